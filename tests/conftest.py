@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -31,6 +31,7 @@ from tests.support.explorer import Explorer, compiling_once, explorer_over, plac
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
+from tests.support.made_blocks import chain, database  # noqa: F401  # fixtures
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
@@ -82,7 +83,7 @@ def seeded_template(postgres: Postgres, template: str) -> Iterator[str]:
         yield name_in(url)
 
 
-def _is_vacuumed(url: str) -> bool:
+def _is_vacuumed(url):
     """Vacuum, and return whether scans of indexes alone need no table: not where statistics were
     made at the same time, as autovacuum does when it will."""
     execute(url, "VACUUM")
@@ -143,9 +144,7 @@ def anvil() -> Iterator[Anvil]:
 
 
 @pytest.fixture(scope="session")
-def scenario(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Played]:
+def scenario(request, tmp_path_factory):
     """The workers of a run share a node, on which the first of them plays, and its answers."""
     folder = run_folder(tmp_path_factory)
     shared = getattr(request.config, "workerinput", {}).get("scenario_node")
@@ -162,12 +161,12 @@ def scenario(
             yield played
 
 
-def _played(node: Anvil) -> Played:
+def _played(node):
     stage = play(node)
     purses(stage)
-    truth = read_truth(node)
+    played = Played(node, stage, read_truth(node))
     node.share()
-    return Played(node, stage, truth)
+    return played
 
 
 @pytest.fixture(scope="session")
@@ -326,7 +325,7 @@ def own_sessions() -> Iterator[None]:
     """On the socket of a test's own server, before which no pooler stands, sessions are not shared:
     finding that out takes a second connection, and 40 statements, for each application."""
 
-    def require(session: Any, *more: Any) -> bool:
+    def require(session, *more):
         return session.info.host.startswith("/") or require_own_session(session, *more)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -356,9 +355,7 @@ def renew_served() -> Iterator[Callable[[], None]]:
 
 
 @pytest.fixture(autouse=True)
-def process_state(
-    request: pytest.FixtureRequest, renew_served: Callable[[], None]
-) -> Iterator[None]:
+def process_state(request, renew_served):
     """Applications begin each test as new ones, and what a command sets for its process ends with
     the test that runs it: umask, log handlers, environment, folder, and what signals do. What is
     drawn at random follows from --shuffle and the test alone."""
@@ -387,7 +384,7 @@ def documented_answers() -> Iterator[None]:
     """Whatever a test asks about, the answer has to be one that the OpenAPI document describes."""
     watch, plainly = Watch(), FlaskClient.open
 
-    def open_and_look(client: FlaskClient, *arguments: Any, **more: Any) -> Any:
+    def open_and_look(client, *arguments, **more):
         answer = plainly(client, *arguments, **more)
         watch.look(answer.request.method, answer.request.path, answer)
         return answer

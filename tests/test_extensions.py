@@ -98,7 +98,7 @@ def removals():
     least one of the sets leaves the first and takes the second; the first sets do so for most."""
     names, chance = sorted(registry.installed()), random.Random(7)
     pairs = {(a, b) for b in names for a in set(names) - gone_without([b])}
-    chosen: list[frozenset[str]] = []
+    chosen = []
 
     def separated(gone):
         return {(a, b) for a, b in pairs if a not in gone and b in gone}

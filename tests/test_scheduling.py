@@ -5,7 +5,6 @@ import random
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import hypothesis
 import pytest
@@ -48,7 +47,7 @@ def test_what_is_said_of_files_is_of_files_that_are_there():
 
 
 def test_a_seed_is_an_order_of_files_and_another_one_of_the_tests_in_each():
-    items: list[Any] = [
+    items = [
         SimpleNamespace(path=Path(nodeid.partition("::")[0]), nodeid=nodeid)
         for nodeid in COLLECTION
     ]

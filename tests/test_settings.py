@@ -211,7 +211,7 @@ def test_every_setting_refuses_what_is_wrong_for_its_kind(name, text):
 
 def test_every_kind_has_a_name_of_its_own():
     """Else a new one could pass by the wrong values of another."""
-    rights: dict[str, set[str]] = {}
+    rights = {}
     for variable in DECLARED.values():
         rights.setdefault(variable.kind.name, set()).add(variable.kind.right)
     several = {name for name, right in rights.items() if len(right) > 1}

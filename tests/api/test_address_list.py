@@ -70,7 +70,7 @@ def test_a_balance_that_nobody_knows_is_not_made_up(indexed, scenario):
 
 def test_the_node_is_asked_for_balances_of_older_blocks_alone(database_url):
     """It may know what no row says."""
-    requested: list[str] = []
+    requested = []
 
     def record(calls, forward):
         requested.extend(c["params"][0] for c in calls if c["method"] == "eth_getBalance")

@@ -232,7 +232,7 @@ NO_BLOCKS = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 -
 
 def test_lists_of_nothing_are_empty(client, scenario):
     """Of exchanges nobody knows, of ranges without blocks, and beyond the end of a list."""
-    bodies: list[dict[str, Any]] = [
+    bodies = [
         {"entity": "dex_trades", "filter": {"dex": dex}, "offset": offset}
         for dex in NO_EXCHANGES
         for offset in (0, 1000)

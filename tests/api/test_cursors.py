@@ -11,14 +11,12 @@ from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Traversal
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.lists import Listed, by_links
-from tests.support.truth import Record
 
 
 def ask(client, body):
     answer = client.post("/api/v1/query", json=body)
     assert answer.status_code == 200, (body, answer.text)
-    found: Record = answer.json
-    return found
+    return answer.json
 
 
 def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client):
@@ -32,7 +30,7 @@ def test_a_cursor_is_bound_to_its_list(client, scenario):
     sender = scenario.truth.transactions[0]["fromAddress"]
     body = {"entity": "transactions", "filter": {"from": sender}, "limit": 1}
     cursor = ask(client, body)["next"]
-    others: list[Record] = [
+    others = [
         {**body, "entity": "token_transfers"},
         {**body, "filter": {}},
         {**body, "filter": {"to": sender}},
@@ -63,7 +61,6 @@ def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind):
     position = b"\x12" * kind.most if kind.type is bytes else 123_456
     begun = Traversal.of("items", {}, "desc", None, [kind], has_blocks=False)
     cursor = begun.next([position])
-    assert cursor is not None
     altered = {cursor[:place] + cursor[place + 1 :] for place in range(len(cursor))}
     for place in range(len(cursor)):
         altered |= {cursor[:place] + letter + cursor[place + 1 :] for letter in "AQgw7_-"}

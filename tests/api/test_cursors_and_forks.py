@@ -7,7 +7,6 @@ import os
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -20,7 +19,6 @@ from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 from tests.support.serving import NOWHERE
-from tests.support.truth import Record
 
 TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
 FRESH_EVERY = max(10, TRAVERSALS // 20)  # traversals
@@ -100,7 +98,7 @@ class Weather:
         entity = self.random.choice(
             "transactions token_transfers internal_transfers dex_trades logs blocks history".split()
         )
-        possible: Record = {"blockFrom": 10, "timeFrom": MIDDLE_S, "timeTo": 2 * MIDDLE_S}
+        possible = {"blockFrom": 10, "timeFrom": MIDDLE_S, "timeTo": 2 * MIDDLE_S}
         if entity != "blocks":
             possible["address"] = "0x" + self.random.choice(PEOPLE).hex()
         if entity not in ("blocks", "logs", "history", "dex_trades"):
@@ -135,14 +133,14 @@ def ask(client, body, **more):
     filters = {**body["filter"], "orderBy": body["orderBy"], **more}
     address = filters.pop("address")
     response = client.get(f"/api/v1/addresses/{address}/history", query_string=filters)
-    page: Any = response.json
+    page = response.json
     return response.status_code, {**page, "data": page.get("history")}
 
 
 def whole(client, body):
     """Of a chain that stands still: by offsets, as far as the list has them."""
-    rows: list[Record] = []
-    more: Record = {}
+    rows = []
+    more = {}
     while True:
         status, page = ask(client, body, limit=100, **more)
         assert status == 200
@@ -173,11 +171,11 @@ def traverse(weather, body, matching=None):
     """The rows of a client that drops what it is told to, up to which block it has them, and how
     often it was told so. `matching` are those of the list as it is, where its pages may be empty
     before it ends."""
-    rows: list[Record] = []
+    rows = []
     newest, reorganised, cursor = 2**62, 0, None
     while True:
         weather.change()
-        more: Record = {"limit": weather.random.randint(30 if matching else 1, 40)}
+        more = {"limit": weather.random.randint(30 if matching else 1, 40)}
         if cursor is not None:
             more["cursor"] = cursor
         status, page = ask(weather.client, body, **more)

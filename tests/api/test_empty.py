@@ -1,7 +1,5 @@
 """The first seconds of a service: a schema, and nothing in it."""
 
-from flask.testing import FlaskClient
-
 from app import create_app
 from scan.queries.pages import QUERIED
 from tests.support.indexing import settings_for
@@ -17,7 +15,7 @@ STATS = {
 
 
 def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url):
-    client: FlaskClient = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
     for path in LISTS:
         answer = client.get(f"/api/v1/{path}")
         assert (answer.status_code, [*answer.json.values()]) == (200, [[], 0, None])

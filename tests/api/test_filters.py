@@ -1,11 +1,9 @@
 """Filters of every list together, compared with a look at every record: pairs, and in the long
 tests also three."""
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.conftest import Played
@@ -18,7 +16,7 @@ from tests.support.brute_force import (
     telling_filters,
     without_bounds,
 )
-from tests.support.database import Postgres, use_short_checkpoints
+from tests.support.database import use_short_checkpoints
 from tests.support.indexing import Indexing
 from tests.support.lists import chain_of
 from tests.support.truth import comparable
@@ -30,9 +28,7 @@ def chain(scenario: Played) -> Chain:
 
 
 @pytest.fixture(scope="module")
-def client_of_stored_logs(
-    postgres: Postgres, template: str, scenario: Played
-) -> Iterator[FlaskClient]:
+def client_of_stored_logs(postgres, template, scenario):
     """Its index has all logs, and checkpoints in lists of a few entries."""
     with postgres.cloned(template) as url:
         use_short_checkpoints(url)

@@ -132,7 +132,7 @@ def test_every_address_has_its_tokens_and_what_is_known_of_it(client, truth):
 
 
 def test_internal_transfers_of_a_transaction_are_in_the_order_of_its_calls(client, truth):
-    moved: dict[str, list[Record]] = {truth.transactions[0]["hash"]: []}
+    moved = {truth.transactions[0]["hash"]: []}
     for transfer in reversed(truth.internal_transfers):
         moved.setdefault(transfer["transactionHash"], []).append(transfer)
     types = {transfer["type"] for transfer in truth.internal_transfers}
@@ -253,7 +253,7 @@ def test_a_list_below_a_path_takes_further_filters(client, truth):
 
 def test_pools_with_their_trades(client, truth):
     found = by_links(client, Listed("/pools", "pools"), 50)
-    trades: dict[str, list[Record]] = {}
+    trades = {}
     for trade in truth.dex_trades:
         trades.setdefault(trade["pairAddress"], []).append(trade)
     counts = {pool: len(of_pool) for pool, of_pool in trades.items()}

@@ -103,7 +103,7 @@ RANGES: tuple[Filters, ...] = (
 @pytest.mark.parametrize("entity", QUERIED)
 def test_lists_by_no_filter_and_by_each(seeded, entity, direction):
     """Of what most records match in every range of blocks, and of what few match."""
-    every: list[Filters] = [{}, *RANGES] if entity != "tokens" else [{}]
+    every = [{}, *RANGES] if entity != "tokens" else [{}]
     for key in (key for of_entity, key in LISTED if of_entity == entity):
         hot = {key: seeded.value(entity, key, "hot")}
         every += [hot, {**hot, **RANGES[2]}, {key: seeded.value(entity, key, "rare")}]

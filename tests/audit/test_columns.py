@@ -113,7 +113,7 @@ ANOTHER = {
 def columns_to_audit(settings):
     """By table: the columns that have to be compared, and their types."""
     connection = psycopg2.connect(settings.database_url)
-    tables: dict[str, dict[str, str]] = {}
+    tables = {}
     with connection, connection.cursor() as cursor:
         cursor.execute(
             "SELECT table_name, column_name, data_type FROM information_schema.columns"

@@ -4,7 +4,7 @@ So they do after reorganisations, and so does what `scan audit` expects in them.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
@@ -16,12 +16,10 @@ from scan.database.connection import Database
 from scan.database.lists import all_entities, read_table
 from scan.indexer import prefetch
 from scan.indexer.writer import Writer
-from scan.settings import Settings
 from tests.audit.test_columns import NOT_COMPARED
-from tests.conftest import Played
 from tests.support import derived_lists, derived_truth
 from tests.support.auditing import run
-from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
+from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
 from tests.support.derived_truth import Rows
 from tests.support.indexing import Indexing
 from tests.support.truth import Truth
@@ -86,9 +84,7 @@ def require_same(found, expected, *, null_is_zero=False):
 
 
 @pytest.fixture(scope="module")
-def reorganised(
-    finished: Settings, postgres: Postgres, template: str, scenario: Played
-) -> Iterator[Settings]:
+def reorganised(finished, postgres, template, scenario):
     """The scenario's index, indexed in steps, of which blocks were removed and indexed again.
 
     In one step, what is added too much and removed as often would cancel out.

@@ -3,7 +3,6 @@
 import gzip
 import json
 from functools import cache
-from typing import Any
 
 import pytest
 
@@ -19,10 +18,7 @@ INTERFACES = ("contract-interface", "contract-interface-abi2")
 
 @cache
 def vectors(name):
-    found: list[dict[str, Any]] = json.loads(
-        gzip.decompress((VECTORS / f"{name}.json.gz").read_bytes())
-    )
-    return found
+    return json.loads(gzip.decompress((VECTORS / f"{name}.json.gz").read_bytes()))
 
 
 def entry(abi, name):

@@ -1,7 +1,5 @@
 """Values rendered by an ABI that was written to make them large or slow."""
 
-from typing import Any
-
 import orjson
 import pytest
 
@@ -86,7 +84,7 @@ def test_empty_types_are_counted():
 
 
 def nested(depth):
-    parameter: dict[str, Any] = {"name": "leaf", "type": "uint256"}
+    parameter = {"name": "leaf", "type": "uint256"}
     for _ in range(depth):
         parameter = {"name": "inner", "type": "tuple", "components": [parameter]}
     return parameter

@@ -133,7 +133,7 @@ def test_no_two_entries_of_a_standard_are_the_same():
 
 def test_a_signature_has_the_same_names_in_every_standard_but_of_tokens():
     tokens = {"erc20", "erc721", "erc1155"}
-    names: dict[object, tuple[str, ...]] = {}
+    names = {}
     for standard in STANDARDS:
         if standard not in tokens:
             for kind, entry in claimed(standard):

@@ -44,14 +44,20 @@ def folder(initialised: Path) -> Iterator[Path]:
         yield path
 
 
-@pytest.fixture
-def started(folder: Path) -> Iterator[EmbeddedPostgres]:
+@contextmanager
+def running_in(folder):
     server = EmbeddedPostgres(folder)
     start(server)
     try:
         yield server
     finally:
         server.stop()
+
+
+@pytest.fixture
+def started(folder: Path) -> Iterator[EmbeddedPostgres]:
+    with running_in(folder) as server:
+        yield server
 
 
 def start(server):

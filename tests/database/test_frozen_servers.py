@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
 import pytest
@@ -237,7 +237,7 @@ def test_listening_ends_as_well(url):
         database.new_connection = connect_and_die  # type: ignore[method-assign]
         listener = Listener(database, "scan_chain")
         with ThreadPoolExecutor(1) as pool:
-            listening: Future[object] = pool.submit(listener.connect, "http/chain_get_version")
+            listening = pool.submit(listener.connect, "http/chain_get_version")
             with pytest.raises(Unavailable):
                 listening.result(PATIENCE_S)
         assert listener.connection is None and listener.poll() is None

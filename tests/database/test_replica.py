@@ -226,7 +226,7 @@ def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
 
 def held(source, received):
     """What a client has once it has come to the block with two transactions."""
-    kept: list[str] = []
+    kept = []
     events = [*received]
     while True:
         for event in events:

@@ -45,7 +45,6 @@ IN_WORDS = {
 def header_part(text, name):
     """What a header says after `-- name:`, over all its lines."""
     header = re.match(r"(?:--[^\n]*\n)+", text)
-    assert header is not None
     found = re.search(rf"^-- {name}: (.*(?:\n--   .*)*)", header.group(), re.M)
     return "" if found is None else re.sub(r"\n--\s+", " ", found[1]).strip()
 

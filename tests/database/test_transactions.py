@@ -1,22 +1,12 @@
 """Open transactions: statements that are sent together, also where they are prepared."""
 
-from collections.abc import Iterator
-
 import psycopg2
 import pytest
 
-from scan.database.connection import Database
 from scan.database.errors import Conflict
 
 TOPIC, OTHER = bytes([1]) * 32, bytes([2]) * 32
 INSERT, LIST = "indexer/event_topics_insert", "indexer/event_topics_list"
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url, statement_timeout_ms=0)
-    yield database
-    database.close()
 
 
 def stored(database):

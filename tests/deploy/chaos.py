@@ -13,12 +13,12 @@ from random import Random
 from deploy.ha.cluster import MACHINES
 from tests.support.database import Postgres
 from tests.support.high_availability.disks import small_disks
-from tests.support.high_availability.faults import Fault, all_faults
-from tests.support.high_availability.report import Seen, line, suffer, table
-from tests.support.high_availability.stand import Stand, standing
+from tests.support.high_availability.faults import all_faults
+from tests.support.high_availability.report import line, suffer, table
+from tests.support.high_availability.stand import standing
 
 
-def main() -> int:
+def main():
     count = int(os.environ.get("CHAOS_FAULTS", "100"))
     seed = int(os.environ.get("CHAOS_SEED") or time.time_ns() % 10**6)
     random = Random(seed)
@@ -36,7 +36,7 @@ def main() -> int:
     return 0
 
 
-def drawn(random: Random, kinds: list[Fault], count: int) -> list[Fault]:
+def drawn(random, kinds, count):
     """Each kind as often as the others, as far as that goes; in an order by chance."""
     only = os.environ.get("CHAOS_ONLY", "")
     kinds = [f for f in kinds if only in f"{f.part} {f.kind}"]
@@ -46,7 +46,7 @@ def drawn(random: Random, kinds: list[Fault], count: int) -> list[Fault]:
     return faults
 
 
-def run(stand: Stand, faults: list[Fault], random: Random) -> list[Seen]:
+def run(stand, faults, random):
     seen = []
     with stand.load:
         stand.wait_until_whole()

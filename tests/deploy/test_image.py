@@ -34,7 +34,7 @@ class Stage(NamedTuple):
 def stages():
     text = (ROOT / "deploy" / "Dockerfile").read_text()
     lines = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.M)).splitlines()
-    result: list[Stage] = []
+    result = []
     for name, _, arguments in (line.partition(" ") for line in lines if line):
         if name == "FROM":
             result.append(Stage([]))

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import starlark
@@ -122,5 +121,4 @@ def run_package(arguments):
     extensions = [starlark.LibraryExtension.StructType]
     parsed = starlark.parse("main.star", program)
     starlark.eval(module, parsed, starlark.Globals.extended_by(extensions))
-    service: dict[str, Any] = module["result"]
-    return service
+    return module["result"]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from scan.ethereum import block_decoder, transport
 from scan.ethereum.blocks import (
-    DecodedBlock,
     DecodedTransaction,
     MalformedBlock,
 )
@@ -87,7 +86,7 @@ def decode_block(block, receipts, number):
     forms = [(block, receipts), tuple(msgspec.Raw(orjson.dumps(o)) for o in (block, receipts))]
     if isinstance(receipts, list):
         forms.append((block, iter(receipts)))
-    outcomes: list[DecodedBlock | MalformedBlock] = []
+    outcomes = []
     for form in forms:
         try:
             outcomes.append(block_decoder.decode_block(*form, number))

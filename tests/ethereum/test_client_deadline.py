@@ -12,7 +12,7 @@ pytestmark = pytest.mark.check
 
 def test_a_deadline_is_for_all_of_a_batch():
     """Halves of a batch that timed out are not asked for anew, each with a deadline of its own."""
-    connections: list[socket.socket] = []
+    connections = []
     with socket.create_server(("127.0.0.1", 0)) as silent:
         thread = threading.Thread(target=_accept, args=(silent, connections), daemon=True)
         thread.start()

@@ -69,7 +69,7 @@ def test_a_node_of_another_chain_at_the_same_path_is_refused(tmp_path):
 def served(folder, serve):
     """A socket whose every request `serve` answers; and the requests."""
     path = str(folder / "node.ipc")
-    requests: list[Any] = []
+    requests = []
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(path)
     listener.listen()

@@ -72,7 +72,7 @@ def test_a_genesis_block_tells_chains_of_one_id_apart(right):
 
 
 def test_nothing_is_sent_to_a_node_that_has_just_changed(right, wrong, proxy):
-    sent: list[str] = []
+    sent = []
 
     def record(calls, forward):
         sent.extend(call["method"] for call in calls)

@@ -192,7 +192,7 @@ class State:
 
     def answer(self, address, slot=None):
         proof = self.trie.proof(keccak(address))
-        answer: dict[str, Any] = {"accountProof": [*map(to_hex, proof)], "storageProof": []}
+        answer = {"accountProof": [*map(to_hex, proof)], "storageProof": []}
         if slot is not None:
             nodes = self.storage.proof(keccak(slot.to_bytes(32)))
             answer["storageProof"] = [{"key": hex(slot), "proof": [*map(to_hex, nodes)]}]
@@ -258,7 +258,7 @@ def test_what_is_no_header_is_refused(header):
 def test_answers_of_other_types_are_refused():
     state = State()
     answer = state.answer(ALICE, 9)
-    wrong: list[Any] = [None, 5, "0x", [], {}, [[]], ["0x"], [5], [None], ["zz"], [{"a": 1}]]
+    wrong = [None, 5, "0x", [], {}, [[]], ["0x"], [5], [None], ["zz"], [{"a": 1}]]
     wrong += [["0x" + 64 * "c"], ["0xf8"], ["0xc0"], ["0xffffffffffffffffff"], {"0": "0x"}]
     for value in wrong:
         for name in ("accountProof", "storageProof"):

@@ -108,7 +108,7 @@ def test_addresses(answer, address):
 
 def answers(**changes):
     """An honest token's, in the order of TOKEN_CALLS."""
-    honest: dict[str, bytes | None] = {
+    honest = {
         "name": a_string("Token"),
         "symbol": a_string("TOK"),
         "decimals": number(18),

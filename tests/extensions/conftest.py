@@ -14,7 +14,7 @@ from tests.support.foundry import Foundry, Served, project, served_over
 from tests.support.receiver import Authority
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
+def pytest_ignore_collect(collection_path):
     """Leave out tests that use an extension which is deleted, as its own tests do."""
     if collection_path.name.startswith(("_", "conftest")):
         return None

@@ -16,7 +16,7 @@ from tests.support import auditing
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for
 from tests.support.kept_answers import kept_answers
@@ -55,13 +55,7 @@ def plain() -> Iterator[Anvil]:
     params=["auto", pytest.param("off", marks=pytest.mark.long)],
     ids=["traced", "untraced"],
 )
-def forked(
-    request: pytest.FixtureRequest,
-    plain: Anvil,
-    postgres: Postgres,
-    template: str,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Forked]:
+def forked(request, plain, postgres, template, tmp_path_factory):
     folder = tmp_path_factory.mktemp("answers")
     with (
         FaultyNode(plain.url) as node,

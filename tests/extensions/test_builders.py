@@ -13,8 +13,6 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.extensions.demo.demo_node import DemoNode
-from scan.extensions.demo.replay import Recording
 from scan.extensions.exports.parquet import read_file
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.exports.table_files import columns_of
@@ -22,6 +20,7 @@ from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 from tests.extensions.blockscout.published import faults
 from tests.extensions.chains.test_op_stack import history
+from tests.extensions.demo.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root
@@ -62,11 +61,9 @@ class Indexed(NamedTuple):
 
 @pytest.fixture(scope="module")
 def indexed(postgres: Postgres, template: str) -> Iterator[Indexed]:
-    node = DemoNode(Recording(made().lines()), 0)
-    with postgres.cloned(template) as url:
+    with served(made()) as node, postgres.cloned(template) as url:
         settings = Indexing(url, node.url).run_until(1).settings
         yield Indexed(settings, create_app(settings).test_client(), node.url)
-    node.stop()
 
 
 def test_records_name_builders_and_keep_the_index_of_the_block(indexed):

@@ -15,17 +15,16 @@ from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
-from scan.extensions.demo.demo_node import DemoNode
-from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill
 from tests.extensions.chains.test_op_stack import SIGNS, history
+from tests.extensions.demo.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.forms import FORMS
 from tests.support.chain_forms.others import polygon
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.faulty_node import altering
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
@@ -46,10 +45,8 @@ NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
 @contextmanager
 def indexed(chain, postgres, template):
     has_bytes = not {*chain.encodings} <= COVERED_TYPES | NAMED_TYPES  # or it is refused
-    node = DemoNode(Recording(chain.lines(has_bytes=has_bytes)), 0)
-    with postgres.cloned(template) as url:
+    with served(chain, has_bytes=has_bytes) as node, postgres.cloned(template) as url:
         yield Indexing(url, node.url).run_until(chain.head).settings, node
-    node.stop()
 
 
 # Whose fees and credits tests/ethereum compares, too.
@@ -181,8 +178,11 @@ def test_bulk_indexes_a_form_alike(name, postgres, template, tmp_path):
 
 def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, template):
     chain = polygon()
-    node = DemoNode(Recording(chain.lines(apart=frozenset(chain.state_syncs))), 0)
-    with indexed(chain, postgres, template) as (settings, _), postgres.cloned(template) as url:
+    with (
+        served(chain, apart=frozenset(chain.state_syncs)) as node,
+        indexed(chain, postgres, template) as (settings, _),
+        postgres.cloned(template) as url,
+    ):
         Indexing(url, node.url).run_until(chain.head)
         assert digest(url) == digest(settings.database_url)
         client = create_app(settings).test_client()
@@ -198,13 +198,11 @@ def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, templ
                 block.transactions[0].value = "0x77"
                 contradiction = contradicting_fields(block, receipts, chain.chain_id)
                 assert contradiction == "transactions and transactionsRoot"
-    node.stop()
 
 
 def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, template):
     chain = FORMS["isthmus"]()
-    recording = DemoNode(Recording(chain.lines()), 0)
-    lacking: set[str] = set()
+    lacking = set()
 
     @altering
     def without_fee_once(_, answer):
@@ -214,12 +212,10 @@ def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, templ
                 lacking.add(receipt["blockNumber"])
                 del receipt["l1Fee"]
 
-    with FaultyNode(recording.url) as node, postgres.cloned(template) as url:
-        node.fault = without_fee_once
+    with served(chain, without_fee_once) as node, postgres.cloned(template) as url:
         settings = Indexing(url, node.url).run_until(chain.head).settings
         assert lacking
         check_fees(chain, create_app(settings).test_client())
-    recording.stop()
 
 
 def check_fees(chain, client):

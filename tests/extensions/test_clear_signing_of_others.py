@@ -1,7 +1,5 @@
 """What calls that are simulated, and calls of contracts that factories created, are for."""
 
-from typing import Any
-
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
@@ -65,7 +63,7 @@ def test_a_simulated_call_is_described_unless_its_code_is_another(chain, client_
 def test_a_proxy_is_described_unless_its_implementation_is_another(chain, client_of):
     proxy = deployed(chain, "Proxy", encode(["address"], [chain.exchange]).hex())
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
-    body: dict[str, Any] = {"calls": [{"to": proxy, "data": f"0x{transfer().hex()}"}]}
+    body = {"calls": [{"to": proxy, "data": f"0x{transfer().hex()}"}]}
     [own] = client.post("/api/v1/simulate", json=body).json["calls"]
     assert own["clearSigning"] is not None
     body["overrides"] = {proxy: {"stateDiff": {IMPLEMENTATION_SLOT: SAFE}}}

@@ -2,8 +2,6 @@
 scan.extensions.etherscan and scan.extensions.mcp."""
 
 import json
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -20,7 +18,7 @@ pytestmark = pytest.mark.check
 def test_no_route_parses_json_beyond_its_bounds(application, monkeypatch, body):
     """Whatever parser it uses: the text has been checked before."""
     loads, checked = json.loads, json_bodies.check_json
-    texts: list[str] = []
+    texts = []
 
     def check(text, *most):
         texts.append(text)
@@ -34,11 +32,11 @@ def test_no_route_parses_json_beyond_its_bounds(application, monkeypatch, body):
     monkeypatch.setattr(endpoint, "check_json", check)
     for module in ("json", "orjson"):
         monkeypatch.setattr(f"{module}.loads", parse)
-    statuses: dict[tuple[str, str], int] = {}
+    statuses = {}
     client = application.test_client()
     for rule in application.url_map.iter_rules():
         for method in (rule.methods or set()) & {"POST", "PATCH", "PUT"}:
-            send: Callable[..., Any] = getattr(client, method.lower())
+            send = getattr(client, method.lower())
             response = send(path_of(rule), data=body, content_type="application/json")
             statuses[method, rule.rule] = response.status_code
     assert {route for route, status in statuses.items() if status == 500} == set()

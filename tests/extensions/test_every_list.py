@@ -102,7 +102,7 @@ def make_chain(url):
     database = Database(url, statement_timeout_ms=10_000)
     chain = Chain(database)
     chain.append()
-    made: list[Row] = []
+    made = []
     for block in range(1, BLOCKS):
         moves = [Move(address("one"), address("two"))] * ROWS_OF_BLOCK
         for hash_ in chain.append(moves, is_traced=True):

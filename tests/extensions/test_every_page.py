@@ -16,7 +16,6 @@ from scan.extensions.mail import subscriptions
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.hex import data
 from scan.settings import Brand
-from tests.conftest import Played
 from tests.extensions.user_operations.test_user_operations import Chain, chain
 from tests.pages.conftest import MULTICALL
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
@@ -108,15 +107,7 @@ def bundled(chain: Chain) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def sites(
-    explorer: Explorer,
-    explorer_url: str,
-    hostile: str,
-    over_http: str,
-    scenario: Played,
-    mailing: Site,
-    bundled: Site,
-) -> list[Site]:
+def sites(explorer, explorer_url, hostile, over_http, scenario, mailing, bundled):
     newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
     sent = f"/tx/{newest['transactions'][0]['hash']}"
     person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
@@ -212,7 +203,7 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
     """Of links that are alike some are followed."""
     rules, shown = explorer.app.url_map.bind(""), set()
     for site in sites:
-        links: dict[str, set[str]] = {}
+        links = {}
         for path in site.paths:
             answer = requests.get(site.url + path, headers={"Accept": "text/html"}, timeout=60)
             assert answer.status_code == ERRORS.get(path, 200), path

@@ -5,7 +5,6 @@ The payload and the receipt are those of the EIP, the receipt's JSON that of exe
 """
 
 import json
-from contextlib import contextmanager
 
 import pytest
 import rlp
@@ -13,15 +12,14 @@ import rlp
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.extensions.demo.demo_node import DemoNode
-from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
 from tests.extensions.chains.test_op_stack import history
+from tests.extensions.demo.replaying import served
 from tests.extensions.test_new_rollups import require_no_recipient
 from tests.support import auditing
 from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.faulty_node import altering
 from tests.support.indexing import Indexing
 
 SEPOLIA, FRAMES, GAS = 11_155_111, 0x06, 60_000
@@ -71,17 +69,9 @@ def _call(sender, to, value):
     return {"type": "CALL", "from": sender, "to": to, "value": value, **of_frame}
 
 
-@contextmanager
-def served():
-    recording = DemoNode(Recording(made().lines(has_bytes=True)), 0)
-    with FaultyNode(recording.url) as node:
-        yield node
-    recording.stop()
-
-
 def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, template):
     chain = made()
-    with served() as node, postgres.cloned(template) as url:
+    with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
         settings = Indexing(url, node.url).run_until(chain.head).settings
         client = create_app(settings).test_client()
         rows = client.get(f"/api/v1/transactions?type={FRAMES}").json["transactions"]
@@ -105,7 +95,7 @@ def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, te
 def test_histories_have_no_fee_that_another_paid(postgres, template):
     """The payer's has no row of it either, and says by how much it does not add up."""
     chain = made()
-    with served() as node, postgres.cloned(template) as url:
+    with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
         settings = Indexing(url, node.url).run_until(chain.head).settings
         client = create_app(settings).test_client()
         for holder, missing in ((ALICE, 0), (CAROL, 0), (BOB, PRICE * GAS)):
@@ -123,7 +113,7 @@ LIES: list[tuple[str, Json]] = [
 
 @pytest.mark.parametrize(("method", "lie"), LIES)
 def test_what_the_bytes_have_cannot_be_altered(method, lie):
-    with served() as node:
+    with served(made(), has_bytes=True) as node:
         node.fault = changed(method, lie)
         with pytest.raises(MalformedBlock, match="block 1 contradicts itself"):
             BlockSource(Node([node.url])).blocks(1, 1)
@@ -138,7 +128,7 @@ def test_what_the_bytes_have_cannot_be_altered(method, lie):
     ],
 )
 def test_what_the_bytes_do_not_have_is_said(method, lie, said):
-    with served() as node:
+    with served(made(), has_bytes=True) as node:
         node.fault = changed(method, lie)
         [fetched] = BlockSource(Node([node.url]), traces="off").blocks(1, 1)
         assert said in (fetched.block.unproven or "").split("; ")
@@ -147,7 +137,7 @@ def test_what_the_bytes_do_not_have_is_said(method, lie, said):
 def test_a_payer_of_a_type_that_has_none_is_not_taken():
     """No bytes of it have one."""
     payer = {"payer": "0x" + CAROL.hex()}
-    with served() as node:
+    with served(made(), has_bytes=True) as node:
         [honest] = BlockSource(Node([node.url])).blocks(1, 1)
         node.fault = changed("eth_getBlockReceipts", payer, 0)
         [said] = BlockSource(Node([node.url])).blocks(1, 1)

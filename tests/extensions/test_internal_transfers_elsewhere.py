@@ -9,13 +9,10 @@ from tests.extensions.internal_transfers.test_internal_transfers import (
     NOBODY,
     PAID,
     a_withdrawal,
-    database,
 )
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, address
 from tests.support.table_digest import digest
-
-__all__ = ["database"]
 
 
 def require_withdrawals(client):

@@ -18,10 +18,10 @@ from scan.ethereum.blocks import (
     _FormTransactionJson,
 )
 from scan.ethereum.client import Node
-from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer import block_source
 from scan.indexer.block_rows import NO_LOGS, table_rows
 from scan.indexer.block_source import BlockSource
+from tests.extensions.demo.replaying import served
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import list_root
@@ -162,13 +162,12 @@ def made():
 
 
 def encoded_withdrawal(withdrawal):
-    encoded: bytes = rlp.encode([*withdrawal.values()])
-    return encoded
+    return rlp.encode([*withdrawal.values()])
 
 
 def chosen(lies, is_whole):
     """All lies, or one about each field of each kind of record, of another value each time."""
-    by_field: dict[tuple[str, str, bool], list[Lie]] = {}
+    by_field = {}
     for lie in lies:
         by_field.setdefault((lie.kind, lie.field, lie.in_both), []).append(lie)
     return lies if is_whole else [of[n % len(of)] for n, of in enumerate(by_field.values())]
@@ -180,11 +179,9 @@ WHOLE = pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pyt
 @WHOLE
 def test_no_lie_about_a_block_is_believed(is_whole):
     """Of a made chain: of each field of each record, in transactions and receipts together too."""
-    chain = DemoNode(Recording(made().lines()), 0)
-    with LyingNode(chain.url, 1) as node:
+    with served(made()) as chain, LyingNode(chain.url, 1) as node:
         lies = chosen([*lies_about(node.answers())], is_whole)
         believed = [lie for lie in lies if node.believed(lie)]
-    chain.stop()
     assert believed == []
     told = {(lie.kind, lie.field) for lie in lies}
     for kind, columns in (("block", BLOCK_COLUMNS), ("transaction", TRANSACTION_COLUMNS)):

@@ -1,6 +1,5 @@
 """Base since Denim, where blocks share a second, and the OP Stack since Lagoon, with refunds."""
 
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -8,26 +7,17 @@ import pytest
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.extensions.demo.demo_node import DemoNode
-from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
+from tests.extensions.demo.replaying import served
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.genesis import ALICE, BOB
 from tests.support.chain_forms.new_rollups import BASE_TIME, DENIM_S, denim, lagoon
 from tests.support.chain_forms.op_stack import OpStack
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.faulty_node import altering
 from tests.support.indexing import Indexing
 
 Json = dict[str, Any]
 POST_EXEC = 0x7D
-
-
-@contextmanager
-def served(chain):
-    recording = DemoNode(Recording(chain.lines()), 0)
-    with FaultyNode(recording.url) as node:
-        yield node
-    recording.stop()
 
 
 def altered(alter, *methods):
@@ -148,16 +138,14 @@ def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
     stack.pay(ALICE, BOB, 5, type=0x79, novelField=9)
     stack.pay(BOB, ALICE, 6)
     stack.chain.mine()
-    recording = DemoNode(Recording(stack.chain.lines(has_bytes=True)), 0)
-    with postgres.cloned(template) as url:
-        settings = Indexing(url, recording.url).run_until(1).settings
+    with served(stack.chain, has_bytes=True) as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(1).settings
         client = create_app(settings).test_client()
         [row] = client.get(f"/api/v1/transactions?type={0x79}").json["transactions"]
         assert row["chainFields"]["typeName"] == "unknown"
         assert int(row["fee"]) == stack.chain.fees[bytes.fromhex(row["hash"][2:])]
         reasons = {entry["reason"] for entry in client.get("/readyz").json["unproven"]}
         assert reasons <= {f"senders of transactions of type {0x79}"}
-    recording.stop()
 
 
 LIES: list[tuple[str, Json]] = [

@@ -5,7 +5,6 @@ import csv
 import io
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,6 @@ from scan.extensions.markets.unit_prices.price_source import PriceSource, Readin
 from scan.pages import site
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
-from scan.queries.reader import Reader
 from tests.extensions.markets.unit_prices.test_prices import document, priced_by, read
 
 
@@ -23,7 +21,7 @@ from tests.extensions.markets.unit_prices.test_prices import document, priced_by
 def test_a_page_reads_prices_once(indexed, scenario, client, monkeypatch, path):
     """A second reading may have other prices, so that a total would not be that of its rows."""
     pool = client.get("/api/v1/pools").json["pools"][0]
-    readings: list[Reader] = []
+    readings = []
 
     def read(source, reader):
         readings.append(reader)
@@ -146,6 +144,6 @@ def test_only_a_trade_that_transfers_bear_has_a_worth(monkeypatch, is_backed):
     }
     templates = site._templates()
     monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
-    tables: Any = templates.get_template("tables.html").make_module()
+    tables = templates.get_template("tables.html").make_module()
     html = tables.trades_table([trade], {}, prices=prices)
     assert ("≈" in html) == (is_backed is True)

@@ -5,7 +5,7 @@ field and the click that sends it.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -13,10 +13,8 @@ import requests
 from werkzeug.serving import make_server
 
 from scan.extensions.demo import demo_run
-from scan.extensions.demo.demo_node import DemoNode
 from tests.extensions.demo.conftest import demo_node
 from tests.extensions.memos.conftest import INVOICE, NOTHING, chain
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn, in_thread
 
@@ -226,9 +224,7 @@ class Site(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def site(
-    postgres: Postgres, template: str, demo_node: DemoNode, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Site]:
+def site(postgres, template, demo_node, tmp_path_factory):
     brand = tmp_path_factory.mktemp("brand") / "brand.toml"
     brand.write_text('url = "https://scan.example.org"\n')
     environment = {

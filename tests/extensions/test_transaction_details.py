@@ -40,8 +40,7 @@ class Chain(NamedTuple):
 def chain(request: pytest.FixtureRequest) -> Chain:
     """One of those below, which last as long as the file: its long tests come first, so a fixture
     with parameters would make each chain twice."""
-    chain: Chain = request.getfixturevalue(request.param)
-    return chain
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ headers have two more fields, which end in another order than that of their name
 
 import json
 import logging
-from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
@@ -17,17 +16,16 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
-from scan.extensions.demo.demo_node import DemoNode
-from scan.extensions.demo.replay import Recording
 from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
 from scan.indexer import block_source
 from scan.indexer.block_source import BlockSource
+from tests.extensions.demo.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import FaultyNode, Reply, altering
+from tests.support.faulty_node import Reply, altering
 from tests.support.indexing import Indexing
 
 Json = dict[str, Any]
@@ -47,7 +45,7 @@ def made(chain_id=SEPOLIA, *, novel=None, frames=None, last=HEAD):
     chain.header_fields = (*HEADER_FIELDS, *AMSTERDAM, *novel)
     chain.encodings[FRAMES] = ("chainId", "nonce", "from", "to", "value", "novelFrames", "r", "s")
     for number in range(1, last + 1):
-        fields: Json = {} if number < 4 else dict(zip(AMSTERDAM, (word("l"), number), strict=True))
+        fields = {} if number < 4 else dict(zip(AMSTERDAM, (word("l"), number), strict=True))
         logs = [log(CAROL, EVENT, data=number.to_bytes(32))]
         chain.pay(ALICE, BOB, number, receipt={"logs": logs})
         if number == frames:
@@ -56,14 +54,6 @@ def made(chain_id=SEPOLIA, *, novel=None, frames=None, last=HEAD):
             )
         chain.mine(withdrawalsRoot=None, **fields, **(novel if number > 6 else {}))
     return chain
-
-
-@contextmanager
-def served(chain, *, has_bytes=False):
-    recording = DemoNode(Recording(chain.lines(has_bytes=has_bytes)), 0)
-    with FaultyNode(recording.url) as node:
-        yield node
-    recording.stop()
 
 
 def altered(number, alter, *methods):

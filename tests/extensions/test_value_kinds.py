@@ -20,12 +20,12 @@ from scan.ethereum.transaction_checks import (
     UNSIGNED_SENDERS,
 )
 from scan.extensions.block_records.uncles.block_completion import UNCLES
-from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_check import OWN_HEADER, SAID_WHERE, UPDATE, stored_values
+from tests.extensions.demo.replaying import served
 from tests.extensions.test_lies_about_blocks import ALICE, BLOCKS, BOB, RECEIPTS
 from tests.support.chain_forms.forms import FORMS
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.faulty_node import altering
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Chain, Move
 
@@ -49,11 +49,8 @@ def rollup(postgres: Any, template: str) -> Iterator[Any]:
                         "l1GasUsed": "0x9",
                     }
 
-    node = DemoNode(Recording(chain.lines()), 0)
-    with FaultyNode(node.url) as proxy, postgres.cloned(template) as url:
-        proxy.fault = altering(say)
-        yield create_app(Indexing(url, proxy.url).run_until(chain.head).settings).test_client()
-    node.stop()
+    with served(chain, altering(say)) as node, postgres.cloned(template) as url:
+        yield create_app(Indexing(url, node.url).run_until(chain.head).settings).test_client()
 
 
 def test_what_is_said_is_stored_and_named(rollup):

@@ -2,7 +2,6 @@
 
 import re
 import socket
-import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -26,11 +25,11 @@ def clients() -> Iterator[ExitStack]:
         yield stack
 
 
-def workers(process: "subprocess.Popen[bytes]") -> list[str]:
+def workers(process):
     return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
 
 
-def peak_mib(process: "subprocess.Popen[bytes]") -> int:
+def peak_mib(process):
     """The most that the worker has ever held."""
     [worker] = workers(process)
     [kib] = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{worker}/status").read_text())
@@ -38,22 +37,20 @@ def peak_mib(process: "subprocess.Popen[bytes]") -> int:
 
 
 @contextmanager
-def served(
-    url: str, *arguments: str, shell: str = "", **environment: str
-) -> Iterator[tuple["subprocess.Popen[bytes]", str]]:
+def served(url, *arguments, shell="", **environment):
     """A server of the test's own without limits in fact, and its address."""
     port, environment = free_port(), {**UNLIMITED, **environment}
     with gunicorn_started(url, port, *arguments, shell=shell, **environment) as process:
         yield process, wait_for(port, process)
 
 
-def require_served(server: str) -> None:
+def require_served(server):
     """Both by the worker's loop and by a thread with the database."""
     for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
         assert requests.get(server + path, timeout=30).status_code == 200
 
 
-def unread(server: str, source: str = "127.0.0.1") -> socket.socket:
+def unread(server, source="127.0.0.1"):
     """A client with little room for responses, which it does not read."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)

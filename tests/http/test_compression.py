@@ -2,7 +2,6 @@
 
 import gzip
 import re
-from typing import Any
 
 import pytest
 import requests
@@ -54,7 +53,7 @@ def test_the_loop_compresses_nothing(client, monkeypatch):
     """A cached response without its compressed form is completed in a thread, and then served."""
     path = "/token-transfers"
     assert client.get(path).status_code == 200
-    middleware: Any = client.application.wsgi_app
+    middleware = client.application.wsgi_app
     step = middleware.step
     monkeypatch.setattr(middleware, "_logs_requests", False)  # which waits in a thread, too
     asked = EnvironBuilder(path=path, headers=ACCEPTED)

@@ -55,7 +55,7 @@ def test_threads_of_a_worker_share_a_processor(database_url):
 
 def _processors(pid):
     """Those that any of its threads may use."""
-    processors: set[int] = set()
+    processors = set()
     for thread in _threads(pid):
         with suppress(ProcessLookupError):  # it has ended
             processors |= os.sched_getaffinity(thread)

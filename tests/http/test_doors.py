@@ -40,7 +40,7 @@ def routes(application):
 
 def doors_of(method, path):
     """The doors that name a route: by its path, or by the longest beginning that a door has."""
-    of_length: dict[int, list[str]] = {}
+    of_length = {}
     for name, listed, *_ in table()[1:]:
         for its_method, its_path in ROUTE.findall(listed) if " with " not in listed else ():
             prefix = its_path.removesuffix("*")

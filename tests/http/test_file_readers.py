@@ -104,7 +104,7 @@ def test_a_killed_worker_leaves_no_file(tokens_url, tmp_path):
 def test_a_buffer_whose_client_left_closes_its_file(tmp_path):
     (tmp_path / "file").write_bytes(bytes(10 * PIECE_BYTES))
     ours, theirs = socket.socketpair()
-    closed: list[bool] = []
+    closed = []
     with ours:
         ours.setblocking(False)
         buffer = ResponseBuffer(ours)

@@ -1,7 +1,6 @@
 """Parameters that caches, campaigns and trackers append: no view and no cache key has them."""
 
 from dataclasses import replace
-from typing import Any
 
 from app import create_app
 from scan.http.requests import without_ignored
@@ -32,7 +31,7 @@ def test_an_ignored_parameter_is_no_part_of_a_cache_key(indexed):
             assert client.get(f"{path}?{query.format(number)}").status_code == 200
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "REMOTE_ADDR": "192.0.2.1"}
         environ["QUERY_STRING"] = query.format(2)
-        step: Any = middleware.step  # type: ignore[attr-defined]
+        step = middleware.step  # type: ignore[attr-defined]
         assert step(environ, lambda status, headers: None) is not None
 
 

@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import requests
@@ -48,9 +47,7 @@ def server(shared_database_url: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def counted_in_redis(
-    shared_database_url: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
+def counted_in_redis(shared_database_url, tmp_path_factory):
     with (
         redis_server(tmp_path_factory.mktemp("redis")) as storage,
         gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=storage) as address,
@@ -89,7 +86,7 @@ def test_files_are_served_whole_and_then_by_the_loop(shared_database_url):
     application = create_app(Settings(database_url=shared_database_url))
     client = application.test_client()
     partial = {"Range": "bytes=0-0", "If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT"}
-    started: list[Any] = []
+    started = []
     for path in [*FREE[2:], "/docs", "/docs/index.css", url_of("scan.js")]:
         query = "" if path.startswith("/api/") else "?_=1"
         first = client.head(f"{path.rstrip('/')}//{query}", headers=partial)

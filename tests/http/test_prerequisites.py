@@ -9,7 +9,6 @@ import pytest
 
 from app import create_app
 from scan.errors import ClientBusy
-from scan.http.middleware import Middleware
 from scan.http.request_state import Services
 from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from scan.settings import Settings
@@ -43,14 +42,13 @@ def app(shared_database_url: str) -> Iterator[Any]:
 
 @pytest.fixture
 def services(app: Any) -> Services:
-    served: Services = app.extensions["scan"]
-    return served
+    return app.extensions["scan"]
 
 
 @pytest.fixture
 def begin(app: Any) -> Begin:
     """The status of what the loop answers; None where it leaves a request to a thread."""
-    middleware: Middleware = app.wsgi_app
+    middleware = app.wsgi_app
 
     def ask(request):
         method, path, query = request
@@ -63,7 +61,7 @@ def begin(app: Any) -> Begin:
         }
         if method == "POST":
             environ |= {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
-        started: list[str] = []
+        started = []
         body = middleware.step(environ, lambda status, headers: started.append(status))
         assert (body is None) == (not started)
         return started[0] if started else None

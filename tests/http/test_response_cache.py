@@ -255,6 +255,6 @@ def test_a_frozen_server_holds_up_neither_polling_nor_listening(database, databa
     finally:
         os.kill(backend, signal.SIGCONT)
     notify(database_url, "chain 5")
-    found: list[str] = []
+    found = []
     wait_until(lambda: bool(found.extend(listener.poll() or []) or found))
     assert found == ["chain 5"]

@@ -27,7 +27,7 @@ class Misspelt(AddressNames):
 
 @pytest.fixture
 def sources(client: FlaskClient) -> Sources:
-    known: Sources = client.application.extensions["scan"].sources
+    known = client.application.extensions["scan"].sources
     return replace(known, of_extensions={})
 
 

@@ -236,7 +236,7 @@ def test_a_unix_socket_serves_as_well(own_index, tmp_path):
 @pytest.mark.parametrize("request_bytes", [BLOCKS, UNCACHED], ids=["cached", "by a thread"])
 def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes):
     with served(own_index.settings.database_url) as (process, server):
-        ends: list[bytes] = []
+        ends = []
         answered = [0] * 12
         busy = [
             threading.Thread(

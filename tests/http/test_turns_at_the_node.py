@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import count
 from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import requests
@@ -16,7 +16,7 @@ from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
-from tests.support.faulty_node import Answers, FaultyNode, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import connect, wait_until
 
@@ -43,7 +43,7 @@ class SlowNode(FaultyNode):
             self.waiting += 1
             self.held.wait(PATIENCE_S)
             self.waiting -= 1
-        answers: Answers = forward(calls)
+        answers = forward(calls)
         return Reply(body=answers)
 
 
@@ -98,7 +98,7 @@ def test_parallel_readers_of_a_slow_node_have_whole_records(service, readers, fi
         records = [*pool.map(service.record, range(first, last))]
     service.node.delay_s = 0.0
     for response in records:
-        record: dict[str, Any] = response.json()
+        record = response.json()
         assert response.status_code == 200, record
         assert record["input"] == "0x" and record["logs"] == [] and not record["unavailable"]
 

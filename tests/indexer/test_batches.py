@@ -54,7 +54,7 @@ def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch):
 
 
 def fetched(logs):
-    future: Future[FetchedRows] = Future()
+    future = Future()
     future.set_result(FetchedRows([block(1, logs=logs)], 0.0, 0.0))
     return future, 1
 
@@ -65,6 +65,6 @@ def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
     assert prefetch._are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
     assert not prefetch._are_enough(deque([fetched(TOO_LARGE)]))
     assert prefetch._are_enough(deque([fetched(TOO_LARGE)] * 2))
-    failed: Future[FetchedRows] = Future()
+    failed = Future()
     failed.set_exception(OSError())
     assert not prefetch._are_enough(deque([(failed, 1), (Future(), 2), fetched(TOO_LARGE)]))

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -12,7 +12,7 @@ from scan.indexer import chain_indexer, prefetch, prefetch_process, progress
 from scan.indexer.writer import Append
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
@@ -30,7 +30,7 @@ def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     monkeypatch.setattr(prefetch, "BATCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(chain_indexer, "COMMIT_SHARE", 1)
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.2)
-    batches: list[int] = []
+    batches = []
     start, add = Append.__init__, Append.add
 
     def note_start(append, *arguments):
@@ -57,9 +57,7 @@ class Indexed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def indexed_once(
-    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Indexed]:
+def indexed_once(postgres, template, tmp_path_factory):
     """Thirty batches, where the scenario has eighty: each test indexes them anew."""
     folder = tmp_path_factory.mktemp("answers")
     with Anvil() as node, kept_answers(node.url, folder), postgres.cloned(template) as url:
@@ -92,7 +90,7 @@ def test_a_transaction_ends_where_partitions_are_to_be_made(node, database_url, 
 
 def test_what_was_read_before_a_fault_is_written(node, database_url, transactions):
     head = node.head()
-    heads: list[int] = []
+    heads = []
 
     def fail_once(calls, forward):
         numbers = [c["params"][0] for c in calls if c["method"] == "eth_getBlockByNumber"]
@@ -112,7 +110,7 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
 ):
     """So that what fails again and again with many batches does not stop the index."""
     derive = Append.derive
-    failed: list[int] = []
+    failed = []
 
     def fail_with_several(append):
         if transactions[-1] > 2 and len(failed) < 2:
@@ -131,7 +129,7 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
 ):
     """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
     clock = 0.0
-    taken: list[float] = []
+    taken = []
     add, derive = Append.add, Append.derive
 
     def add_slowly(append, batch):
@@ -164,7 +162,7 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
 ):
     monkeypatch.setattr(progress, "RECORD_AGAIN_AFTER_S", 0.05)
     derive = Append.derive
-    seen: list[Any] = []
+    seen = []
 
     def checked_at():
         return execute(database_url, "SELECT checked_at FROM indexer_status")
@@ -186,7 +184,7 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
 ):
     """As a migration does."""
     add = Append.add
-    waiting: list[threading.Thread] = []
+    waiting = []
 
     def lock():
         execute(database_url, "DO $$ BEGIN LOCK TABLE transactions; END $$")

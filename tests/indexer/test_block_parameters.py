@@ -1,25 +1,16 @@
 """State by block hash where a node takes it (EIP-1898), else by number: tried out, not assumed."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.ethereum.client import Call, Node, NodeError
 from scan.ethereum.served_chain import BlockId
 from tests.indexer.test_node_faults import status
 from tests.support import faulty_node
-from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens
 from tests.support.table_digest import digest, fresh_digest
-
-
-@pytest.fixture
-def node(anvil: Anvil) -> Iterator[FaultyNode]:
-    with FaultyNode(anvil.url) as proxy:
-        yield proxy
 
 
 def newest(anvil):

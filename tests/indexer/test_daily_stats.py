@@ -2,18 +2,13 @@
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
-
-import pytest
 
 from scan.commands import audit
-from scan.database.connection import Database
 from tests.support.auditing import run
 from tests.support.database import execute
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
+from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 from tests.support.serving import NOWHERE
 
 DAY_S = 86_400
@@ -24,18 +19,6 @@ COLUMNS = (
     " new_address_count, created_contract_count, token_transfer_count, dex_trade_count,"
     " gas_used::bigint, fees_wei::bigint, burnt_wei::bigint"
 )
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    database = Database(database_url, statement_timeout_ms=0)
-    yield database
-    database.close()
-
-
-@pytest.fixture
-def chain(database: Database) -> Chain:
-    return Chain(database)
 
 
 def moves(chance):
@@ -59,8 +42,8 @@ def stored(url):
 
 def counted(url):
     """The same by a plain loop over the rows."""
-    seen: dict[int, set[bytes]] = defaultdict(set)
-    totals: dict[int, list[int]] = defaultdict(lambda: [0] * 8)
+    seen = defaultdict(set)
+    totals = defaultdict(lambda: [0] * 8)
     for number, sender, recipient, contract, status, price, gas in execute(
         url,
         "SELECT block_number, from_address, to_address, contract_address, status,"
@@ -75,9 +58,9 @@ def counted(url):
     ):
         seen[number] |= {bytes(sender), bytes(recipient)}
         totals[number][3] += 1
-    days: dict[str, tuple[Any, ...]] = {}
-    active: dict[str, set[bytes]] = defaultdict(set)
-    ever: set[bytes] = set()
+    days = {}
+    active = defaultdict(set)
+    ever = set()
     newest = ""
     for number, time, miner, gas, fee in execute(
         url,

@@ -109,7 +109,7 @@ def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, 
     for act in scenario.BASIC_ACTS:
         act(stage)
     watch(database_url, stage.people[1])
-    lost: set[int] = set()
+    lost = set()
     blocks = 0
     with Indexing(database_url, anvil.url) as indexing:
         wait_for(indexing, anvil.head())

@@ -73,7 +73,7 @@ def test_few_rows_and_many_give_the_same_tables(postgres, template, scenario, mo
 
 
 def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
-    opened: list[str] = []
+    opened = []
     to_node, to_database = transport.note_connection, Database._new_connection
 
     def note_node():
@@ -100,7 +100,7 @@ def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
 
 
 def test_plans_are_made_anew_once_tables_have_grown(database_url, monkeypatch):
-    discarded: list[int] = []
+    discarded = []
     defer = Transaction.defer
 
     def note(tx, statement, **params):

@@ -48,7 +48,7 @@ Holder = tuple[int, bytes]
 
 def counts(url):
     rows = execute(url, "SELECT token_address, holder_count FROM token_holder_ranges")
-    counted: Counter[bytes] = Counter()
+    counted = Counter()
     for token, holders in rows:
         counted[bytes(token)] += holders
     return counted

@@ -1,15 +1,11 @@
 """A node that answers without end, or in forms that take memory: bounded, and waited out."""
 
-import time
-from collections.abc import Iterator
-
 import pytest
 
 from scan.ethereum.client import AnswerTooLarge, Call, Node, NodeError
 from tests.support import endless_responses, faulty_node
-from tests.support.anvil import Anvil
-from tests.support.database import execute
-from tests.support.faulty_node import Fault, FaultyNode
+from tests.support.database import execute, wait_for_problem
+from tests.support.faulty_node import Fault
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
 from tests.support.memory import PeakMemory
@@ -41,12 +37,6 @@ DRIPPING: dict[str, Fault] = {
 }
 
 
-@pytest.fixture
-def node(anvil: Anvil) -> Iterator[FaultyNode]:
-    with FaultyNode(anvil.url) as proxy:
-        yield proxy
-
-
 @pytest.mark.parametrize("fault", DRIPPING.values(), ids=DRIPPING.keys())
 def test_a_deadline_is_for_all_of_an_answer(node, fault):
     node.fault = fault
@@ -66,16 +56,6 @@ def test_the_head_goes_on_when_the_node_is_sane_again(node, anvil, database_url)
             indexer.wait_for(head, newest["hash"])
     print(memory.mebibytes, "MiB")
     assert memory.mebibytes < MOST_MEBIBYTES
-
-
-def wait_for_problem(database_url, reason):
-    deadline = time.monotonic() + 60
-    problem: object = None
-    while reason not in str(problem):
-        assert time.monotonic() < deadline, f"{reason!r} never came, but {problem!r}"
-        time.sleep(0.05)
-        found = execute(database_url, "SELECT problem FROM indexer_status")
-        problem = found[0][0] if found else None
 
 
 @pytest.mark.parametrize("lie", [("eth_chainId", "0x123"), ("eth_getBlockByNumber", None)])

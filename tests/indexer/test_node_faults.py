@@ -5,7 +5,6 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterator
 from functools import lru_cache
 
 import pytest
@@ -16,18 +15,13 @@ from scan.ethereum.client import Call, Node, NodeError, RpcError
 from tests.ethereum.test_refusals import FAILURES
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
+from tests.support.database import wait_for_problem
 from tests.support.faulty_node import Fault, FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture
-def node(anvil: Anvil) -> Iterator[FaultyNode]:
-    with FaultyNode(anvil.url) as proxy:
-        yield proxy
 
 
 @lru_cache(maxsize=1)
@@ -40,10 +34,6 @@ def status(database_url):
     """The body of /readyz."""
     row = database_of(database_url).row("queries/chain_get_status", version="", chain_name=None)
     return dict(json.loads(row[1]))
-
-
-def wait_for_problem(database_url, words):
-    wait_until(lambda: words in (status(database_url)["problem"] or ""))
 
 
 FAULTS: dict[str, Fault] = {
@@ -169,7 +159,7 @@ def test_a_failed_call_is_made_again_and_stored_as_no_answer(
     """Each call fails four times, by the words of nodes and providers, before it is answered."""
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.1)
     words = itertools.cycle(FAILURES)
-    failures: Counter[str] = Counter()
+    failures = Counter()
 
     @faulty_node.altering
     def alter(call, answer):

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 import rlp
@@ -58,7 +57,7 @@ def created_by(creator, nonce):
 
 
 def everything(client, entity):
-    found: list[dict[str, Any]] = []
+    found = []
     while True:
         asked = {"entity": entity, "limit": 100, "offset": len(found)}
         body = client.post("/api/v1/query", json=asked).get_json()

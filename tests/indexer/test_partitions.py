@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from scan.indexer import partitions
 from scan.indexer.partitions import TABLES
 from tests.conftest import Played
 from tests.support.auditing import run
-from tests.support.database import Postgres, execute
+from tests.support.database import Postgres, execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scenario.stage import Stage
@@ -164,17 +163,6 @@ def test_statistics_of_a_whole_table_follow_its_rows(database_url, anvil, monkey
         wait_until(lambda: execute(database_url, known) != [(0,)])
 
 
-def wait_for_problem(url, words):
-    with transaction(url) as cursor:
-        cursor.connection.autocommit = True
-        for _ in range(1200):
-            cursor.execute("SELECT problem FROM indexer_status")
-            if any(words in (problem or "") for (problem,) in cursor.fetchall()):
-                return
-            time.sleep(0.05)
-    raise AssertionError(execute(url, "SELECT problem FROM indexer_status"))
-
-
 def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(parted):
     url = parted
     before = digest(url)
@@ -264,7 +252,7 @@ def index_counts(url):
 def test_checkpoints_are_looked_for_without_subqueries(parted):
     """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
     statement = load_statements()["indexer/lists_insert_checkpoints"]
-    parameters: dict[str, object] = dict.fromkeys(statement.params, 0)
+    parameters = dict.fromkeys(statement.params, 0)
     parameters |= {name: 10 * ROWS for name in parameters if name.startswith("last_")}
     parameters |= {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
     with transaction(parted) as cursor:

@@ -79,7 +79,7 @@ def stuck_receipts(calls, forward):
 @pytest.fixture
 def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of those started, for ranges of any length."""
-    started: list[int] = []
+    started = []
     start = PrefetchProcess.__init__
 
     def watched(self, *arguments):

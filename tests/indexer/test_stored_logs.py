@@ -1,7 +1,5 @@
 """SCAN_LOGS: which logs a database stores, from its first block on."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import create_app
@@ -9,8 +7,7 @@ from scan.database.connection import Database
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import EventLog, MalformedBlock
 from scan.indexer.block_rows import load_standard_topics
-from tests.indexer.test_node_faults import wait_for_problem
-from tests.support.database import execute
+from tests.support.database import execute, wait_for_problem
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.truth.token_moves import TRANSFER
@@ -75,12 +72,10 @@ def test_before_the_first_block_it_may_change(database_url, anvil):
 
 
 @pytest.fixture
-def made(database_url: str) -> Iterator[Chain]:
+def made(database_url: str, database: Database) -> Chain:
     """Blocks made up, of which all logs are stored."""
     execute(database_url, MADE_CHAIN, 1, b"genesis", "all")
-    database = Database(database_url, statement_timeout_ms=0)
-    yield Chain(database)
-    database.close()
+    return Chain(database)
 
 
 def log(log_index, *topics, data=b""):

@@ -7,16 +7,16 @@ from html.parser import HTMLParser
 class Markup(HTMLParser):
     """`tags` of a page, with their attributes."""
 
-    def __init__(self, html: str) -> None:
+    def __init__(self, html):
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.feed(html)
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.tags.append((tag, dict(attrs)))
 
 
-def require_no_inline_code(html: str) -> None:
+def require_no_inline_code(html):
     for tag, attributes in Markup(html).tags:
         assert tag != "style" and "style" not in attributes, tag
         assert tag != "script" or attributes.get("src", ""), tag
@@ -25,7 +25,7 @@ def require_no_inline_code(html: str) -> None:
         assert target.startswith(("/", "#")), target
 
 
-def require_labels(html: str) -> None:
+def require_labels(html):
     """Where rows are cards the label is a cell's only heading; a keyboard reaches long text."""
     for table in re.findall(r'<div class="table".*?</table>', html, re.S):
         for tag, attributes in Markup(table).tags:

@@ -23,7 +23,7 @@ ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})["#]')
 
 def shown(client, path, **query):
     """The transactions of the rows, of all pages, by the links that a page has."""
-    rows: list[str] = []
+    rows = []
     path += f"{'&' if '?' in path else '?'}{urlencode(query)}"
     response = client.get(path)
     while True:
@@ -127,7 +127,6 @@ def test_an_address_has_directions_and_counterparties(client, scenario, sent, se
     assert shown(client, path, **query) == hashes(between)
     html = client.get(path, query_string=query).text
     file = re.search(r'class="csv button" href="([^"]+)"', html)
-    assert file is not None
     rows = client.get(unescape(file[1])).text.splitlines()
     assert len(rows) == len(between) + 1
 
@@ -171,7 +170,6 @@ def test_all_contracts_are_listed_with_what_is_known_of_them(client, scenario):
 def test_a_method_is_given_by_its_selector_signature_or_name(client, sent):
     html = client.get("/txs?limit=100").text
     suggested = re.search(r'<datalist id="of-method">(.*?)</datalist>', html)
-    assert suggested is not None
     names = re.findall(r'<option value="(0x[0-9a-f]{8})">([A-Za-z]\w*)', suggested[1])
     assert len(names) > 3
     for selector, name in names:

@@ -88,7 +88,7 @@ def test_amounts_of_tokens_have_their_units(client, scenario):
 
 
 def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
-    of_sender: dict[str, list[str]] = {}
+    of_sender = {}
     for sent in sorted(
         scenario.truth.transactions, key=lambda t: (t["blockNumber"], t["transactionIndex"])
     ):

@@ -1,11 +1,9 @@
 """A node that alters a field of a block now and then, otherwise than it did before."""
 
 import random
-from collections.abc import Collection, Iterator
-from typing import Any
 
 from tests.support.database import execute
-from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.faulty_node import Reply
 
 # Of transactions, receipts and logs; what blocks with their hash and index is checked always.
 ALTERED = set(
@@ -25,7 +23,7 @@ OF_HEADER = set(
 )
 
 
-def _records(result: Any) -> Iterator[dict[str, Any]]:
+def _records(result):
     """Blocks, transactions, receipts and logs in a node's answer."""
     for receipt in result if isinstance(result, list) else []:
         if "cumulativeGasUsed" in receipt:
@@ -36,11 +34,11 @@ def _records(result: Any) -> Iterator[dict[str, Any]]:
         yield from (result, *result["transactions"])
 
 
-def _number(record: dict[str, Any]) -> int:
+def _number(record):
     return int(record.get("number") or record["blockNumber"], 16)
 
 
-def _alter_a_field(record: dict[str, Any], dice: random.Random, of_header: Collection[str]) -> str:
+def _alter_a_field(record, dice, of_header):
     is_block = "receiptsRoot" in record
     if is_block and record.pop("withdrawals", None) is not None and dice.random() < 0.5:
         return "withdrawals"
@@ -63,13 +61,7 @@ class AlteredFields:
     one `of_header`. None of the blocks that no hash proves, as `honest`, an index of the same
     chain, has them: nothing would show it."""
 
-    def __init__(
-        self,
-        honest: str,
-        seed: int,
-        share: float = 0.1,
-        of_header: Collection[str] = frozenset(),
-    ) -> None:
+    def __init__(self, honest, seed, share=0.1, of_header=frozenset()):
         """`honest` is the address of a database."""
         rows = execute(honest, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
         self._spared = {number for (number,) in rows}
@@ -80,11 +72,11 @@ class AlteredFields:
         self._names: set[str] = set()
 
     @property
-    def is_met(self) -> bool:
+    def is_met(self):
         """Whether a third of the fields were altered at some time."""
         return len(self._names) > len(ALTERED) / 3
 
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+    def __call__(self, calls, forward):
         answers = forward(calls)
         for answer in answers:
             records = list(_records(answer.get("result")))

@@ -3,15 +3,12 @@ fields, logs of coin (EIP-7708) and gas of blocks that is not the sum of receipt
 """
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import rlp
 from eth_utils import keccak
 
-from tests.support.anvil import Anvil
 from tests.support.chain_forms.encoding import HEADER_FIELDS, bloom_of, list_root
-from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.faulty_node import Reply
 from tests.support.rehashed_chain import Json, field
 from tests.support.renamed_hashes import RenamedHashes
 
@@ -24,7 +21,7 @@ MOVING = ("CALL", "CREATE", "CREATE2", "SELFDESTRUCT")
 class AmsterdamChain:
     """`headers` and `receipts` are by block number, and may be changed before they are sealed."""
 
-    def __init__(self, node: Anvil, fork: int) -> None:
+    def __init__(self, node, fork):
         self.fork = fork
         self.headers: list[Json] = []
         self.receipts: list[list[Json]] = []
@@ -49,7 +46,7 @@ class AmsterdamChain:
             self.receipts.append(receipts)
         self.seal()
 
-    def seal(self) -> None:
+    def seal(self):
         """Compute all roots, blooms and hashes from the fork on."""
         for number in range(self.fork, len(self.headers)):
             header, receipts = self.headers[number], self.receipts[number]
@@ -70,14 +67,14 @@ class AmsterdamChain:
             renamed = json.loads(json.dumps([header, receipts]).replace(before, ours))
             self.headers[number], self.receipts[number] = renamed
 
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+    def __call__(self, calls, forward):
         answers = self._hashes.ask(calls, forward)
         for call, answer in zip(calls, answers, strict=True):
             if "result" in answer:
                 answer["result"] = self._result(call["method"], call["params"], answer["result"])
         return Reply(body=answers)
 
-    def _result(self, method: str, params: Any, result: Any) -> Any:
+    def _result(self, method, params, result):
         if method.startswith("eth_getBlockBy") and result:
             own = self.headers[int(result["number"], 16)]
             return result | {name: own[name] for name in own if name != "transactions"}
@@ -88,7 +85,7 @@ class AmsterdamChain:
             return own_receipts[int(result["transactionIndex"], 16)]
         return self._logs(params[0]) if method == "eth_getLogs" else result
 
-    def _logs(self, asked: Json) -> list[Json]:
+    def _logs(self, asked):
         if "blockHash" in asked:
             numbers = [n for n, h in enumerate(self.headers) if h["hash"] == asked["blockHash"]]
         else:
@@ -107,7 +104,7 @@ class AmsterdamChain:
         ]
 
 
-def moves(call: Json) -> Iterator[tuple[str, str, int]]:
+def moves(call):
     """The coin that a trace moves from one account to another, as it is moved."""
     if call.get("error"):
         return
@@ -118,7 +115,7 @@ def moves(call: Json) -> Iterator[tuple[str, str, int]]:
         yield from moves(inner)
 
 
-def coin_log(sender: str, recipient: str, value: int) -> Json:
+def coin_log(sender, recipient, value):
     topics = [
         TRANSFER,
         *("0x" + "00" * 12 + address[2:].lower() for address in (sender, recipient)),
@@ -126,19 +123,19 @@ def coin_log(sender: str, recipient: str, value: int) -> Json:
     return {"address": SYSTEM, "topics": topics, "data": f"0x{value:064x}"}
 
 
-def bloom(logs: list[Json]) -> str:
+def bloom(logs):
     parts = [bytes.fromhex(text[2:]) for log in logs for text in (log["address"], *log["topics"])]
     return f"0x{bloom_of(parts):0512x}"
 
 
-def encode_receipt(receipt: Json) -> bytes:
-    def data(text: str) -> bytes:
+def encode_receipt(receipt):
+    def data(text):
         return bytes.fromhex(text[2:])
 
     logs = [
         [data(e["address"]), [*map(data, e["topics"])], data(e["data"])] for e in receipt["logs"]
     ]
     gas, status = int(receipt["cumulativeGasUsed"], 16), int(receipt["status"], 16)
-    encoded: bytes = rlp.encode([status, gas, data(receipt["logsBloom"]), logs])
+    encoded = rlp.encode([status, gas, data(receipt["logsBloom"]), logs])
     type_ = int(receipt["type"], 16)
     return bytes([type_]) * bool(type_) + encoded

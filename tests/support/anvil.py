@@ -10,9 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import requests
 from eth_abi import decode, encode
@@ -35,7 +33,7 @@ _READS = ("eth_", "web3_", "net_", "debug_trace", "trace_", "ots_")
 class RpcError(Exception):
     """The node's own JSON-RPC error."""
 
-    def __init__(self, error: dict[str, Any]) -> None:
+    def __init__(self, error):
         super().__init__(f"{error.get('code')}: {error.get('message')}")
         self.code = error.get("code")
         self.data = error.get("data")
@@ -44,18 +42,18 @@ class RpcError(Exception):
 class Node:
     """JSON-RPC over one kept connection; answers are the node's JSON, unchanged."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self.url = url
         self._session = requests.Session()
         self._session.trust_env = False
 
-    def call(self, method: str, *params: Any) -> Any:
+    def call(self, method, *params):
         answer = self._post(_request(1, method, params))
         if "error" in answer:
             raise RpcError(answer["error"])
         return answer["result"]
 
-    def batch(self, requests_: Iterable[tuple[str, Sequence[Any]]]) -> list[Any]:
+    def batch(self, requests_):
         """Results in the order asked; an RpcError stands where the node said no."""
         asked = [_request(n, method, params) for n, (method, params) in enumerate(requests_)]
         if not asked:
@@ -64,10 +62,10 @@ class Node:
         answers = [by_id[n] for n in range(len(asked))]
         return [RpcError(a["error"]) if "error" in a else a["result"] for a in answers]
 
-    def close(self) -> None:
+    def close(self):
         self._session.close()
 
-    def _post(self, body: Any) -> Any:
+    def _post(self, body):
         answer = self._session.post(self.url, json=body, timeout=REQUEST_TIMEOUT_S)
         answer.raise_for_status()
         return answer.json()
@@ -79,19 +77,19 @@ class Contract(NamedTuple):
     address: str
     artifact: Artifact
 
-    def data(self, function: str, *args: Any) -> str:
+    def data(self, function, *args):
         """Call data for a function by name, or by full signature where names are overloaded."""
         entry = self._entry(function, len(args))
         types = [_type(parameter) for parameter in entry["inputs"]]
         selector = keccak(text=f"{entry['name']}({','.join(types)})")[:4]
         return "0x" + (selector + encode(types, args)).hex()
 
-    def decode(self, function: str, result: str) -> Any:
+    def decode(self, function, result):
         types = [_type(parameter) for parameter in self._entry(function, None)["outputs"]]
         values = decode(types, bytes.fromhex(result[2:]))
         return values[0] if len(values) == 1 else values
 
-    def _entry(self, function: str, count: int | None) -> dict[str, Any]:
+    def _entry(self, function, count):
         for entry in self.artifact.abi:
             if entry["type"] != "function" or entry["name"] != function:
                 continue
@@ -106,7 +104,7 @@ class Anvil(Node):
     Its process ends with `stop`, and with the process that started it, however that ends.
     """
 
-    def __init__(self, *options: str, port: int = 0, hardfork: str = "prague") -> None:
+    def __init__(self, *options, port=0, hardfork="prague"):
         self._folder = new_folder("scan-anvil-")
         self._is_shared = False
         self._output = self._folder / "output"
@@ -120,47 +118,47 @@ class Anvil(Node):
             self.stop()
             raise
 
-    def __enter__(self) -> "Anvil":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.stop()
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self):
         """Where it is: another process that unpickles this talks to the same node."""
         return {"url": self.url, "accounts": self.accounts, "is_shared": self._is_shared}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state):
         super().__init__(state["url"])
         self.accounts = state["accounts"]
         self._is_shared = state["is_shared"]
 
-    def share(self) -> None:
+    def share(self):
         """From now on several tests read this chain, and none may change it."""
         self._is_shared = True
 
-    def call(self, method: str, *params: Any) -> Any:
+    def call(self, method, *params):
         if self._is_shared and (not method.startswith(_READS) or method.startswith("eth_send")):
             raise AssertionError(f"{method} would change a chain that other tests read")
         return super().call(method, *params)
 
-    def stop(self) -> None:
+    def stop(self):
         self._process.kill()
         self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     @property
-    def pid(self) -> int:
+    def pid(self):
         return self._process.pid
 
-    def head(self) -> int:
+    def head(self):
         return int(self.call("eth_blockNumber"), 16)
 
-    def mine(self, blocks: int = 1) -> None:
+    def mine(self, blocks=1):
         for _ in range(blocks):
             self.call("evm_mine")
 
-    def send(self, sender: str, to: str | None, **fields: Any) -> str:
+    def send(self, sender, to, **fields):
         """Hands a transaction to the pool and returns its hash; `mine` puts it in a block.
 
         Fields are JSON-RPC's, ints welcome. Gas is given, so that failing ones are sent as well.
@@ -170,7 +168,7 @@ class Anvil(Node):
             transaction["to"] = to
         return str(self.call("eth_sendTransaction", _hexed(transaction)))
 
-    def deploy(self, sender: str, name: str, *args: Any, **fields: Any) -> Contract:
+    def deploy(self, sender, name, *args, **fields):
         """Creates a contract in a block of its own."""
         code = creation_code(artifact(name), *args)
         receipt = self.receipt_of(self.send(sender, None, data=code, gas=12_000_000, **fields))
@@ -178,16 +176,14 @@ class Anvil(Node):
             raise ValueError(f"{name} was not created")
         return Contract(receipt["contractAddress"], artifact(name))
 
-    def transact(
-        self, sender: str, contract: Contract, function: str, *args: Any, **fields: Any
-    ) -> str:
+    def transact(self, sender, contract, function, *args, **fields):
         return self.send(sender, contract.address, data=contract.data(function, *args), **fields)
 
-    def read(self, contract: Contract, function: str, *args: Any, block: str = "latest") -> Any:
+    def read(self, contract, function, *args, block="latest"):
         call = {"to": contract.address, "data": contract.data(function, *args)}
         return contract.decode(function, self.call("eth_call", call, block))
 
-    def receipt_of(self, transaction_hash: str) -> dict[str, Any]:
+    def receipt_of(self, transaction_hash):
         """The receipt, after mining a block when the transaction still waits."""
         receipt = self.call("eth_getTransactionReceipt", transaction_hash)
         if receipt is None:
@@ -195,31 +191,31 @@ class Anvil(Node):
             receipt = self.call("eth_getTransactionReceipt", transaction_hash)
         return dict(receipt)
 
-    def impersonate(self, address: str, balance_wei: int = 10**20) -> None:
+    def impersonate(self, address, balance_wei=10**20):
         """Lets any address send, as if its key were known."""
         self.call("anvil_setBalance", address, hex(balance_wei))
         self.call("anvil_impersonateAccount", address)
 
-    def place(self, address: str, name: str) -> Contract:
+    def place(self, address, name):
         """Puts a contract's runtime code where a well-known contract lives on other chains."""
         found = artifact(name)
         self.call("anvil_setCode", address, "0x" + found.runtime.hex())
         return Contract(address.lower(), found)
 
-    def reorganise(self, depth: int, transactions: Sequence[tuple[Any, int]] = ()) -> None:
+    def reorganise(self, depth, transactions=()):
         """Replaces the newest blocks by as many others, which hold the given transactions.
 
         Each is (transaction object or signed hex, how many blocks above the fork it goes).
         """
         self.call("anvil_reorg", depth, list(transactions))
 
-    def snapshot(self) -> str:
+    def snapshot(self):
         return str(self.call("evm_snapshot"))
 
-    def revert(self, snapshot: str) -> None:
+    def revert(self, snapshot):
         self.call("evm_revert", snapshot)
 
-    def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
+    def _start(self, options):
         command = [
             str(_binary()),
             "--host",
@@ -244,7 +240,7 @@ class Anvil(Node):
                 preexec_fn=_end_with_parent,
             )
 
-    def _address(self) -> str:
+    def _address(self):
         """host:port as anvil prints it: it chose the port itself, so nobody can take it first."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline and self._process.poll() is None:
@@ -254,13 +250,13 @@ class Anvil(Node):
         raise RuntimeError(f"anvil did not start:\n{self._output.read_text()}")
 
 
-def creation_code(found: Artifact, *args: Any) -> str:
+def creation_code(found, *args):
     constructor = next((e for e in found.abi if e["type"] == "constructor"), {"inputs": []})
     types = [_type(parameter) for parameter in constructor["inputs"]]
     return "0x" + (found.bytecode + encode(types, args)).hex()
 
 
-def _binary() -> Path:
+def _binary():
     """npm's `anvil` is a script that starts this; ended directly, it leaves nothing behind."""
     found = sorted(NODE.glob("node_modules/@foundry-rs/anvil-*/bin/anvil"))
     if not found:
@@ -268,22 +264,22 @@ def _binary() -> Path:
     return found[0]
 
 
-def _end_with_parent() -> None:
+def _end_with_parent():
     """Linux ends the child with its parent: a killed test run leaves no node behind."""
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
-def _request(number: int, method: str, params: Sequence[Any]) -> dict[str, Any]:
+def _request(number, method, params):
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
 
 
-def _hexed(transaction: dict[str, Any]) -> dict[str, Any]:
+def _hexed(transaction):
     return {k: hex(v) if isinstance(v, int) else v for k, v in transaction.items()}
 
 
-def _type(parameter: dict[str, Any]) -> str:
+def _type(parameter):
     """The canonical ABI type; tuples are spelled out."""
     if not parameter["type"].startswith("tuple"):
         return str(parameter["type"])

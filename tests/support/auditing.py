@@ -5,7 +5,6 @@ from argparse import Namespace
 import psycopg2
 
 from scan.commands import audit
-from scan.settings import Settings
 
 # By range of balance, as of large tokens.
 COUNT_HOLDERS = """
@@ -15,13 +14,13 @@ COUNT_HOLDERS = """
 """
 
 
-def run(settings: Settings, **options: object) -> int:
+def run(settings, **options):
     chosen = {"repair": False, "node": False, "blocks": 0, "digest": False}
     chosen |= {"first": None, "last": None, **options}
     return audit.audit(settings, Namespace(**chosen))
 
 
-def spoil(settings: Settings, statement: str) -> None:
+def spoil(settings, statement):
     connection = psycopg2.connect(settings.database_url)
     with connection, connection.cursor() as cursor:
         cursor.execute(statement)

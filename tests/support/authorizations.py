@@ -1,13 +1,10 @@
 """Authorizations of EIP-7702, signed here, and what a node says of the accounts."""
 
 import random
-from collections.abc import Sequence
-from typing import Any
 
 from eth_account import Account
-from eth_account.signers.local import LocalAccount
 
-from tests.support.anvil import ZERO, Anvil
+from tests.support.anvil import ZERO
 from tests.support.scenario.transactions import key_of
 
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
@@ -18,36 +15,28 @@ MAKER, IDLE, FAILING = (f"0x{number:040x}" for number in (0x7702, 0x7703, 0x7704
 CODES = {MAKER: "0x5f5f5ff05000", IDLE: "0x00", FAILING: "0xfe"}
 
 
-def new_account(seed: int) -> LocalAccount:
+def new_account(seed):
     """An account without coin or transactions."""
-    account: LocalAccount = Account.from_key(random.Random(seed).randbytes(32))
-    return account
+    return Account.from_key(random.Random(seed).randbytes(32))
 
 
-def nonce_of(node: Anvil, account: LocalAccount) -> int:
+def nonce_of(node, account):
     return int(node.call("eth_getTransactionCount", account.address, "latest"), 16)
 
 
-def authorize(account: LocalAccount, delegate: str, nonce: int, chain_id: int = CHAIN_ID) -> Any:
+def authorize(account, delegate, nonce, chain_id=CHAIN_ID):
     return account.sign_authorization(
         {"chainId": chain_id, "address": bytes.fromhex(delegate[2:]), "nonce": nonce}
     )
 
 
-def with_high_s(signed: Any) -> Any:
+def with_high_s(signed):
     """The same signature in its other form, which EIP-2 refuses."""
     changes = {"s": CURVE_ORDER - signed.s, "y_parity": 1 - signed.y_parity}
     return signed.model_copy(update=changes)
 
 
-def send(
-    node: Anvil,
-    authorizations: Sequence[Any],
-    to: str = IDLE,
-    sender: LocalAccount = SPONSOR,
-    data: str = "0x",
-    nonce: int | None = None,
-) -> str:
+def send(node, authorizations, to=IDLE, sender=SPONSOR, data="0x", nonce=None):
     """Hand a transaction of type 4, or of type 2 without authorizations, to the pool."""
     transaction = {
         "chainId": CHAIN_ID,
@@ -66,16 +55,16 @@ def send(
     return str(node.call("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex()))
 
 
-def place_codes(node: Anvil) -> None:
+def place_codes(node):
     for address, code in CODES.items():
         node.call("anvil_setCode", address, code)
 
 
-def delegates_of(node: Anvil, places: Sequence[tuple[str, int]]) -> list[str]:
+def delegates_of(node, places):
     """Whose code accounts run after blocks, as the node has it."""
     codes = node.batch([("eth_getCode", (account, hex(block))) for account, block in places])
     return ["0x" + code[8:] if code.startswith("0xef0100") else ZERO for code in codes]
 
 
-def delegate_of(node: Anvil, authority: str, block: int) -> str:
+def delegate_of(node, authority, block):
     return delegates_of(node, [(authority, block)])[0]

@@ -3,7 +3,6 @@
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from tests.support.serving import ROOT, wait_until
 DOCUMENT = ROOT / "docs" / "operation.md"
 
 
-def owners_tables() -> list[str]:
+def owners_tables():
     """Those that the documented dump of what cannot be indexed again names."""
     return re.findall(r"--table=(\w+)", DOCUMENT.read_text(encoding="utf-8"))
 
@@ -21,7 +20,7 @@ def owners_tables() -> list[str]:
 class Archive:
     """A folder with a server's backups and, from now on, every WAL file that it fills."""
 
-    def __init__(self, server: Postgres, folder: Path) -> None:
+    def __init__(self, server, folder):
         self.folder = folder
         self.wal = folder / "wal"
         self.wal.mkdir()
@@ -36,7 +35,7 @@ class Archive:
         server.halt()
         server.resume()
 
-    def back_up(self, name: str, *, since: str | None = None) -> None:
+    def back_up(self, name, *, since=None):
         """All of it, or what has changed since another backup."""
         change = () if since is None else (f"--incremental={self.folder / since}/backup_manifest",)
         self._server.run_program(
@@ -49,7 +48,7 @@ class Archive:
             *change,
         )
 
-    def name_moment(self, name: str) -> None:
+    def name_moment(self, name):
         """A moment to restore to; what is written up to it is archived."""
         url = self._server.url("postgres")
         execute(url, "SELECT pg_create_restore_point(%s)", name)
@@ -57,10 +56,10 @@ class Archive:
         wait_until(lambda: (self.wal / str(file)).exists())
 
     @contextmanager
-    def restored(self, moment: str, *backups: str) -> Iterator[Postgres]:
+    def restored(self, moment, *backups):
         """A server as of that moment, from a full backup and the incremental ones after it."""
 
-        def fill(data: Path) -> None:
+        def fill(data):
             if data.exists():
                 data.rmdir()
             with tempfile.TemporaryDirectory() as folder:

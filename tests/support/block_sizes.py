@@ -14,26 +14,26 @@ AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 DATA = ("to", "input", "address")
 
 
-def size_of(block: Json) -> int:
+def size_of(block):
     header = [_header_item(block, name) for name in (*HEADER_FIELDS, *LATER) if name in block]
-    lists: list[Any] = [header, [*map(_transaction, block["transactions"])], []]
+    lists = [header, [*map(_transaction, block["transactions"])], []]
     if "withdrawalsRoot" in block:
         names = ("index", "validatorIndex", "address", "amount")
         lists.append([[_item(w, name) for name in names] for w in block["withdrawals"]])
     return len(rlp.encode(lists))
 
 
-def _header_item(block: Json, name: str) -> Any:
+def _header_item(block, name):
     return int(block[name], 16) if name in QUANTITIES else _bytes(block[name])
 
 
-def _transaction(sent: Json) -> Any:
+def _transaction(sent):
     type_ = int(sent.get("type") or "0x0", 16)
     values = [_item(sent, name) for name in ENCODINGS[type_]]
     return bytes([type_]) + rlp.encode(values) if type_ else values
 
 
-def _item(record: Json, name: str) -> Any:
+def _item(record, name):
     value = record["v"] if name == "yParity" and name not in record else record[name]
     if name == "accessList":
         return [[_bytes(e["address"]), [*map(_bytes, e["storageKeys"])]] for e in value or ()]
@@ -44,5 +44,5 @@ def _item(record: Json, name: str) -> Any:
     return _bytes(value or "0x") if name in DATA else int(value, 16)
 
 
-def _bytes(text: str) -> bytes:
+def _bytes(text):
     return bytes.fromhex(text[2:])

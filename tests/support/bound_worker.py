@@ -7,6 +7,6 @@ from scan.server.worker import Worker
 
 
 class BoundWorker(Worker):
-    def init_process(self) -> None:
+    def init_process(self):
         concurrency.MAX_LOAD = math.inf
         super().init_process()

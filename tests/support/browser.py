@@ -7,10 +7,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 from tests.support.serving import program
 
@@ -33,7 +30,7 @@ class PageLeft(Exception):
 class Page:
     """One tab; `requested` are the addresses it asked for, `errors` what its scripts threw."""
 
-    def __init__(self, browser: "Browser") -> None:
+    def __init__(self, browser):
         self._browser = browser
         self._session: str | None = None
         self.requested: list[str] = []
@@ -46,8 +43,8 @@ class Page:
         for domain in ("Page", "Network", "Runtime"):
             self.call(f"{domain}.enable")
 
-    def call(self, method: str, **params: Any) -> dict[str, Any]:
-        message: dict[str, Any] = {"method": method, "params": params}
+    def call(self, method, **params):
+        message = {"method": method, "params": params}
         if self._session:
             message["sessionId"] = self._session
         number = self._browser.send(message)
@@ -59,54 +56,54 @@ class Page:
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
 
-    def close(self) -> None:
+    def close(self):
         """With its storage, and the scripts and settings that were added to it."""
         self._session = None
         self.call("Target.disposeBrowserContext", browserContextId=self._context)
 
-    def open(self, address: str) -> None:
+    def open(self, address):
         self.call("Page.navigate", url=address)
         self.wait("document.readyState === 'complete'")
 
-    def evaluate(self, script: str) -> Any:
+    def evaluate(self, script):
         answer = self.call(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait(self, condition: str) -> None:
+    def wait(self, condition):
         """Until a script's value is true, on whichever page is shown then."""
         deadline = time.monotonic() + PATIENCE_S
         while not self._holds(condition):
             assert time.monotonic() < deadline, f"waited in vain for {condition}"
             time.sleep(0.05)
 
-    def _holds(self, condition: str) -> bool:
+    def _holds(self, condition):
         try:
             return bool(self.evaluate(f"Boolean({condition})"))
         except PageLeft:
             return False
 
-    def before_scripts(self, script: str) -> None:
+    def before_scripts(self, script):
         """Run a script in every page from now on, before the page's own."""
         self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
 
-    def click(self, selector: str) -> None:
+    def click(self, selector):
         self.wait(f"document.querySelector({json.dumps(selector)})")
         self.evaluate(f"document.querySelector({json.dumps(selector)}).click()")
 
-    def fill(self, selector: str, text: str) -> None:
+    def fill(self, selector, text):
         self.evaluate(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(text)}")
 
-    def text(self, selector: str = "main") -> str:
+    def text(self, selector="main"):
         return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
 
-    def screenshot(self, path: Path) -> None:
+    def screenshot(self, path):
         answer = self.call("Page.captureScreenshot", format="png")
         path.write_bytes(base64.b64decode(answer["data"]))
 
-    def _receive(self) -> dict[str, Any]:
+    def _receive(self):
         message = self._browser.receive()
         if message.get("sessionId") != self._session:
             return message  # of a tab that was closed
@@ -120,25 +117,25 @@ class Page:
 class Browser:
     """A running Chromium: the messages of its protocol, of all its tabs one after the other."""
 
-    def __init__(self, write: int, read: int) -> None:
+    def __init__(self, write, read):
         self._write, self._read = write, read
         self._numbers = itertools.count(1)
         self._pending = b""
 
     @contextmanager
-    def tab(self) -> Iterator[Page]:
+    def tab(self):
         """A tab that shares nothing with others."""
         page = Page(self)
         yield page
         page.close()
 
-    def send(self, message: dict[str, Any]) -> int:
+    def send(self, message):
         """The number that the answer will have."""
         number = next(self._numbers)
         os.write(self._write, json.dumps({"id": number, **message}).encode() + b"\0")
         return number
 
-    def receive(self) -> dict[str, Any]:
+    def receive(self):
         while b"\0" not in self._pending:
             part = os.read(self._read, 1 << 20)
             assert part, "the browser ended"
@@ -148,7 +145,7 @@ class Browser:
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
+def chromium():
     to_read, to_write = os.pipe()
     from_read, from_write = os.pipe()
     with tempfile.TemporaryDirectory(prefix="scan-chromium-", ignore_cleanup_errors=True) as folder:

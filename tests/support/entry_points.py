@@ -3,8 +3,6 @@
 The contracts are those that their authors publish, compiled.
 """
 
-import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -13,8 +11,8 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_utils import keccak
 
-from tests.support.anvil import Anvil, Contract, creation_code
-from tests.support.solidity import NODE, Artifact
+from tests.support.anvil import Contract, creation_code
+from tests.support.solidity import published
 
 ADDRESSES = {
     "0.6": "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
@@ -26,11 +24,8 @@ CALL_GAS, VERIFICATION_GAS, PAYMASTER_GAS = 200_000, 600_000, 100_000
 PRICE_WEI = 2_000_000_000
 
 
-def _published(version: str, name: str) -> Artifact:
-    path = NODE / "node_modules" / f"entry-point-{version}" / "artifacts" / f"{name}.json"
-    found = json.loads(path.read_text())
-    code, runtime = (bytes.fromhex(found[key][2:]) for key in ("bytecode", "deployedBytecode"))
-    return Artifact(name, found["abi"], code, runtime)
+def _published(version, name):
+    return published(name, f"entry-point-{version}/artifacts/{name}.json")
 
 
 class Account4337(NamedTuple):
@@ -44,7 +39,7 @@ class Account4337(NamedTuple):
 class EntryPoint:
     """An entry point with a factory of simple accounts."""
 
-    def __init__(self, node: Anvil, version: str) -> None:
+    def __init__(self, node, version):
         self.node, self.version = node, version
         self.sender = node.accounts[0]
         deployed = self._deploy("EntryPoint")
@@ -52,7 +47,7 @@ class EntryPoint:
         self._move(deployed)
         self.factory = self._deploy("SimpleAccountFactory", self.contract.address)
 
-    def account(self, number: int, *, deposit_wei: int = 10**18) -> Account4337:
+    def account(self, number, *, deposit_wei=10**18):
         owner = Account.from_key(number.to_bytes(32))
         address = self.node.read(self.factory, "getAddress", owner.address, 0)
         creation = self.factory.data("createAccount", owner.address, 0)
@@ -61,14 +56,12 @@ class EntryPoint:
             self.deposit(address, deposit_wei)
         return Account4337(address, owner, init_code)
 
-    def deposit(self, address: str, amount_wei: int) -> None:
+    def deposit(self, address, amount_wei):
         self.node.receipt_of(
             self.node.transact(self.sender, self.contract, "depositTo", address, value=amount_wei)
         )
 
-    def operation(
-        self, account: Account4337, call_data: str, nonce: int, *, paymaster: str | None = None
-    ) -> tuple[Any, ...]:
+    def operation(self, account, call_data, nonce, *, paymaster=None):
         """A signed one. It deploys its account where the node has no code there."""
         is_new = self.node.call("eth_getCode", account.address, "latest") == "0x" and nonce == 0
         before = (
@@ -79,7 +72,7 @@ class EntryPoint:
         )
         paid = b"" if paymaster is None else bytes.fromhex(paymaster[2:])
         if self.version == "0.6":
-            gas: tuple[Any, ...] = (CALL_GAS, VERIFICATION_GAS, 50_000, PRICE_WEI, PRICE_WEI)
+            gas = (CALL_GAS, VERIFICATION_GAS, 50_000, PRICE_WEI, PRICE_WEI)
         else:
             gas = (_pair(VERIFICATION_GAS, CALL_GAS), 50_000, _pair(PRICE_WEI, PRICE_WEI))
             paid += _pair(PAYMASTER_GAS, PAYMASTER_GAS) if paid else b""
@@ -91,14 +84,14 @@ class EntryPoint:
             signature = account.owner.sign_message(encode_defunct(hash_)).signature
         return (*unsigned[:-1], bytes(signature))
 
-    def hash(self, operation: Sequence[Any]) -> bytes:
+    def hash(self, operation):
         return bytes(self.node.read(self.contract, "getUserOpHash", operation))
 
-    def bundle(self, *operations: Sequence[Any]) -> str:
+    def bundle(self, *operations):
         """The call of a bundle; what is left of fees goes to nobody in particular."""
         return self.contract.data("handleOps", operations, "0x" + "be" * 20)
 
-    def send(self, *operations: Sequence[Any], bundler: int = 1) -> str:
+    def send(self, *operations, bundler=1):
         return self.node.send(
             self.node.accounts[bundler],
             self.contract.address,
@@ -108,12 +101,12 @@ class EntryPoint:
             maxPriorityFeePerGas=PRICE_WEI // 2,
         )
 
-    def execute(self, to: str, data: str, value: int = 0) -> str:
+    def execute(self, to, data, value=0):
         """Call data of an account that makes a call."""
         account = Contract(to, _published(self.version, "SimpleAccount"))
         return account.data("execute", to, value, bytes.fromhex(data[2:]))
 
-    def execute_batch(self, calls: Sequence[tuple[str, int, str]]) -> str:
+    def execute_batch(self, calls):
         account = Contract(ADDRESSES[self.version], _published(self.version, "SimpleAccount"))
         targets, values, data = zip(*calls, strict=True)
         inputs = [bytes.fromhex(text[2:]) for text in data]
@@ -123,14 +116,14 @@ class EntryPoint:
             return account.data("executeBatch", targets, values, inputs)
         return account.data("executeBatch", [*zip(targets, values, inputs, strict=True)])
 
-    def _deploy(self, name: str, *arguments: Any) -> Contract:
+    def _deploy(self, name, *arguments):
         found = _published(self.version, name)
         code = creation_code(found, *arguments)
         receipt = self.node.receipt_of(self.node.send(self.sender, None, data=code, gas=12_000_000))
         assert receipt["status"] == "0x1", name
         return Contract(receipt["contractAddress"], found)
 
-    def _move(self, deployed: Contract) -> None:
+    def _move(self, deployed):
         """With what its constructor stored in its code; 0.8's creator of accounts knows it, too."""
         code = self.node.call("eth_getCode", deployed.address, "latest")
         self.node.call("anvil_setCode", self.contract.address, code)
@@ -141,13 +134,13 @@ class EntryPoint:
             self.node.call("anvil_setCode", creator, moved)
 
 
-def _pair(high: int, low: int) -> bytes:
+def _pair(high, low):
     return high.to_bytes(16) + low.to_bytes(16)
 
 
-def read_operations(node: Anvil) -> list[dict[str, Any]]:
+def read_operations(node):
     """What the API shows of every operation on the chain, oldest first, by the receipts alone."""
-    operations: list[dict[str, Any]] = []
+    operations = []
     for number in range(node.head() + 1):
         block = node.call("eth_getBlockByNumber", hex(number), True)
         for transaction in block["transactions"]:
@@ -166,7 +159,7 @@ def read_operations(node: Anvil) -> list[dict[str, Any]]:
     return operations
 
 
-def _record(log: dict[str, Any], before: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _record(log, before):
     _, hash_, sender, paymaster = log["topics"]
     data = bytes.fromhex(log["data"][2:])
     nonce, success, cost, gas = decode(["uint256", "bool", "uint256", "uint256"], data)
@@ -206,11 +199,11 @@ _EVENTS = {
 }
 
 
-def _event(log: dict[str, Any]) -> str | None:
+def _event(log):
     """The name of an entry point's event, None of others."""
     is_own = log["address"] in {address.lower() for address in ADDRESSES.values()}
     return _EVENTS.get(log["topics"][0]) if is_own and log["topics"] else None
 
 
-def _iso(seconds: int) -> str:
+def _iso(seconds):
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%SZ}"

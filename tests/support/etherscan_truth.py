@@ -1,22 +1,18 @@
 """Rows in Etherscan's form, made from the node's own JSON, slowly and plainly."""
 
-from collections.abc import Iterable
 from typing import Any
-
-from tests.support.anvil import Node
-from tests.support.truth import Truth
 
 Row = dict[str, Any]
 
 
-def number(value: str) -> str:
+def number(value):
     return str(int(value, 16))
 
 
 class EtherscanTruth:
     """The whole chain, oldest first."""
 
-    def __init__(self, node: Node, truth: Truth) -> None:
+    def __init__(self, node, truth):
         self.node = node
         self.truth = truth
         self.head = int(node.call("eth_blockNumber"), 16)
@@ -36,14 +32,14 @@ class EtherscanTruth:
         self.logs = sorted(logs, key=_place)
         self.tokens = {token["address"]: token for token in truth.tokens}
 
-    def transactions(self, address: str) -> list[Row]:
+    def transactions(self, address):
         return [
             self._transaction(transaction)
             for transaction in self.by_hash.values()
             if address in self._parties(transaction)
         ]
 
-    def transfers(self, kind: str, address: str | None, token: str | None) -> list[Row]:
+    def transfers(self, kind, address, token):
         return [
             self._transfer(transfer, kind)
             for transfer in reversed(self.truth.token_transfers)
@@ -52,9 +48,7 @@ class EtherscanTruth:
             and token in (None, transfer["tokenAddress"])
         ]
 
-    def internal_transfers(
-        self, address: str | None = None, transaction: str | None = None
-    ) -> list[Row]:
+    def internal_transfers(self, address=None, transaction=None):
         return [
             {
                 "blockNumber": str(transfer["blockNumber"]),
@@ -78,15 +72,15 @@ class EtherscanTruth:
             and transaction in (None, transfer["transactionHash"])
         ]
 
-    def log_rows(self, logs: Iterable[Row]) -> list[Row]:
+    def log_rows(self, logs):
         return [self._log(log) for log in logs]
 
-    def _parties(self, transaction: Row) -> set[str | None]:
+    def _parties(self, transaction):
         receipt = self.receipts[transaction["hash"]]
         created = receipt["contractAddress"] if receipt["status"] == "0x1" else None
         return {transaction["from"], transaction["to"], created} - {None}
 
-    def _transaction(self, transaction: Row) -> Row:
+    def _transaction(self, transaction):
         receipt = self.receipts[transaction["hash"]]
         succeeded = receipt["status"] == "0x1"
         is_creation = transaction["to"] is None
@@ -101,7 +95,7 @@ class EtherscanTruth:
             "contractAddress": receipt["contractAddress"] if is_creation and succeeded else "",
         }
 
-    def _transfer(self, transfer: Row, kind: str) -> Row:
+    def _transfer(self, transfer, kind):
         token = self.tokens[transfer["tokenAddress"]]
         row = {
             **self._shared(self.by_hash[transfer["transactionHash"]]),
@@ -118,7 +112,7 @@ class EtherscanTruth:
             return {**row, "tokenID": transfer["tokenId"], "tokenDecimal": "0"}
         return {**row, "tokenID": transfer["tokenId"] or "", "tokenValue": transfer["value"]}
 
-    def _shared(self, transaction: Row) -> Row:
+    def _shared(self, transaction):
         receipt = self.receipts[transaction["hash"]]
         height = int(transaction["blockNumber"], 16)
         return {
@@ -137,7 +131,7 @@ class EtherscanTruth:
             "functionName": "",
         }
 
-    def _log(self, log: Row) -> Row:
+    def _log(self, log):
         receipt = self.receipts[log["transactionHash"]]
         return {
             "address": log["address"],
@@ -154,5 +148,5 @@ class EtherscanTruth:
         }
 
 
-def _place(log: Row) -> tuple[int, int]:
+def _place(log):
     return int(log["blockNumber"], 16), int(log["logIndex"], 16)

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import requests
@@ -21,7 +20,7 @@ class ServerEvent(NamedTuple):
 class EventSource:
     """`last_id` is what it sends when it connects again; it moves on without events, too."""
 
-    def __init__(self, server: str, timeout_s: float = 30.0, **parameters: str) -> None:
+    def __init__(self, server, timeout_s=30.0, **parameters):
         self.last_id = ""
         self._url = f"{server}/api/v1/stream"
         self._parameters = parameters
@@ -30,14 +29,14 @@ class EventSource:
         self._session = requests.Session()
         self._session.trust_env = False
 
-    def __enter__(self) -> "EventSource":
+    def __enter__(self):
         self.connect()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.close()
 
-    def connect(self) -> requests.Response:
+    def connect(self):
         self.close()
         headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
         self._response = self._session.get(
@@ -50,18 +49,18 @@ class EventSource:
         self._lines = self._response.iter_lines(chunk_size=1)
         return self._response
 
-    def connect_from(self, address: str) -> requests.Response:
+    def connect_from(self, address):
         """From one of loopback's addresses."""
         self._session.mount("http://", FromAddress(address))
         return self.connect()
 
-    def close(self) -> None:
+    def close(self):
         if self._response is not None:
             self._response.close()
 
-    def events(self) -> Iterator[ServerEvent]:
+    def events(self):
         """Until the connection ends, or nothing comes for the time-out; heartbeats alone fail."""
-        fields: dict[str, str] = {}
+        fields = {}
         fails_at = time.monotonic() + MAX_QUIET_S
         for line in self._lines:
             assert time.monotonic() < fails_at, f"only heartbeats since {self.last_id}"
@@ -75,9 +74,9 @@ class EventSource:
                 fails_at = time.monotonic() + MAX_QUIET_S
             fields = {}
 
-    def take(self, count: int) -> list[ServerEvent]:
+    def take(self, count):
         """The next events."""
-        taken: list[ServerEvent] = []
+        taken = []
         for event in self.events():
             taken.append(event)
             if len(taken) == count:

@@ -1,13 +1,12 @@
 """What PostgreSQL really did for a statement: the service's own, on its own connections."""
 
 import itertools
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from flask.testing import FlaskClient
 
-from app import Permanent, create_app, renew
+from app import create_app, renew
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.http.request_state import SESSION
@@ -45,33 +44,33 @@ class Plan(NamedTuple):
     nodes: list[dict[str, Any]]
     buffers: int  # pages touched, of tables and indexes, in memory or not
 
-    def sequential_scans(self) -> set[str]:
+    def sequential_scans(self):
         """Tables read from one end to the other."""
         return {n["Relation Name"] for n in self._executed() if n["Node Type"] == "Seq Scan"}
 
-    def require_indexes(self, most_sorted: int | None = None, small: set[str] = SMALL) -> None:
+    def require_indexes(self, most_sorted=None, small=SMALL):
         """Tables but small ones are read by indexes; no sort has more rows."""
         scanned = self.sequential_scans() - small
         assert not scanned, (self.statement, scanned)
         if most_sorted is not None:
             assert self.rows_sorted() <= most_sorted, (self.statement, self.rows_sorted())
 
-    def rows_sorted(self) -> int:
+    def rows_sorted(self):
         """The most rows that any one sort was given."""
         given = [max(c["Actual Rows"] for c in n["Plans"]) for n in self._sorts()]
         return int(max(given, default=0))
 
-    def _sorts(self) -> list[dict[str, Any]]:
+    def _sorts(self):
         return [n for n in self._executed() if n["Node Type"] in SORTS]
 
-    def _executed(self) -> list[dict[str, Any]]:
+    def _executed(self):
         return [n for n in self.nodes if n["Actual Loops"] > 0]
 
 
 class ExplainingDatabase(Database):
     """A Database that keeps the plan of each statement it runs: same text, same session."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         super().__init__(url, statement_timeout_ms=60_000, session=SESSION)
         self.plans: list[Plan] = []
         self._parents: dict[str, str] | None = None  # of partitions; no test adds one
@@ -88,7 +87,7 @@ class ExplainingDatabase(Database):
         self._explain(statement, prepared.execute, values)
         return found
 
-    def _explain(self, statement: str, text: str, values: Any) -> None:
+    def _explain(self, statement, text, values):
         if statement in OF_A_PROCESS:
             return
         with self._work as connection, connection.cursor() as cursor:
@@ -112,7 +111,7 @@ class Explained(NamedTuple):
     database: ExplainingDatabase
     url: str
 
-    def plans(self, path: str, body: Any = None) -> tuple[list[Plan], Any]:
+    def plans(self, path, body=None):
         """The plans that a request needs, and its answer."""
         self.database.plans.clear()
         # A name that is ignored: each request is a new one to the response cache.
@@ -123,10 +122,10 @@ class Explained(NamedTuple):
 
 
 @contextmanager
-def explained(url: str, node: str = NOWHERE) -> Iterator[Explained]:
+def explained(url, node=NOWHERE):
     database = ExplainingDatabase(url)
     app = create_app(settings_for(url, node))
-    permanent: Permanent = app.extensions["scan.permanent"]
+    permanent = app.extensions["scan.permanent"]
     connections = permanent.connections._replace(reads=database)
     app.extensions["scan.permanent"] = permanent._replace(connections=connections)
     renew(app)
@@ -134,11 +133,11 @@ def explained(url: str, node: str = NOWHERE) -> Iterator[Explained]:
     database.close()
 
 
-def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _walk(node):
     yield node
     for child in node.get("Plans", ()):
         yield from _walk(child)
 
 
-def _buffers(node: dict[str, Any]) -> int:
+def _buffers(node):
     return int(node["Shared Hit Blocks"] + node["Shared Read Blocks"])

@@ -5,24 +5,20 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
-
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan import registry
 from scan.database.connection import Database
 from scan.http import worker_threads
-from scan.http.hooks import Startable, Worker
-from scan.http.request_state import Services
+from scan.http.hooks import Worker
+from scan.verification.request import parse
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
-from tests.support.database import Postgres
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
@@ -43,7 +39,7 @@ class Compiled(NamedTuple):
 class Explorer:
     """The service over a chain of its own; `deploy` returns once the contract is indexed."""
 
-    def __init__(self, anvil: Anvil, indexing: Indexing) -> None:
+    def __init__(self, anvil, indexing):
         self.anvil = anvil
         self.settings = indexing.settings
         self._indexing = indexing
@@ -52,14 +48,14 @@ class Explorer:
         self._placed = 0
 
     @contextmanager
-    def running_jobs(self) -> Iterator[None]:
+    def running_jobs(self):
         """Runs verification jobs, and compares creations, as gunicorn does in its worker."""
-        threads: list[Startable] = []
+        threads = []
 
-        def start() -> None:
+        def start():
             while threads:  # whose steps may take a while to end, for which no test waits
                 Thread(target=threads.pop().stop).start()
-            services: Services = self.app.extensions["scan"]
+            services = self.app.extensions["scan"]
             threads.extend(worker_threads.equal_creations_threads(services))
             for extension, worker in registry.by_extension(Worker):
                 if extension == "contract_details":
@@ -77,20 +73,20 @@ class Explorer:
                 thread.stop()
 
     @property
-    def client(self) -> FlaskClient:
+    def client(self):
         return self.app.test_client()
 
-    def deploy(self, creation: str, arguments: str = "") -> str:
+    def deploy(self, creation, arguments=""):
         """Creates a contract from hex; its address."""
         code = "0x" + creation.removeprefix("0x") + arguments
         sender = self.anvil.accounts[0]
         receipt = self.anvil.receipt_of(self.anvil.send(sender, None, data=code, gas=15_000_000))
         assert receipt["status"] == "0x1", "the contract was not created"
-        address: str = receipt["contractAddress"]
+        address = receipt["contractAddress"]
         self.wait_for(address)
         return address
 
-    def place(self, runtime: str) -> str:
+    def place(self, runtime):
         """Puts code at a fresh address, as no compiler would; its address."""
         self._placed += 1
         address = f"0x{0xC0DE << 64 | self._placed:040x}"
@@ -101,7 +97,7 @@ class Explorer:
         self.wait_for(address)
         return address
 
-    def send(self, to: str | None, data: str, **fields: Any) -> str:
+    def send(self, to, data, **fields):
         """The hash of the first account's transaction, once it is indexed."""
         sent = self.anvil.send(self.anvil.accounts[0], to, data=data, **fields)
         self.anvil.receipt_of(sent)
@@ -110,41 +106,40 @@ class Explorer:
         wait_until(lambda: self.client.get(path).status_code == 200)
         return sent
 
-    def wait_for_block(self, number: int) -> None:
+    def wait_for_block(self, number):
         self._indexing.look()
         path = f"/api/v1/blocks/{number}?_="  # the cache may have that it is not indexed
         wait_until(lambda: self.client.get(f"{path}{time.monotonic()}").status_code == 200)
 
-    def wait_for(self, address: str) -> None:
+    def wait_for(self, address):
         self._indexing.look()
         key = bytes.fromhex(address[2:])
         wait_until(lambda: self.database.row("contracts/contracts_get_code", address=key))
 
-    def verify(
-        self,
-        address: str,
-        source: object,
-        version: str,
-        *,
-        client_address: str = "127.0.0.1",
-        **fields: object,
-    ) -> Any:
+    def verify(self, address, source, version, *, client_address="127.0.0.1", **fields):
         """The response; a source that is no text goes as standard JSON."""
         code = source if isinstance(source, str) else json.dumps(source)
         body = {"address": address, "sourceCode": code, "compilerVersion": version, **fields}
         peer = {"REMOTE_ADDR": client_address}
         return self.client.post("/api/v1/verify", json=body, environ_base=peer)
 
-    def contract(self, address: str) -> Any:
+    def submission(self, response):
+        """What a response's job asks of the verifier, where no job runs; the job is removed."""
+        assert response.status_code == 200, response.text
+        sql = "DELETE FROM verification_jobs WHERE request IS NOT NULL RETURNING request"
+        [(request,)] = execute(self.settings.database_url, sql)
+        return parse(request)
+
+    def contract(self, address):
         return self.client.get(f"/api/v1/contracts/{address}")
 
-    def call(self, address: str, function: str, *arguments: object) -> Any:
+    def call(self, address, function, *arguments):
         body = {"functionName": function, "args": list(arguments)}
         return self.client.post(f"/api/v1/contracts/{address}/call", json=body)
 
 
 @contextmanager
-def explorer_over(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+def explorer_over(postgres, template, solc_dir):
     compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
     with (
         Anvil() as node,
@@ -155,7 +150,7 @@ def explorer_over(postgres: Postgres, template: str, solc_dir: Path) -> Iterator
         yield Explorer(node, indexing)
 
 
-def place_compilers(directory: Path, *, unpacked: bool = False) -> Path:
+def place_compilers(directory, *, unpacked=False):
     """npm's compilers in solc-select's layout, behind the project's own script."""
     for package in sorted((NODE / "node_modules").glob("solc-*")):
         folder = directory / package.name
@@ -195,7 +190,7 @@ exec cat $output
 """
 
 
-def compiling_once(compilers: Path, directory: Path, outputs: Path) -> Path:
+def compiling_once(compilers, directory, outputs):
     """The same compilers, kept by a server, each of which compiles the same input only once: tests
     verify the same source again and again, and the workers of a run share `outputs`."""
     outputs.mkdir(exist_ok=True)
@@ -209,7 +204,7 @@ def compiling_once(compilers: Path, directory: Path, outputs: Path) -> Path:
     return directory
 
 
-def standard_input(sources: Mapping[str, str], **settings: object) -> dict[str, Any]:
+def standard_input(sources, **settings):
     return {
         "language": "Solidity",
         "sources": {path: {"content": content} for path, content in sources.items()},
@@ -218,7 +213,7 @@ def standard_input(sources: Mapping[str, str], **settings: object) -> dict[str, 
 
 
 @cache
-def _output(version: str, text: str) -> dict[str, Any]:
+def _output(version, text):
     digest = hashlib.sha256(f"{version} {text}".encode()).hexdigest()[:32]
     kept = BUILT / f"standard-{digest}.json"
     with alone(kept):
@@ -227,11 +222,10 @@ def _output(version: str, text: str) -> dict[str, Any]:
             unfinished = kept.with_suffix(".unfinished")
             unfinished.write_bytes(compile_json(package, soljson(package), text))
             unfinished.rename(kept)
-    output: dict[str, Any] = json.loads(kept.read_text())
-    return output
+    return json.loads(kept.read_text())
 
 
-def compilation(version: str, standard: Mapping[str, Any]) -> dict[str, Any]:
+def compilation(version, standard):
     """All that npm's own package gives, not the code under test."""
     settings = {**standard["settings"], "outputSelection": {"*": {"*": OUTPUTS}}}
     output = _output(version, json.dumps({**standard, "settings": settings}))
@@ -240,7 +234,7 @@ def compilation(version: str, standard: Mapping[str, Any]) -> dict[str, Any]:
     return output
 
 
-def compiled(version: str, standard: Mapping[str, Any], path: str, name: str) -> Compiled:
+def compiled(version, standard, path, name):
     contract = compilation(version, standard)["contracts"][path][name]
     evm = contract["evm"]
     return Compiled(
@@ -251,6 +245,6 @@ def compiled(version: str, standard: Mapping[str, Any], path: str, name: str) ->
     )
 
 
-def from_node_modules(*paths: str) -> dict[str, str]:
+def from_node_modules(*paths):
     """Sources by the names under which they import each other, such as @openzeppelin/…"""
     return {path: (NODE / "node_modules" / path).read_text() for path in paths}

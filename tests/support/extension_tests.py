@@ -2,9 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 from scan import registry
 from tests.support.serving import ROOT
@@ -14,9 +12,9 @@ _NAMED = re.compile(r"\b(scan|tests)\.extensions(?:\.([\w.]+)| import (\w+))")
 
 
 @cache
-def used_by(path: Path) -> frozenset[str]:
+def used_by(path):
     """The extensions that a file names, and those of the files of tests that it imports."""
-    used: set[str] = set()
+    used = set()
     for package, dotted, imported in _NAMED.findall(path.read_text(encoding="utf-8")):
         names = (dotted or imported).split(".")
         file = FOLDER.joinpath(*names).with_suffix(".py")
@@ -28,13 +26,13 @@ def used_by(path: Path) -> frozenset[str]:
     return frozenset(used)
 
 
-def own_extension(path: Path) -> str | None:
+def own_extension(path):
     """The extension whose tests a file or folder has; None for those of several."""
     names = path.relative_to(FOLDER).parts
     return names[0] if len(names) > 1 or path.is_dir() else None
 
 
-def imported(path: Path) -> Iterator[str]:
+def imported(path):
     """The modules that a file imports, also inside functions."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -43,7 +41,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def is_there(module: str) -> bool:
+def is_there(module):
     """Whether a module is not of an extension that is deleted."""
     names = module.split(".")
     return names[:2] != ["scan", "extensions"] or names[2] in registry.installed()

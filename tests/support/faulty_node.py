@@ -31,54 +31,54 @@ Forward = Callable[[Calls], Answers]
 Fault = Callable[[Calls, Forward], Reply]
 
 
-def status(code: int, *headers: tuple[str, str]) -> Fault:
+def status(code, *headers):
     return lambda _calls, _forward: Reply(code, {"error": "no"}, headers)
 
 
-def too_many_requests(seconds: int) -> Fault:
+def too_many_requests(seconds):
     return status(429, ("Retry-After", str(seconds)))
 
 
-def cut_connection(_calls: Calls, _forward: Forward) -> Reply:
+def cut_connection(_calls, _forward):
     return Reply(cut=True)
 
 
-def half_json(calls: Calls, forward: Forward) -> Reply:
+def half_json(calls, forward):
     whole = json.dumps(forward(calls)).encode()
     return Reply(raw=whole[: len(whole) // 2])
 
 
-def html(_calls: Calls, _forward: Forward) -> Reply:
+def html(_calls, _forward):
     return Reply(raw=b"<html>Bad gateway</html>")
 
 
-def hang(seconds: float) -> Fault:
-    def reply(calls: Calls, forward: Forward) -> Reply:
+def hang(seconds):
+    def reply(calls, forward):
         time.sleep(seconds)
         return Reply(body=forward(calls))
 
     return reply
 
 
-def null_results(calls: Calls, _forward: Forward) -> Reply:
+def null_results(calls, _forward):
     return Reply(body=[{"jsonrpc": "2.0", "id": call["id"], "result": None} for call in calls])
 
 
-def answers_missing(calls: Calls, forward: Forward) -> Reply:
+def answers_missing(calls, forward):
     return Reply(body=forward(calls)[1:])
 
 
-def node_error(code: int, message: str) -> Fault:
+def node_error(code, message):
     """Of every call."""
     return lambda calls, _forward: Reply(
         body=[{"jsonrpc": "2.0", "id": c["id"], "error": _error(code, message)} for c in calls]
     )
 
 
-def altering(alter: Callable[[dict[str, Any], dict[str, Any]], None]) -> Fault:
+def altering(alter):
     """`alter` is given each call and its answer, which it changes in place."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
             alter(call, answer)
@@ -87,12 +87,10 @@ def altering(alter: Callable[[dict[str, Any], dict[str, Any]], None]) -> Fault:
     return reply
 
 
-def refuse(
-    is_refused: Callable[[dict[str, Any]], bool], code: int = -32601, message: str = "not found"
-) -> Fault:
+def refuse(is_refused, code=-32601, message="not found"):
     """An error is the answer of some calls."""
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if is_refused(call):
             answer.pop("result", None)
             answer["error"] = _error(code, message)
@@ -101,16 +99,16 @@ def refuse(
 
 
 @altering
-def null_receipts(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def null_receipts(call, answer):
     """The block is there, its receipts are not yet."""
     if call["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt"):
         answer["result"] = None
 
 
-def prune(first: int, way: str, genesis: bool = False) -> Fault:
+def prune(first, way, genesis=False):
     """Blocks before `first` are dropped: they, or their receipts, are null or [], or an error."""
     methods = ("eth_getBlockReceipts",) if "receipts" in way else ("eth_getBlockByNumber",)
-    answer: dict[str, Any] = {
+    answer = {
         "null": {"result": None},
         "null receipts": {"result": None},
         "no receipts": {"result": []},
@@ -123,7 +121,7 @@ def prune(first: int, way: str, genesis: bool = False) -> Fault:
         "-32000": {"error": _error(-32000, "history is not here")},
     }[way]
 
-    def alter(call: dict[str, Any], own: dict[str, Any]) -> None:
+    def alter(call, own):
         number = call["params"][0] if call["method"] in methods else ""
         if number.startswith("0x") and (0 if genesis else 1) <= int(number, 16) < first:
             own.pop("result", None)
@@ -132,7 +130,7 @@ def prune(first: int, way: str, genesis: bool = False) -> Fault:
     return altering(alter)
 
 
-def foreign_receipts(calls: Calls, forward: Forward) -> Reply:
+def foreign_receipts(calls, forward):
     """Those of the block before."""
     asked = [dict(call) for call in calls]
     for call in asked:
@@ -142,33 +140,33 @@ def foreign_receipts(calls: Calls, forward: Forward) -> Reply:
 
 
 @altering
-def stale_head(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def stale_head(call, answer):
     """The tip of a node that is some blocks behind."""
     if call["method"] == "eth_blockNumber":
         answer["result"] = hex(max(0, int(answer["result"], 16) - 5))
 
 
 @altering
-def huge_head(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def huge_head(call, answer):
     """More than a column holds."""
     if call["method"] == "eth_blockNumber":
         answer["result"] = "0x" + 64 * "f"
 
 
 @altering
-def other_block(_: dict[str, Any], answer: dict[str, Any]) -> None:
+def other_block(_, answer):
     """Blocks of another hash: what a node on another fork says."""
     block = answer.get("result")
     if isinstance(block, dict) and "parentHash" in block:
         block["hash"] = "0x" + 64 * "b"
 
 
-def refuse_method(method: str) -> Fault:
+def refuse_method(method):
     message = f"the method {method} does not exist"
     return refuse(lambda call: call["method"] == method, message=message)
 
 
-def _names_block_hash(call: dict[str, Any]) -> bool:
+def _names_block_hash(call):
     return any(isinstance(param, dict) and "blockHash" in param for param in call["params"])
 
 
@@ -179,7 +177,7 @@ refuse_block_objects = refuse(
 )
 
 
-def ignore_block_hashes(calls: Calls, forward: Forward) -> Reply:
+def ignore_block_hashes(calls, forward):
     """Takes any block hash, and answers from the newest block."""
     return Reply(
         body=forward(
@@ -197,26 +195,26 @@ def ignore_block_hashes(calls: Calls, forward: Forward) -> Reply:
     )
 
 
-def limit_batch(most: int, refusal: Fault) -> Fault:
+def limit_batch(most, refusal):
     return lambda calls, forward: (
         refusal(calls, forward) if len(calls) > most else Reply(body=forward(calls))
     )
 
 
-def batch_error(_calls: Calls, _forward: Forward) -> Reply:
+def batch_error(_calls, _forward):
     """One error for the whole batch."""
     error = {"jsonrpc": "2.0", "id": None, "error": _error(-32600, "batch size exceeds limit")}
     return Reply(raw=json.dumps(error).encode())
 
 
-def batch_error_in_list(_calls: Calls, _forward: Forward) -> Reply:
+def batch_error_in_list(_calls, _forward):
     return Reply(body=[{"jsonrpc": "2.0", "id": None, "error": _error(-32005, "too many calls")}])
 
 
-def cap_results(most: int) -> Fault:
+def cap_results(most):
     """As geth does: what fits is answered, of the rest it says that it is too large."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         answers = forward(calls)
         for answer in answers[most:]:
             answer.pop("result", None)
@@ -226,20 +224,20 @@ def cap_results(most: int) -> Fault:
     return reply
 
 
-def raw(body: bytes) -> Fault:
+def raw(body):
     return lambda _calls, _forward: Reply(raw=body)
 
 
-def duplicate_ids(calls: Calls, forward: Forward) -> Reply:
+def duplicate_ids(calls, forward):
     """The right answers, and before them wrong ones."""
     wrong = [{"jsonrpc": "2.0", "id": call["id"], "result": "0x1"} for call in calls]
     return Reply(body=[*wrong, *forward(calls)])
 
 
-def every_result(result: str) -> Fault:
+def every_result(result):
     """Of every call, as JSON, except those of is_chain_check(), which learn nothing."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         if is_chain_check(calls):
             return null_results(calls, forward)
         answers = (f'{{"jsonrpc":"2.0","id":{c["id"]},"result":{result}}}' for c in calls)
@@ -248,7 +246,7 @@ def every_result(result: str) -> Fault:
     return reply
 
 
-def is_chain_check(calls: Calls) -> bool:
+def is_chain_check(calls):
     """Whether a client may only be looking whether this is the right chain, as it does every few
     seconds, whatever a test is about."""
     asked = [(call["method"], call["params"]) for call in calls]
@@ -277,7 +275,7 @@ PASSING_FAULTS: tuple[Fault, ...] = (
 class FaultyNode:
     """Forwards to `upstream`, but for what `fault` makes of it."""
 
-    def __init__(self, upstream: str, seed: int = 0, rate: float = 0.0, port: int = 0) -> None:
+    def __init__(self, upstream, seed=0, rate=0.0, port=0):
         self.upstream = upstream
         self.fault: Fault | None = None  # of every request, while it is set
         self.rate = rate  # how many of the requests meet one of PASSING_FAULTS
@@ -290,19 +288,19 @@ class FaultyNode:
         serve = self._server.serve_forever
         self._thread = threading.Thread(target=serve, args=(0.02,), daemon=True)
 
-    def __enter__(self) -> "FaultyNode":
+    def __enter__(self):
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._server.shutdown()
         self._server.server_close()
 
     @property
-    def url(self) -> str:
+    def url(self):
         return f"http://127.0.0.1:{self._server.server_port}"
 
-    def reply(self, calls: Calls) -> Reply:
+    def reply(self, calls):
         fault = self.fault
         with self._lock:
             self.requests += 1
@@ -310,7 +308,7 @@ class FaultyNode:
                 fault = self._random.choice(PASSING_FAULTS)
         return fault(calls, self.forward) if fault else Reply(body=self.forward(calls))
 
-    def forward(self, calls: Calls) -> Answers:
+    def forward(self, calls):
         """In the order of the calls."""
         session = getattr(self._local, "session", None)
         if session is None:
@@ -324,17 +322,17 @@ class FaultyNode:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def handle_error(self, *_: Any) -> None:
+    def handle_error(self, *_):
         """A client that was killed while it spoke is what tests want, and no news."""
 
 
-def _handler_of(node: FaultyNode) -> type[BaseHTTPRequestHandler]:
+def _handler_of(node):
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         # Or the body waits for the client's delayed acknowledgement of the head: 40 ms a request.
         disable_nagle_algorithm = True
 
-        def do_POST(self) -> None:
+        def do_POST(self):
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             is_batch = isinstance(asked, list)
             try:
@@ -343,7 +341,7 @@ def _handler_of(node: FaultyNode) -> type[BaseHTTPRequestHandler]:
                 reply = Reply(502, {"error": "upstream"})
             self._send(reply, is_batch)
 
-        def _send(self, reply: Reply, is_batch: bool) -> None:
+        def _send(self, reply, is_batch):
             if reply.cut:
                 self.connection.shutdown(socket.SHUT_RDWR)
                 self.close_connection = True
@@ -361,7 +359,7 @@ def _handler_of(node: FaultyNode) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(raw)
 
-        def _write(self, pieces: Iterable[bytes]) -> None:
+        def _write(self, pieces):
             self.close_connection = True
             try:
                 for piece in pieces:
@@ -370,11 +368,11 @@ def _handler_of(node: FaultyNode) -> type[BaseHTTPRequestHandler]:
             except OSError:  # the client has had enough
                 pass
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             pass
 
     return Handler
 
 
-def _error(code: int, message: str) -> dict[str, Any]:
+def _error(code, message):
     return {"code": code, "message": message}

@@ -15,7 +15,7 @@ DATABASE = Path(__file__).with_name("first_release.sql.gz")
 END_OF_ROWS = "\\.\n"
 
 
-def load(url: str) -> None:
+def load(url):
     """Make the tables and rows in an empty database, as 1.0 left them."""
     schema, *tables, sequences = gzip.decompress(DATABASE.read_bytes()).decode().split(END_OF_ROWS)
     connection = psycopg2.connect(url)

@@ -7,18 +7,16 @@ while other tests write, too. What a killed run leaves is in /dev/shm/scan-*.
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
-import pytest
 
 MEMORY = Path("/dev/shm")  # a tmpfs on every Linux; a container's may be small, or run no programs
 GIB = 1 << 30
 
 
-def new_folder(prefix: str) -> Path:
+def new_folder(prefix):
     """Which PostgreSQL's user can enter: started by root, it runs as another one."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=MEMORY if _has_memory() else None))
     folder.chmod(0o755)
@@ -26,7 +24,7 @@ def new_folder(prefix: str) -> Path:
 
 
 @contextmanager
-def temporary_folder(prefix: str) -> Iterator[Path]:
+def temporary_folder(prefix):
     folder = new_folder(prefix)
     try:
         yield folder
@@ -34,7 +32,7 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _has_memory() -> bool:
+def _has_memory():
     return (
         MEMORY.is_dir()
         and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
@@ -43,7 +41,7 @@ def _has_memory() -> bool:
     )
 
 
-def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def run_folder(tmp_path_factory):
     """What the workers of a run share; each has its own folder in it."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own

@@ -42,7 +42,7 @@ class Forked(subprocess.Popen[Any]):
 
     _report: socket.socket
 
-    def _execute_child(self, args: Any, *rest: Any) -> None:
+    def _execute_child(self, args, *rest):
         _executable, _preexec, _close, _pass, cwd, env, _info, _flags, _shell, *pipes = rest
         read, _, _, write, _, error = pipes[:6]
         assert args[0] == sys.executable and args[1] in ("-m", "-c"), args
@@ -66,13 +66,13 @@ class Forked(subprocess.Popen[Any]):
         assert self.pid, "the forking process ended"
         self._child_created = True
 
-    def _internal_poll(self, _deadstate: int | None = None, *_: Any) -> int | None:
+    def _internal_poll(self, _deadstate=None, *_):
         with self._waitpid_lock:  # type: ignore[attr-defined]
             if self.returncode is None and select.select([self._report], [], [], 0)[0]:
                 self._try_wait(0)
         return self.returncode
 
-    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+    def _try_wait(self, wait_flags):
         if wait_flags & os.WNOHANG and not select.select([self._report], [], [], 0)[0]:
             return 0, 0
         status = int.from_bytes(self._report.recv(8), "big")
@@ -81,9 +81,7 @@ class Forked(subprocess.Popen[Any]):
         return self.pid, status
 
 
-def run(
-    arguments: list[str], *, timeout: float = 60.0, **options: Any
-) -> subprocess.CompletedProcess[str]:
+def run(arguments, *, timeout=60.0, **options):
     """As subprocess.run() with what the process prints as text."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with Forked(arguments, **pipes, **options) as process:
@@ -95,13 +93,13 @@ def run(
     return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
 
 
-def _forking_process() -> socket.socket:
+def _forking_process():
     with _STARTING:
         return _start_forking_process()
 
 
 @cache
-def _start_forking_process() -> socket.socket:
+def _start_forking_process():
     """Its end of the socket; it ends when this process does."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
@@ -113,7 +111,7 @@ def _start_forking_process() -> socket.socket:
     return ours
 
 
-def _serve(control: socket.socket) -> list[str]:
+def _serve(control):
     """Fork for each request until the socket is closed; the arguments, in what is forked."""
     for name in MODULES:
         import_module(name)
@@ -121,7 +119,7 @@ def _serve(control: socket.socket) -> list[str]:
     gc.collect()
     gc.freeze()
     assert threading.active_count() == 1, "a thread would be lost in what is forked"
-    reports: dict[int, socket.socket] = {}
+    reports = {}
     ended, woken = os.pipe()
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken)
@@ -150,7 +148,7 @@ def _serve(control: socket.socket) -> list[str]:
         report.send(process.to_bytes(8, "big"))
 
 
-def _report_ends(reports: dict[int, socket.socket]) -> None:
+def _report_ends(reports):
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             process, status = ended
@@ -158,7 +156,7 @@ def _report_ends(reports: dict[int, socket.socket]) -> None:
                 report.send(status.to_bytes(8, "big"))
 
 
-def _become(request: dict[str, Any], descriptors: list[int]) -> list[str]:
+def _become(request, descriptors):
     """Give this process what a new one would have of the request; its arguments."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -175,7 +173,7 @@ def _become(request: dict[str, Any], descriptors: list[int]) -> list[str]:
     return list(request["arguments"])
 
 
-def _run(kind: str, program: str, *arguments: str) -> None:
+def _run(kind, program, *arguments):
     """What `python -m module` or `python -c code` does."""
     sys.argv = [kind, *arguments]
     if kind == "-m":
@@ -185,7 +183,7 @@ def _run(kind: str, program: str, *arguments: str) -> None:
         exec(program, vars(sys.modules["__main__"]))
 
 
-def _end(code: object) -> None:
+def _end(code):
     """What the interpreter does at its end, but for freeing all that was imported."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()

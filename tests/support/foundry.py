@@ -5,15 +5,12 @@ The programs themselves: npm's launchers exit with 0 whatever those did.
 
 import os
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import requests
 
-from tests.support.explorer import Compiled, Explorer, compiled, standard_input
-from tests.support.receiver import Authority
+from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.serving import gunicorn
 from tests.support.solc_releases import published
 from tests.support.solidity import NODE
@@ -39,7 +36,7 @@ exec {solc} "$@"
 """
 
 
-def source(number: int) -> str:
+def source(number):
     return (
         "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract Stored {\n"
         f"    uint256 public constant x = {number};\n    uint256 public y;\n"
@@ -48,15 +45,15 @@ def source(number: int) -> str:
     )
 
 
-def built(number: int) -> Compiled:
+def built(number):
     return compiled(VERSION, standard_input({PATH: source(number)}, **SETTINGS), PATH, "Stored")
 
 
-def deployed(explorer: Explorer, number: int) -> str:
+def deployed(explorer, number):
     return explorer.deploy(built(number).creation, f"{7:064x}")
 
 
-def hardhat_request(number: int) -> dict[str, object]:
+def hardhat_request(number):
     """What Hardhat's plugin submits of it."""
     return {
         "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
@@ -68,21 +65,21 @@ def hardhat_request(number: int) -> dict[str, object]:
 class Foundry:
     """A project in a folder of its own."""
 
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, folder, environment):
         self.folder = folder
         self._environment = environment
         (folder / "foundry.toml").write_text(FOUNDRY)
         (folder / "src").mkdir()
 
-    def forge(self, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def forge(self, number, *arguments):
         """With the source of that number."""
         (self.folder / PATH).write_text(source(number))
         return self._run("forge", arguments)
 
-    def cast(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def cast(self, *arguments):
         return self._run("cast", arguments)
 
-    def _run(self, name: str, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    def _run(self, name, arguments):
         [program] = (NODE / "node_modules/@foundry-rs").glob(f"{name}-*/bin/{name}")
         return subprocess.run(
             [program, *arguments],
@@ -95,7 +92,7 @@ class Foundry:
 
 
 @contextmanager
-def project(folder: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
+def project(folder, solc_dir, authority):
     solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
     with published(authority, VERSION, COMMIT, solc) as environment:
         yield Foundry(folder, environment)
@@ -108,16 +105,16 @@ class Served(NamedTuple):
     url: str
 
     @property
-    def api(self) -> str:
+    def api(self):
         """In Etherscan's form."""
         return f"{self.url}/api"
 
-    def ask(self, **asked: str) -> Any:
+    def ask(self, **asked):
         return requests.get(self.api, params=asked, timeout=60).json()
 
 
 @contextmanager
-def served_over(explorer: Explorer, solc_dir: Path, **environment: str) -> Iterator[Served]:
+def served_over(explorer, solc_dir, **environment):
     environment |= {"RPC_URL": explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
     with gunicorn(explorer.settings.database_url, **environment) as url:
         yield Served(explorer, url)

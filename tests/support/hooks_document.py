@@ -1,14 +1,13 @@
 """The hooks in scan/extensions/README.md: `python -m tests.support.hooks_document` writes them."""
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
-BEGIN, END = "<!-- generated from scan/settings.py and all hooks.py -->", "<!-- end -->"
+BEGIN = "<!-- generated from scan/settings.py and all hooks.py -->"
 
 
 class Hook(NamedTuple):
@@ -27,20 +26,20 @@ class Contract(NamedTuple):
     hooks: tuple[Hook, ...]
 
 
-def contracts() -> list[Contract]:
+def contracts():
     of_extensions = sorted((ROOT / "scan/extensions").rglob("hooks.py"))
     of_rooms = sorted((ROOT / "scan").glob("*/hooks.py"))
     files = [ROOT / "scan/settings.py", *of_rooms, *of_extensions]
     return [contract for file in files for contract in _contracts(file)]
 
 
-def readers_of_modules() -> dict[str, str]:
+def readers_of_modules():
     """The extension that alone imports a module in which another has hooks for it, by its name."""
     declared = ((contract, contract.declared_in.split("/")) for contract in contracts())
     return {contract.module: place[2] for contract, place in declared if place[1] == "extensions"}
 
 
-def _contracts(file: Path) -> Iterator[Contract]:
+def _contracts(file):
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):
             [module] = [n.value.value for n in node.body if isinstance(n, ast.Assign)]
@@ -50,7 +49,7 @@ def _contracts(file: Path) -> Iterator[Contract]:
             )
 
 
-def _hooks(contract: ast.ClassDef) -> Iterator[Hook]:
+def _hooks(contract):
     """The fields, each with the text below it."""
     for field, below in zip(contract.body, [*contract.body[1:], None], strict=True):
         if isinstance(field, ast.AnnAssign):
@@ -62,11 +61,11 @@ def _hooks(contract: ast.ClassDef) -> Iterator[Hook]:
             )
 
 
-def _line(text: str | None) -> str:
+def _line(text):
     return " ".join((text or "").split())
 
 
-def _bases() -> Iterator[tuple[str, str, str]]:
+def _bases():
     """The classes by which services are known where they are not made: name, module, meaning."""
     for file in sorted((ROOT / "scan/extensions").rglob("service.py")):
         body = ast.parse(file.read_text(encoding="utf-8")).body
@@ -89,7 +88,7 @@ def _bases() -> Iterator[tuple[str, str, str]]:
             yield base, modules[base], _line(ast.get_docstring(declared))
 
 
-def generated() -> str:
+def generated():
     """A section for each part, with a line for each hook."""
     sections = []
     for contract in contracts():
@@ -113,9 +112,8 @@ def generated() -> str:
     return "\n".join(sections)
 
 
-def whole() -> str:
-    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{head}{BEGIN}\n{generated()}\n\n{END}{rest.partition(END)[2]}"
+def whole():
+    return with_generated(DOCUMENT, BEGIN, generated()[1:])
 
 
 if __name__ == "__main__":

@@ -4,9 +4,7 @@ import itertools
 import os
 import re
 import socket
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
 import psycopg2
 
@@ -28,18 +26,18 @@ WAITING = (
 
 
 class Response:
-    def __init__(self, status: int, headers: list[Any]) -> None:
+    def __init__(self, status, headers):
         self.status, self.headers, self.body = status, headers, b""
 
-    def __getitem__(self, name: str) -> str:
+    def __getitem__(self, name):
         [value] = [value for found, value in self.headers if found == name]
         return str(value)
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name):
         return any(found == name for found, _ in self.headers)
 
     @property
-    def lasting(self) -> list[Any]:
+    def lasting(self):
         """Headers in their order, without the values that every response has its own of."""
         return [(name, None if name in CHANGING else value) for name, value in self.headers]
 
@@ -47,19 +45,19 @@ class Response:
 class Client:
     """One connection, kept open."""
 
-    def __init__(self, server: str, source: str = "127.0.0.1") -> None:
+    def __init__(self, server, source="127.0.0.1"):
         port = int(server.rpartition(":")[2])
         self.socket = socket.create_connection(("127.0.0.1", port), 10, (source, 0))
         self._received = b""
 
-    def ask(self, path: str, body: bytes = b"", more: str = "", method: str = "") -> Response:
+    def ask(self, path, body=b"", more="", method=""):
         method = method or ("POST" if body else "GET")
         if body:
             more += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         self.socket.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n".encode() + body)
         return self.receive(has_body=method != "HEAD")
 
-    def receive(self, *, has_body: bool = True) -> Response:
+    def receive(self, *, has_body=True):
         while (head := HEAD.match(self._received)) is None:
             self._receive_more()
         lines = head[0].decode().split("\r\n")[1:-2]
@@ -72,14 +70,14 @@ class Client:
         self._received = self._received[end:]
         return response
 
-    def _receive_more(self) -> None:
+    def _receive_more(self):
         part = self.socket.recv(65536)
         assert part, "the connection ended"
         self._received += part
 
 
 @contextmanager
-def busy_threads(server: str, database_url: str, *short_lived: str) -> Iterator[None]:
+def busy_threads(server, database_url, *short_lived):
     """Every thread waits for a statement: what is answered now, the worker's loop answers.
 
     The server's statement time-out has to be longer than the test takes. The loop serves from its

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 
-def require_ids_of_rows(html: str, kind: str) -> None:
+def require_ids_of_rows(html, kind):
     """Every row of a table, or else of a gallery, has an id that begins with its kind, and no id
     stands twice."""
     main = html.partition("<main")[2]

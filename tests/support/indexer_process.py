@@ -21,7 +21,7 @@ class IndexerProcess:
 
     command = (sys.executable, "-m", "scan", "index")
 
-    def __init__(self, database_url: str, rpc_url: str, **environment: str) -> None:
+    def __init__(self, database_url, rpc_url, **environment):
         self._environment = os.environ | {
             "DATABASE_URL": database_url,
             "RPC_URL": rpc_url,
@@ -31,16 +31,16 @@ class IndexerProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._database = Database(database_url, statement_timeout_ms=10_000)
 
-    def __enter__(self) -> "IndexerProcess":
+    def __enter__(self):
         self.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.kill()
         self._database.close()
         self._output.close()
 
-    def start(self) -> None:
+    def start(self):
         self._process = Forked(
             self.command,
             cwd=ROOT,
@@ -50,37 +50,37 @@ class IndexerProcess:
         )
 
     @property
-    def pid(self) -> int:
+    def pid(self):
         assert self._process is not None
         return self._process.pid
 
-    def kill(self) -> None:
+    def kill(self):
         """SIGKILL: nothing of it can tidy up."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
-    def terminate(self, number: int = signal.SIGTERM) -> int:
+    def terminate(self, number=signal.SIGTERM):
         """SIGTERM, or SIGINT; the exit code."""
         assert self._process is not None
         self._process.send_signal(number)
         return self._process.wait(PATIENCE_S)
 
-    def send_signal(self, number: signal.Signals) -> None:
+    def send_signal(self, number):
         os.kill(self.pid, number)
 
-    def wait_for_output(self, text: str) -> None:
+    def wait_for_output(self, text):
         deadline = time.monotonic() + PATIENCE_S
         while text not in self.output():
             assert time.monotonic() < deadline, f"it never wrote {text!r}:\n{self.tail()}"
             time.sleep(0.02)
 
-    def output(self) -> str:
+    def output(self):
         self._output.seek(0)
         return self._output.read().decode(errors="replace")
 
-    def wait_for(self, block_number: int, block_hash: str) -> None:
+    def wait_for(self, block_number, block_hash):
         """Until this very block is the newest one indexed and nothing waits to be read."""
         deadline = time.monotonic() + PATIENCE_S
         while not self.has(block_number, block_hash):
@@ -88,7 +88,7 @@ class IndexerProcess:
             assert self._process is None or self._process.poll() is None, self.tail()
             time.sleep(0.02)
 
-    def has(self, block_number: int, block_hash: str) -> bool:
+    def has(self, block_number, block_hash):
         try:
             head = self._database.row("indexer/blocks_get_head")
             stale = self._database.rows("indexer/tokens_list_stale", limit=1)
@@ -97,5 +97,5 @@ class IndexerProcess:
         found = (head[0], "0x" + bytes(head[1]).hex()) if head else None
         return not stale and found == (block_number, block_hash)
 
-    def tail(self) -> str:
+    def tail(self):
         return "\n".join(self.output().splitlines()[-40:])

@@ -5,10 +5,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
 
 import psycopg2
 
@@ -16,7 +14,6 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.follower import Follower
 from scan.settings import PARTITION_ROWS, Settings
-from tests.support.anvil import Anvil
 from tests.support.serving import ROOT
 
 INDEX = """
@@ -33,19 +30,19 @@ TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", PARTITION_R
 class _Stop(threading.Event):
     """Set to stop the follower; `wake` ends its wait for the next step, which sets `waits`."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.waits = threading.Event()
         self._awake = threading.Event()
 
-    def set(self) -> None:
+    def set(self):
         super().set()
         self._awake.set()
 
-    def wake(self) -> None:
+    def wake(self):
         self._awake.set()
 
-    def wait(self, timeout: float | None = None) -> bool:
+    def wait(self, timeout=None):
         if not self.is_set():
             self.waits.set()
             self._awake.wait(timeout)
@@ -59,44 +56,42 @@ class Indexing:
     The context begins once the block `until` is indexed, where that is given.
     """
 
-    def __init__(
-        self, database_url: str, rpc_url: str, *, until: int | None = None, **settings: Any
-    ) -> None:
+    def __init__(self, database_url, rpc_url, *, until=None, **settings):
         self._until = until
         self.settings = settings_for(database_url, rpc_url, **settings)
         self._database = Database(database_url, statement_timeout_ms=10_000)
         self._stop = _Stop()
         self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         self._thread.start()
         if self._until is not None:
             self.wait_for(self._until)
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stop.set()
         self._thread.join(PATIENCE_S)
         self._database.close()
 
-    def run_until(self, block_number: int) -> Self:
+    def run_until(self, block_number):
         with self:
             self.wait_for(block_number)
         return self
 
-    def look(self) -> None:
+    def look(self):
         """The node has another block: the follower is not to wait until its next look."""
         self._stop.wake()
 
-    def wait_for(self, block_number: int) -> None:
+    def wait_for(self, block_number):
         """Until the block is indexed, and balances and supplies are those of its state."""
         self._wait_until_head(lambda head: head == block_number, block_number)
 
-    def wait_for_at_least(self, block_number: int) -> None:
+    def wait_for_at_least(self, block_number):
         """As wait_for(), of a node that mines by itself."""
         self._wait_until_head(lambda head: head >= block_number, block_number)
 
-    def _wait_until_head(self, is_it: Callable[[int], bool], block_number: int) -> None:
+    def _wait_until_head(self, is_it, block_number):
         deadline = time.monotonic() + PATIENCE_S
         self.look()
         while not self._is_done(is_it):
@@ -105,7 +100,7 @@ class Indexing:
             self._stop.waits.wait(0.2)
             self._stop.waits.clear()
 
-    def _is_done(self, is_it: Callable[[int], bool]) -> bool:
+    def _is_done(self, is_it):
         head = self._database.row("indexer/blocks_get_head")
         return (
             head is not None
@@ -114,10 +109,10 @@ class Indexing:
             and not self._database.rows("indexer/addresses_list_stale", limit=1)
         )
 
-    def _status(self) -> Any:
+    def _status(self):
         return self._database.row("queries/chain_get_status", version="", chain_name=None)[1]
 
-    def _follow(self) -> None:
+    def _follow(self):
         database = Database(self.settings.database_url, statement_timeout_ms=0)
         try:
             Follower(self.settings, database, Node(self.settings.rpc_urls), self._stop).run()
@@ -125,7 +120,7 @@ class Indexing:
             end_session(database)
 
 
-def end_session(database: Database) -> None:
+def end_session(database):
     """Give back the lock of the indexer before the connection is closed: its server notices the end
     of a session later, and who writes next would be refused until then."""
     connection = database._work.connection
@@ -135,7 +130,7 @@ def end_session(database: Database) -> None:
     database.close()
 
 
-def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
+def settings_for(database_url, rpc_url, **settings):
     """Limits on requests are out of the way; what is about them sets its own."""
     return Settings(
         database_url=database_url,
@@ -154,7 +149,7 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
     )
 
 
-def index_apart(url: str, node: Anvil, extensions: str) -> None:
+def index_apart(url, node, extensions):
     """Index in another process, with these extensions alone."""
     subprocess.run(
         [sys.executable, "-c", INDEX, url, node.url, str(node.head())],

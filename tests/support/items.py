@@ -1,11 +1,8 @@
 """Who owns which id, worked out from transfer records one by one, as the API must return it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
-
-from flask.testing import FlaskClient
 
 from tests.support.anvil import ZERO
 
@@ -24,7 +21,7 @@ class Item:
     balances: Counter[str] = field(default_factory=Counter)
     transfers: list[Record] = field(default_factory=list)
 
-    def move(self, transfer: Record) -> None:
+    def move(self, transfer):
         self.transfers.append(transfer)
         sender, recipient = transfer["fromAddress"], transfer["toAddress"]
         if self.token_type == "BEP721":
@@ -33,12 +30,12 @@ class Item:
             self.balances[sender] -= int(transfer["value"])
             self.balances[recipient] += int(transfer["value"])
 
-    def owners(self) -> dict[str, int]:
+    def owners(self):
         if self.token_type == "BEP721":
             return {self.owner: 1} if self.owner else {}
         return {who: much for who, much in self.balances.items() if much > 0 and who != ZERO}
 
-    def record(self) -> Record:
+    def record(self):
         return {
             "tokenAddress": self.token,
             "tokenId": self.token_id,
@@ -50,9 +47,9 @@ class Item:
         }
 
 
-def items_of(transfers: Iterable[Record]) -> dict[str, list[Item]]:
+def items_of(transfers):
     """By token, in the order they were first moved; `transfers` come newest first."""
-    found: dict[tuple[str, str], Item] = {}
+    found = {}
     for transfer in reversed(list(transfers)):
         if transfer["tokenId"] is not None:
             key = transfer["tokenAddress"], transfer["tokenId"]
@@ -64,14 +61,14 @@ def items_of(transfers: Iterable[Record]) -> dict[str, list[Item]]:
     return by_token
 
 
-def first(item: Item) -> tuple[int, int, int]:
+def first(item):
     """Where on the chain it was first moved."""
     transfer = item.transfers[0]
     return transfer["blockNumber"], transfer["logIndex"], transfer.get("batchIndex", 0)
 
 
-def all_pages(client: FlaskClient, path: str, name: str) -> list[Record]:
-    rows: list[Record] = []
+def all_pages(client, path, name):
+    rows = []
     for number in range(1, 10_000):
         body = client.get(f"/api/v1{path}?page={number}&limit={LIMIT}").json
         rows += body[name]
@@ -81,9 +78,7 @@ def all_pages(client: FlaskClient, path: str, name: str) -> list[Record]:
     raise AssertionError(path)
 
 
-def require_same_items(
-    client: FlaskClient, transfers: list[Record], addresses: Iterable[str], *, deep: bool = True
-) -> None:
+def require_same_items(client, transfers, addresses, *, deep=True):
     """Every list of items of every token and address; with `deep` every item alone, too."""
     by_token = items_of(transfers)
     held = defaultdict(list)
@@ -102,7 +97,7 @@ def require_same_items(
         assert [tuple(row[key] for key in keys) for row in rows] == held[address], address
 
 
-def require_same_item(client: FlaskClient, item: Item) -> None:
+def require_same_item(client, item):
     path = f"/tokens/{item.token}/items/{item.token_id}"
     found = client.get(f"/api/v1{path}").json
     assert {key: found[key] for key in item.record()} == item.record()

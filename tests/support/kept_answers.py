@@ -3,9 +3,7 @@
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -13,13 +11,13 @@ from scan.ethereum.transport import Transport
 
 
 @contextmanager
-def kept_answers(url: str, folder: Path) -> Iterator[None]:
+def kept_answers(url, folder):
     """Let the node at `url` see each request of this process only once, and not where another
     process has put the answer into `folder`. Of an index of its chain the node takes two thirds."""
     folder.mkdir(exist_ok=True)
     post, answers = Transport._post_http, dict[str, bytes]()
 
-    def kept(transport: Transport, to: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
+    def kept(transport, to, body, ends_at, most_bytes):
         if to != url:
             return post(transport, to, body, ends_at, most_bytes)
         request = f"{hashlib.sha256(body).hexdigest()}-{most_bytes}"

@@ -1,15 +1,12 @@
 """The lists of the API, with the rows that the node says they have, and how clients read them."""
 
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
-
-from flask.testing import FlaskClient
 
 from tests.support.brute_force import KEYS, UNCOUNTED, Chain
 from tests.support.items import items_of
-from tests.support.truth import Record, Truth, comparable
+from tests.support.truth import Record, comparable
 
 # The entities with lists of their own: the path, and the name of the rows in a page.
 NAMES = {
@@ -45,16 +42,16 @@ class Listed(NamedTuple):
     rows: list[Record] | None = None  # None where no truth has them
     is_counted: bool = True  # its total is known
 
-    def url(self, **window: Any) -> str:
+    def url(self, **window):
         arguments = urlencode(window)
         return f"/api/v1{self.path}{'&' if '?' in self.path else '?'}{arguments}"
 
 
-def chain_of(truth: Truth) -> Chain:
+def chain_of(truth):
     return Chain({entity: getattr(truth, entity) for entity in KEYS}, truth.created)
 
 
-def lists_of(truth: Truth) -> list[Listed]:
+def lists_of(truth):
     """Every list with a cursor that the scenario has rows of."""
     busy = max(truth.addresses, key=lambda address: len(truth.transactions_of(address)))
     approver = most(truth.dex_trades, "maker")
@@ -86,7 +83,7 @@ def lists_of(truth: Truth) -> list[Listed]:
     ]  # fmt: skip
 
 
-def _of_entities(chain: Chain) -> Iterator[Listed]:
+def _of_entities(chain):
     """All rows, and by each filter those of the value that has most."""
     for entity, (path, name) in NAMES.items():
         yield Listed(path, name, chain.records[entity])
@@ -100,7 +97,7 @@ def _of_entities(chain: Chain) -> Iterator[Listed]:
                 yield Listed(below.format(value.upper().replace("X", "x")), name, rows)
 
 
-def _of_tokens(truth: Truth) -> Iterator[Listed]:
+def _of_tokens(truth):
     """Of a token of each type."""
     items = items_of(truth.token_transfers)
     for token_type in TOKEN_TYPES:
@@ -121,12 +118,12 @@ def _of_tokens(truth: Truth) -> Iterator[Listed]:
             yield Listed(f"/tokens/{token}/items", "items", records[::-1])
 
 
-def most(rows: list[Record], field: str) -> Any:
+def most(rows, field):
     """The value that most rows have."""
     return Counter(row[field] for row in rows if row[field] is not None).most_common(1)[0][0]
 
 
-def get(client: FlaskClient, path: str, **arguments: Any) -> Any:
+def get(client, path, **arguments):
     path, _, given = path.partition("?")
     arguments |= parse_qsl(given)
     answer = client.get(f"/api/v1{path}", query_string=arguments)
@@ -134,9 +131,9 @@ def get(client: FlaskClient, path: str, **arguments: Any) -> Any:
     return answer.json
 
 
-def pages(client: FlaskClient, path: str, name: str, limit: int, **arguments: Any) -> list[Record]:
+def pages(client, path, name, limit, **arguments):
     """All rows of a list by its numbered pages, whose totals must agree with what comes."""
-    rows: list[Record] = []
+    rows = []
     totals = set()
     for page in range(1, 100_000):
         body = get(client, path, page=page, limit=limit, **arguments)
@@ -148,12 +145,10 @@ def pages(client: FlaskClient, path: str, name: str, limit: int, **arguments: An
     return rows
 
 
-def by_links(
-    client: FlaskClient, listed: Listed, limit: int = 7, **filters: object
-) -> list[Record]:
+def by_links(client, listed, limit=7, **filters):
     """All rows by the links to the next page; the total is their number, or unknown."""
-    rows: list[Record] = []
-    target: str = listed.url(limit=limit, **filters)
+    rows = []
+    target = listed.url(limit=limit, **filters)
     while True:
         answer = client.get(target)
         assert answer.status_code == 200, (target, answer.text)
@@ -171,7 +166,7 @@ def by_links(
         target = following
 
 
-def same(found: list[Record], expected: list[Record]) -> None:
+def same(found, expected):
     """Equal in content and order, field by field."""
     assert len(found) == len(expected)
     for row, wanted in zip(found, expected, strict=True):

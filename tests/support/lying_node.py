@@ -2,10 +2,9 @@
 
 import random
 from collections import Counter
-from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
-from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.faulty_node import Reply
 
 Json = Any
 # Few, since all that a node says is refused until its head and its chain are right again.
@@ -25,14 +24,7 @@ class LyingNode:
     """A Fault: a share of answers have another value in one field, drawn by a seed; of blocks and
     receipts all but those of the blocks `spared`, of which hashes prove nothing."""
 
-    def __init__(
-        self,
-        seed: int,
-        share: float,
-        *,
-        spared: Collection[int] = (),
-        methods: Collection[str] | None = None,
-    ) -> None:
+    def __init__(self, seed, share, *, spared=(), methods=None):
         self.told: list[Lie] = []
         self._dice = random.Random(seed)
         self._share = share
@@ -40,10 +32,10 @@ class LyingNode:
         self._methods = methods
 
     @property
-    def by_method(self) -> Mapping[str, int]:
+    def by_method(self):
         return Counter(lie.method for lie in self.told)
 
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+    def __call__(self, calls, forward):
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
             share = SHARE_OF_THE_CHAIN if call["method"] in OF_THE_CHAIN else self._share
@@ -52,7 +44,7 @@ class LyingNode:
                 self._lie(call, answer)
         return Reply(body=answers)
 
-    def _lie(self, call: Json, answer: Json) -> None:
+    def _lie(self, call, answer):
         if self._spared.intersection(map(str, call["params"])):
             return
         container, key, path = answer, "result", []
@@ -71,7 +63,7 @@ class LyingNode:
             container[key] = told
             self.told.append(Lie(call["method"], call["params"], tuple(path), true, told))
 
-    def _other(self, value: Json) -> Json:
+    def _other(self, value):
         dice = self._dice
         if dice.random() < 0.15:
             return dice.choice((None, "0x", "0x0", [], {}, "", 1, "0x01", "no hex"))
@@ -85,7 +77,7 @@ class LyingNode:
             return dice.choice(("0x1", "0x2a", "another", 7))
         return self._other_hex(value[2:])
 
-    def _other_hex(self, digits: str) -> str:
+    def _other_hex(self, digits):
         """Another value of the same size, or one more or less of it."""
         dice = self._dice
         if len(digits) < 40 and dice.random() < 0.5:
@@ -95,7 +87,7 @@ class LyingNode:
         return f"0x{digits[:at]}{digit}{digits[at + 1 :]}"
 
 
-def _number(record: Json) -> str:
+def _number(record):
     """Return the number of the block that a record is of."""
     if not isinstance(record, dict):
         return ""

@@ -2,17 +2,19 @@
 
 import hashlib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import closing
 from copy import copy
 from typing import Any, NamedTuple
+
+import pytest
 
 from scan.database import transaction
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import block_with_fees
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
-from scan.ethereum.sparse_tables import InternalTransfer
 from scan.indexer import block_rows
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
 from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
@@ -38,14 +40,14 @@ class Move(NamedTuple):
     trade: Trade | None = None  # what it trades in this pool, otherwise a few tokens
 
 
-def address(name: str) -> bytes:
+def address(name):
     return hashlib.sha256(name.encode()).digest()[:20]
 
 
 class Chain:
     """Appends blocks to a database; each block's hash differs from every other's."""
 
-    def __init__(self, database: Database, writer: Writer | None = None) -> None:
+    def __init__(self, database, writer=None):
         self._database = database
         fill_missing(database)  # as the indexer does before it writes
         self._writer = writer or Writer(database)
@@ -54,7 +56,7 @@ class Chain:
         self._token_block: int | None = None  # the block since which its token is known
         self._appended: list[tuple[FetchedBlock, ContractFindings]] = []  # from block 0 on
 
-    def over(self, database: Database, writer: Writer) -> "Chain":
+    def over(self, database, writer):
         """The same chain, which goes on in a copy of its database."""
         other = copy(self)
         other._database, other._writer = database, writer
@@ -62,26 +64,26 @@ class Chain:
         return other
 
     @property
-    def number(self) -> int:
+    def number(self):
         return self._head.number if self._head else -1
 
     def append(
         self,
-        moves: Sequence[Move] = (),
-        logs: Sequence[EventLog] = (),
-        base_fee: int | None = None,
+        moves=(),
+        logs=(),
+        base_fee=None,
         *,
-        withdrawals: list[Withdrawal] | None = None,
-        internal_transfers: Sequence[InternalTransfer] = (),
-        is_traced: bool | None = None,
-        timestamp_s: int | None = None,
-        miner: bytes = bytes(20),
-        credits: Sequence[tuple[int | None, int, bytes, int]] = (),
-        pools: Sequence[bytes] = (),
-        keeps_destroyed: bool = False,
-        block_access_list_hash: bytes | None = None,
-        unproven: str | None = None,
-    ) -> list[bytes]:
+        withdrawals=None,
+        internal_transfers=(),
+        is_traced=None,
+        timestamp_s=None,
+        miner=bytes(20),
+        credits=(),
+        pools=(),
+        keeps_destroyed=False,
+        block_access_list_hash=None,
+        unproven=None,
+    ):
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
         index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
         number = self.number + 1
@@ -118,33 +120,33 @@ class Chain:
         self._head = _write(self._database, self._writer, self._head, fetched, findings)
         return [transaction.hash for transaction in transactions]
 
-    def store_balances(self, balances: Mapping[bytes, int]) -> None:
+    def store_balances(self, balances):
         """In wei, as read at the newest block."""
         assert self._head is not None
         row = {"addresses": list(balances), "balances": list(balances.values())}
         stored = row | {"block_number": self._head.number}
         self._writer.execute(self._head, [("indexer/addresses_refresh", stored)])
 
-    def unwind(self, last_kept: int) -> None:
+    def unwind(self, last_kept):
         self._writer.unwind(last_kept)
         self._head = self._writer.head()
         if self._token_block is not None and self._token_block > last_kept:
             self._token_block = None
 
-    def copy_to(self, database: Database) -> None:
+    def copy_to(self, database):
         """The chain as it is now, into a new index that has never had another block."""
         writer, head = Writer(database), None
         for fetched, findings in self._appended[: self.number + 1]:
             head = _write(database, writer, head, fetched, findings)
 
-    def _findings(self, number: int, transfers: list[tuple[int, str]]) -> ContractFindings:
+    def _findings(self, number, transfers):
         tokens = []
         if transfers and self._token_block is None:
             tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, False)]
             self._token_block = number
         return ContractFindings([], tokens, [], [], transfers, [], [])
 
-    def _transaction(self, index: int, move: Move) -> DecodedTransaction:
+    def _transaction(self, index, move):
         blobs = move.fields.get("blob_versioned_hashes", ())
         return DecodedTransaction(
             transaction_index=index,
@@ -160,17 +162,11 @@ class Chain:
             **{name: _stored(value) for name, value in move.fields.items()},
         )
 
-    def _hash(self) -> bytes:
+    def _hash(self):
         return hashlib.sha256(f"{id(self)} {next(self._salt)}".encode()).digest()
 
 
-def _write(
-    database: Database,
-    writer: Writer,
-    head: IndexedHead | None,
-    fetched: FetchedBlock,
-    findings: ContractFindings,
-) -> IndexedHead:
+def _write(database, writer, head, fetched, findings):
     stored = block_rows.read_stored(database)
     selection = block_rows.with_watched(stored, database)
     batch = inspected_batch([make_block_rows(fetched, selection)], findings)
@@ -179,16 +175,29 @@ def _write(
         return append.derive()
 
 
-def _stored(value: Any) -> Any:
+def _stored(value):
     return value.to_bytes(32, "big").lstrip(b"\0") if isinstance(value, int) else value
 
 
-def _trade(number: int, index: int, move: Move, pool: bytes) -> PoolTrade:
+def _trade(number, index, move, pool):
     row = transaction.line((number, index, index, pool, move.sender)).removesuffix("\n")
     return PoolTrade(number, row, DEX, move.trade or Trade(TOKEN, pool, 3, 4))
 
 
-def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:
+def _transfer_row(number, index, move, tokens):
     recipient = move.recipient or move.sender
     transfer = Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
     return transfer_line(transfer_row(number, transfer), 0, tokens, None)
+
+
+@pytest.fixture
+def database(database_url):
+    """An empty database for this test alone, connected to as the indexer is."""
+    with closing(Database(database_url, statement_timeout_ms=0)) as database:
+        yield database
+
+
+@pytest.fixture
+def chain(database):
+    """Blocks in it that the test makes, which no node knows."""
+    return Chain(database)

@@ -1,6 +1,6 @@
 """A contract with something of everything, and proxies of it."""
 
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 VERSION = "0.8.28"
 CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
@@ -69,12 +69,12 @@ contract Beacon { address public implementation; constructor(address to) { imple
 SLOT = "360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 
 
-def deploy(explorer: Explorer, source: str, name: str, arguments: str = "") -> str:
+def deploy(explorer, source, name, arguments=""):
     found = compiled(VERSION, standard_input({f"{name}.sol": source}), f"{name}.sol", name)
     return explorer.deploy(found.creation, arguments)
 
 
-def verified(explorer: Explorer, source: str, name: str) -> str:
+def verified(explorer, source, name):
     address = deploy(explorer, source, name)
     answer = explorer.verify(address, source, VERSION, contractName=name, optimizationUsed=0)
     assert answer.status_code == 200, answer.json

@@ -9,35 +9,35 @@ SAMPLE_S = 0.05
 class PeakMemory:
     """Adds up VmHWM of every process of a family; those that have ended keep their last value."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid):
         self._pid = pid
         self._peaks: dict[int, int] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="peak memory", daemon=True)
 
-    def __enter__(self) -> "PeakMemory":
+    def __enter__(self):
         self._thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stop.set()
         self._thread.join()
 
     @property
-    def mebibytes(self) -> int:
+    def mebibytes(self):
         self._sample()
         return sum(self._peaks.values()) // 2**20
 
-    def _follow(self) -> None:
+    def _follow(self):
         while not self._stop.wait(SAMPLE_S):
             self._sample()
 
-    def _sample(self) -> None:
+    def _sample(self):
         for pid in _family(self._pid):
             self._peaks[pid] = max(self._peaks.get(pid, 0), _peak_bytes(pid))
 
 
-def _family(pid: int) -> list[int]:
+def _family(pid):
     found = [pid]
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -48,7 +48,7 @@ def _family(pid: int) -> list[int]:
     return found
 
 
-def _peak_bytes(pid: int) -> int:
+def _peak_bytes(pid):
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:

@@ -16,8 +16,7 @@ from eth_utils import keccak
 
 from scan.ethereum.block_hashing import receipts_root
 from scan.ethereum.blocks import ReceiptsJson, read_json
-from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.faulty_node import Reply
 from tests.support.rehashed_chain import OLDEST, field
 from tests.support.renamed_hashes import RenamedHashes
 
@@ -26,11 +25,11 @@ REWARD = 5 * 10**18
 LATER = ("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas")
 
 
-def fields_of(header: dict[str, Any]) -> list[Any]:
+def fields_of(header):
     return [field(header, name) for name in OLDEST]
 
 
-def hash_of(value: Any) -> str:
+def hash_of(value):
     return "0x" + keccak(rlp.encode(value)).hex()
 
 
@@ -38,7 +37,7 @@ class MinedChain:
     """A Fault: `uncles` are of each block by number (distance, miner); the newest block is
     `head`."""
 
-    def __init__(self, node: Anvil, uncles: dict[int, list[tuple[int, str]]], head: int) -> None:
+    def __init__(self, node, uncles, head):
         self.node = node
         self.head = head
         self.headers: list[dict[str, Any]] = []
@@ -48,7 +47,7 @@ class MinedChain:
         for number in range(head + 1):
             self._add(number, uncles.get(number, []))
 
-    def _add(self, number: int, uncles: list[tuple[int, str]]) -> None:
+    def _add(self, number, uncles):
         block = self.node.call("eth_getBlockByNumber", hex(number), False)
         for place, (distance, miner) in enumerate(uncles):
             sibling = self.headers[number - distance]
@@ -73,27 +72,27 @@ class MinedChain:
             for distance, miner in uncles:
                 self.rewards.append((number, miner, REWARD * (8 - distance) // 8))
 
-    def _receipts_root(self, number: int) -> bytes:
+    def _receipts_root(self, number):
         receipts = self.node.call("eth_getBlockReceipts", hex(number))
         return receipts_root(read_json([*map(_without_status, receipts)], ReceiptsJson, number))
 
-    def earned(self, address: str, block: Any) -> int:
+    def earned(self, address, block):
         if isinstance(block, dict):
             block = block.get("blockNumber") or self._number_of(block["blockHash"])
         last = int(block, 16) if block.startswith("0x") else len(self.headers)
         return sum(a for n, miner, a in self.rewards if n <= last and miner == address.lower())
 
-    def _number_of(self, hash_: str) -> str:
+    def _number_of(self, hash_):
         return next((h["number"] for h in self.headers if h["hash"] == hash_), "0x0")
 
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+    def __call__(self, calls, forward):
         sent = json.dumps(calls).replace('"latest"', f'"{hex(self.head)}"')
         answers = self._hashes.ask(json.loads(sent), forward)
         for call, answer in zip(calls, answers, strict=True):
             self._complete(call["method"], call["params"], answer)
         return Reply(body=answers)
 
-    def _complete(self, method: str, params: list[Any], answer: dict[str, Any]) -> None:
+    def _complete(self, method, params, answer):
         result = answer.get("result")
         if method.startswith("eth_getBlockBy") and result:
             own = self.headers[int(result["number"], 16)]
@@ -112,6 +111,6 @@ class MinedChain:
             answer["result"] = _without_status(result)
 
 
-def _without_status(receipt: dict[str, Any]) -> dict[str, Any]:
+def _without_status(receipt):
     root = "0x" + keccak(text=receipt["transactionHash"]).hex()
     return {k: v for k, v in receipt.items() if k != "status"} | {"root": root, "type": "0x0"}

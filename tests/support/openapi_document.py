@@ -4,10 +4,8 @@ import functools
 import json
 import re
 from collections import Counter
-from typing import Any
 
 from openapi_schema_validator import OAS31Validator
-from werkzeug.test import TestResponse
 
 from scan.api.openapi.document import ALWAYS, document
 from scan.api.openapi.schemas import OF_A_TOKEN, SAID_BY_NODE
@@ -30,7 +28,7 @@ CHECKED_OF_EACH_KIND = 3
 OF_SOME = {"X-Scan-Balances-Since"}  # headers that are documented where they occur
 
 
-def check(schema: dict[str, Any], value: Any, at: str) -> None:
+def check(schema, value, at):
     errors = [
         f"{'/'.join(map(str, error.path))}: {error.message}"
         for error in _validator(json.dumps(schema)).iter_errors(value)
@@ -39,17 +37,17 @@ def check(schema: dict[str, Any], value: Any, at: str) -> None:
 
 
 @functools.cache
-def _validator(schema: str) -> OAS31Validator:
+def _validator(schema):
     return OAS31Validator({**json.loads(schema), "components": DOCUMENT["components"]})
 
 
 class Watch:
     """Looks at the first few answers of each kind that any test gets."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self._seen: Counter[tuple[str, str, int]] = Counter()
 
-    def look(self, method: str, path: str, answer: TestResponse) -> None:
+    def look(self, method, path, answer):
         template = next((t for t, match in TEMPLATES.items() if match.fullmatch(path)), None)
         if template is None or method.lower() not in DOCUMENT["paths"][template]:
             return
@@ -59,7 +57,7 @@ class Watch:
             check_answer(method.lower(), template, answer)
 
 
-def check_answer(method: str, path: str, answer: TestResponse) -> None:
+def check_answer(method, path, answer):
     """Status, headers and body are as documented, and no field is undocumented."""
     documented = DOCUMENT["paths"][path][method]["responses"]
     status, family = str(answer.status_code), f"{answer.status_code // 100}XX"
@@ -79,7 +77,7 @@ def check_answer(method: str, path: str, answer: TestResponse) -> None:
     check_fields(schema, answer.json, path)
 
 
-def check_fields(schema: dict[str, Any], value: Any, at: str) -> None:
+def check_fields(schema, value, at):
     schema = whole(schema, value)
     if isinstance(value, dict) and "properties" in schema:
         known = schema["properties"]
@@ -92,7 +90,7 @@ def check_fields(schema: dict[str, Any], value: Any, at: str) -> None:
             check_fields(schema["items"], item, at)
 
 
-def check_said(fields: dict[str, Any], record: dict[str, Any], at: str) -> None:
+def check_said(fields, record, at):
     """Each field that the document calls said, as the kinds of columns do, is named by its record,
     unless the record tells whether it is proven."""
     texts = {name: schema.get("description", "") for name, schema in fields.items()}
@@ -108,7 +106,7 @@ def check_said(fields: dict[str, Any], record: dict[str, Any], at: str) -> None:
     assert named <= fields.keys(), (at, named - fields.keys())
 
 
-def whole(schema: dict[str, Any], value: Any) -> dict[str, Any]:
+def whole(schema, value):
     """The schema of this value: with the fields of those it extends, chosen by a discriminator."""
     schema = resolved(schema)
     if "discriminator" in schema and isinstance(value, dict):
@@ -120,9 +118,9 @@ def whole(schema: dict[str, Any], value: Any) -> dict[str, Any]:
     return schema
 
 
-def resolved(node: dict[str, Any]) -> dict[str, Any]:
+def resolved(node):
     while "$ref" in node:
-        found: Any = DOCUMENT
+        found = DOCUMENT
         for name in node["$ref"].removeprefix("#/").split("/"):
             found = found[name]
         node = found

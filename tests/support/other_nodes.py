@@ -10,9 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tests.support.anvil import (
     GAS,
@@ -32,7 +30,7 @@ START_TIMEOUT_S = 60
 RECEIPT_TIMEOUT_S = 60
 
 
-def install() -> None:
+def install():
     """With npm, where it was not done yet."""
     done = FOLDER / "node_modules" / ".done"
     if not done.exists():
@@ -46,7 +44,7 @@ class OtherNode(Node):
 
     evm_version = "shanghai"
 
-    def __init__(self) -> None:
+    def __init__(self):
         install()
         self.folder = Path(tempfile.mkdtemp(prefix="scan-node-"))
         port = free_port()
@@ -67,21 +65,21 @@ class OtherNode(Node):
         self.output = output.read_text()
         self.accounts = self._accounts()
 
-    def __enter__(self) -> "OtherNode":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def command(self, port: int) -> Sequence[str]:
+    def command(self, port):
         raise NotImplementedError
 
-    def head(self) -> int:
+    def head(self):
         return int(self.call("eth_blockNumber"), 16)
 
-    def send(self, sender: str, to: str | None, **fields: Any) -> dict[str, Any]:
+    def send(self, sender, to, **fields):
         """The receipt, once it is mined."""
         transaction = {"from": sender, "gas": GAS, **fields} | ({} if to is None else {"to": to})
         hash_ = self._send(_hexed(transaction))
@@ -91,19 +89,17 @@ class OtherNode(Node):
             time.sleep(0.05)
         return dict(receipt)
 
-    def deploy(self, name: str, *args: Any) -> Contract:
+    def deploy(self, name, *args):
         found = artifact(name, self.evm_version)
         receipt = self.send(self.accounts[0], None, data=creation_code(found, *args), gas=1_500_000)
         assert receipt["status"] == "0x1", f"{name} was not created"
         return Contract(receipt["contractAddress"], found)
 
-    def transact(
-        self, who: int, contract: Contract, function: str, *args: Any, **fields: Any
-    ) -> dict[str, Any]:
+    def transact(self, who, contract, function, *args, **fields):
         data = contract.data(function, *args)
         return self.send(self.accounts[who], contract.address, data=data, **fields)
 
-    def _send(self, transaction: dict[str, Any]) -> str:
+    def _send(self, transaction):
         try:
             return str(self.call("eth_sendTransaction", transaction))
         except RpcError as error:  # Hardhat's mines what fails, and says so as an error
@@ -112,10 +108,10 @@ class OtherNode(Node):
                 raise
             return str(hashes[0])
 
-    def _accounts(self) -> list[str]:
+    def _accounts(self):
         return [address.lower() for address in self.call("eth_accounts")]
 
-    def _wait(self) -> None:
+    def _wait(self):
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
             try:
@@ -130,7 +126,7 @@ class OtherNode(Node):
 class Hardhat(OtherNode):
     evm_version = "cancun"
 
-    def command(self, port: int) -> Sequence[str]:
+    def command(self, port):
         config = self.folder / "hardhat.config.js"
         network = '{hardhat: {hardfork: "prague", initialDate: "2023-11-14T22:13:20Z"}}'
         config.write_text(f'module.exports = {{solidity: "0.8.28", networks: {network}}};')
@@ -140,7 +136,7 @@ class Hardhat(OtherNode):
 
 
 class Ganache(OtherNode):
-    def command(self, port: int) -> Sequence[str]:
+    def command(self, port):
         program = "node_modules/ganache/dist/node/cli.js"
         options = ("--wallet.deterministic", "--logging.quiet", "--chain.hardfork", "shanghai")
         return ["node", program, "--host", "127.0.0.1", "--port", str(port), *options]
@@ -152,13 +148,13 @@ class EthereumJs(OtherNode):
     0.10.5 leaves every transaction out of the blocks it makes: "extraData must be 97 bytes".
     """
 
-    def command(self, port: int) -> Sequence[str]:
+    def command(self, port):
         program = "node_modules/@ethereumjs/client/dist/esm/bin/cli.js"
         data = str(self.folder / "data")
         serve = ("--rpc", "--rpcAddr", "127.0.0.1", "--rpcPort", str(port))
         alone = ("--port", str(free_port()), "--discDns=false", "--discV4=false")
         return ["node", program, "--dev", "poa", *serve, *alone, "--dataDir", data]
 
-    def _accounts(self) -> list[str]:
+    def _accounts(self):
         """None that it would sign for."""
         return []

@@ -2,22 +2,21 @@
 
 from urllib.parse import urlsplit
 
-from tests.support.browser import Page
 from tests.support.solidity import NODE
 
 AXE = NODE / "node_modules" / "axe-core" / "axe.min.js"
 
 
-def requested_from(page: Page) -> set[str]:
+def requested_from(page):
     return {urlsplit(address).netloc for address in page.requested if address.startswith("http")}
 
 
-def show_at(page: Page, width: int) -> None:
+def show_at(page, width):
     metrics = {"height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
     page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
 
 
-def show_theme(page: Page, theme: str) -> None:
+def show_theme(page, theme):
     feature = {"name": "prefers-color-scheme", "value": theme}
     page.call("Emulation.setEmulatedMedia", features=[feature])
 
@@ -26,12 +25,12 @@ ALL_RULES = "{resultTypes: ['violations'], preload: false}"
 COLOURS = "{runOnly: ['color-contrast', 'link-in-text-block'], resultTypes: ['violations']}"
 
 
-def all_violations(page: Page) -> list[tuple[str, list[str]]]:
+def all_violations(page):
     page.evaluate(AXE.read_text() + "; undefined")
     return axe_violations(page, ALL_RULES)
 
 
-def axe_violations(page: Page, options: str) -> list[tuple[str, list[str]]]:
+def axe_violations(page, options):
     """axe-core's rules that are broken, each with the first elements."""
     violations = page.evaluate(f"axe.run({options}).then(results => results.violations)")
     return [
@@ -69,7 +68,7 @@ new Promise((resolve) => {
 MOST_PAINTS = 10
 
 
-def least_shift(page: Page, url: str) -> float:
+def least_shift(page, url):
     """Return the layout shift of the page at url, which is open: the least of several paints, since
     a busy processor may paint a table in parts."""
     for _ in range(MOST_PAINTS):

@@ -9,7 +9,7 @@ from scan.database.migrations import expected_schema
 TABLES = ("transactions", "token_transfers", "internal_transfers", "dex_trades", "logs")
 
 
-def partition(plain: str, split: str, partitions: int) -> None:
+def partition(plain, split, partitions):
     """A copy whose long tables have so many partitions, each of the same number of ordinals."""
     database = Database(split, statement_timeout_ms=0)
     database.execute_script(expected_schema().schema)

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -14,7 +13,7 @@ USER = "postgres"
 
 
 @contextmanager
-def pgbouncer(database_url: str, mode: str, **settings: str) -> Iterator[str]:
+def pgbouncer(database_url, mode, **settings):
     """The database's address through a pooler in this pool_mode; `settings` are PgBouncer's."""
     parts = urlsplit(database_url)
     server = parse_qs(parts.query)["host"][0]
@@ -50,6 +49,6 @@ def pgbouncer(database_url: str, mode: str, **settings: str) -> Iterator[str]:
             stop(process)
 
 
-def _user(socket_folder: str) -> list[str]:
+def _user(socket_folder):
     """PgBouncer refuses to run as root, and the socket lies in a folder of its owner's alone."""
     return ["-u", Path(socket_folder).owner()] if os.getuid() == 0 else []

@@ -5,10 +5,8 @@ import gc
 import logging
 import pickle
 import signal
-from collections.abc import Generator
 from contextlib import suppress
 from importlib import import_module
-from typing import Any
 
 import hypothesis
 import psutil
@@ -24,11 +22,11 @@ SHARED_NODE = pytest.StashKey[Anvil]()
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FixedScheduling:
+def pytest_xdist_make_scheduler(config, log):
     return FixedScheduling(config, log)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption(
         "--shuffle",
         metavar="SEED",
@@ -37,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
+def pytest_configure_node(node):
     """The process that starts the workers starts the node they share, which ends with it."""
     shared = node.config.stash
     if SHARED_NODE not in shared:
@@ -46,13 +44,13 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["scenario_node"] = pickle.dumps(shared[SHARED_NODE])
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
+def pytest_unconfigure(config):
     if SHARED_NODE in config.stash:
         config.stash[SHARED_NODE].stop()
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+def pytest_collection(session):
     """What is made while tests are collected stays, so garbage collection need not look at it: in a
     worker that took 1.3 s meanwhile, and 3 % of the processor's time afterwards."""
     gc.disable()
@@ -64,7 +62,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         gc.enable()
 
 
-def _import_share(config: pytest.Config) -> None:
+def _import_share(config):
     """Each worker begins with other files, since all collect the same ones in the same order: in a
     new clone each would rewrite all assertions, where now it reads the bytecode of the others."""
     if "workerinput" not in vars(config):
@@ -78,7 +76,7 @@ def _import_share(config: pytest.Config) -> None:
             import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
-def pytest_sessionfinish() -> None:
+def pytest_sessionfinish():
     """Threads of applications whose database is gone by now have the last word otherwise."""
     logging.disable()
     gc.freeze()  # pytest collects five times at the end, which takes each worker 2 s
@@ -87,14 +85,14 @@ def pytest_sessionfinish() -> None:
 
 
 @pytest.hookimpl(tryfirst=True)  # hypothesis looks at its seed afterwards
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
     _configure_hypothesis(config)
     has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
     signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
 
 
-def _configure_hypothesis(config: pytest.Config) -> None:
+def _configure_hypothesis(config):
     """Without the long tests 30 examples are tried, with them 100: the same in each run, and others
     with another --shuffle. No test asserts a time, so none has hypothesis look at the clock."""
     is_whole = config.getoption("markexpr") in ("", "long")
@@ -108,16 +106,14 @@ def _configure_hypothesis(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("scan")
 
 
-def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+def pytest_assertrepr_compare(op, left, right):
     if op == "==" and isinstance(left, Digest) and isinstance(right, Digest):
         return explain(left, right)
     return None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # below everything but the line of totals
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter,
-) -> Generator[None, None, None]:
+def pytest_terminal_summary(terminalreporter):
     """Names the tests that were left out since programs are missing, and what installs those."""
     yield
     reasons = [r.longrepr[2] for r in terminalreporter.stats.get("skipped", ())]
@@ -129,11 +125,11 @@ def pytest_terminal_summary(
         terminalreporter.line("    sudo tests/support/install_servers")
 
 
-def _end(*_: object) -> None:
+def _end(*_):
     pytest.exit("terminated", returncode=pytest.ExitCode.INTERRUPTED)
 
 
-def _end_workers(*_: object) -> None:
+def _end_workers(*_):
     """Each ends its servers and reports it was interrupted, which ends the run."""
     for worker in psutil.Process().children():
         worker.terminate()
@@ -143,7 +139,7 @@ def _end_workers(*_: object) -> None:
 COSTLY = {"postgres", "own_postgres", "anvil", "scenario", "demo_node", "solc_dir"}
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     """Files with long tests begin, so that none of them runs alone at the end."""
     costly = [
         f"{item.nodeid} is marked check and uses {', '.join(sorted(used))}"

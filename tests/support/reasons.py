@@ -1,7 +1,7 @@
 """A chain of transactions that fail in every way there is, of contracts whose ABIs are stored."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.anvil import Anvil, Contract, creation_code
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.solidity import artifact
 
@@ -82,7 +82,7 @@ ALONE: dict[str, Callable[[Anvil, Contract], str]] = {
 
 
 @contextmanager
-def play_reasons(postgres: Postgres, template: str) -> Iterator[Played]:
+def play_reasons(postgres, template):
     with Anvil("--gas-limit", str(10**10)) as anvil, postgres.cloned(template) as url:
         one = anvil.accounts[0]
         reasons = anvil.deploy(one, "Reasons")
@@ -108,10 +108,10 @@ def play_reasons(postgres: Postgres, template: str) -> Iterator[Played]:
             yield Played(anvil, url, client, reasons, guard, sent)
 
 
-def verify(url: str, contracts: list[Contract]) -> dict[str, Any]:
+def verify(url, contracts):
     """Stores ABIs as verified; contracts of one code share the first one's."""
-    found: dict[str, Any] = {}
-    by_code: dict[bytes, Any] = {}
+    found = {}
+    by_code = {}
     for contract in contracts:
         address = contract.address.lower()
         [(code_hash,)] = execute(

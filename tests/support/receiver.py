@@ -6,11 +6,10 @@ import json
 import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import trustme
 
@@ -28,14 +27,14 @@ class Received(NamedTuple):
     at: float
 
     @property
-    def event(self) -> dict[str, Any]:
+    def event(self):
         return dict(json.loads(self.body))
 
     @property
-    def delivery(self) -> str:
+    def delivery(self):
         return self.headers["X-Scan-Delivery"]
 
-    def is_signed_with(self, secret: str) -> bool:
+    def is_signed_with(self, secret):
         expected = hmac.new(secret.encode(), self.body, hashlib.sha256).hexdigest()
         return hmac.compare_digest(self.headers["X-Scan-Signature"], f"sha256={expected}")
 
@@ -52,13 +51,13 @@ Behaviour = Callable[["Handler", Received], Answer | None]
 class Authority:
     """Issues the receivers' certificates; `bundle` is what REQUESTS_CA_BUNDLE names."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self._authority = trustme.CA()
         self._folder = folder
         self.bundle = folder / "ca.pem"
         self._authority.cert_pem.write_to_path(str(self.bundle))
 
-    def certificate(self, *names: str) -> tuple[Path, Path]:
+    def certificate(self, *names):
         """(certificate, key) as files."""
         issued = self._authority.issue_cert(*names)
         certificate, key = (self._folder / f"{names[0]}.{kind}" for kind in ("pem", "key"))
@@ -72,10 +71,10 @@ class Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True  # or the body waits for the acknowledgement of the head, 40 ms
     server: "Receiver"
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.do_POST()
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         length = int(self.headers.get("Content-Length", 0))
         body = self.rfile.read(length)
         if len(body) < length:  # the sender died on the way
@@ -95,7 +94,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer.body)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
@@ -105,7 +104,7 @@ class Receiver(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, certificate: Path, key: Path) -> None:
+    def __init__(self, certificate, key):
         super().__init__(("127.0.0.1", 0), Handler)
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self._context.load_cert_chain(certificate, key)
@@ -115,15 +114,15 @@ class Receiver(ThreadingHTTPServer):
         self.behaviour: Behaviour = lambda _handler, _received: Answer()
         self.closing = threading.Event()
 
-    def url(self, path: str = "/", host: str = "localhost") -> str:
+    def url(self, path="/", host="localhost"):
         return f"https://{host}:{self.server_port}{path}"
 
-    def get_request(self) -> Any:
+    def get_request(self):
         sock, address = super().get_request()
         self.connections += 1
         return sock, address
 
-    def finish_request(self, request: Any, client_address: Any) -> None:
+    def finish_request(self, request, client_address):
         """TLS in the connection's own thread, so that no handshake holds up the next one."""
         request.settimeout(PATIENCE_S)
         try:
@@ -132,20 +131,18 @@ class Receiver(ThreadingHTTPServer):
         except OSError:
             return
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request, client_address):
         pass
 
-    def note(self, received: Received) -> None:
+    def note(self, received):
         with self._arrived:
             self.received.append(received)
             self._arrived.notify_all()
 
-    def wait_for(
-        self, count: int, timeout_s: float = PATIENCE_S, path: str | None = None
-    ) -> list[Received]:
+    def wait_for(self, count, timeout_s=PATIENCE_S, path=None):
         """At least so many requests, of one path where it is given."""
 
-        def found() -> list[Received]:
+        def found():
             return [r for r in self.received if path is None or r.path == path]
 
         with self._arrived:
@@ -155,7 +152,7 @@ class Receiver(ThreadingHTTPServer):
 
 
 @contextmanager
-def running(receiver: Receiver) -> Iterator[Receiver]:
+def running(receiver):
     with in_thread(receiver):
         try:
             yield receiver

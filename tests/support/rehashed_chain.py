@@ -2,15 +2,13 @@
 fields, and with that other hashes, which are computed here.
 """
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import rlp
 from eth_utils import keccak
 
-from tests.support.anvil import Anvil
 from tests.support.chain_forms.encoding import HEADER_FIELDS
-from tests.support.faulty_node import Calls, Forward, Reply
+from tests.support.faulty_node import Reply
 from tests.support.renamed_hashes import RenamedHashes
 
 Json = dict[str, Any]
@@ -21,7 +19,7 @@ QUANTITIES = """
 """.split()
 
 
-def field(header: Json, name: str) -> Any:
+def field(header, name):
     text = header[name]
     return int(text, 16) if name in QUANTITIES else bytes.fromhex(text[2:])
 
@@ -29,12 +27,7 @@ def field(header: Json, name: str) -> Any:
 class RehashedChain:
     """A Fault: `alter` makes headers of the chain from anvil's, whose hash covers `fields`."""
 
-    def __init__(
-        self,
-        node: Anvil,
-        alter: Callable[[Json], None],
-        fields: Sequence[str],
-    ) -> None:
+    def __init__(self, node, alter, fields):
         self.headers: list[Json] = []
         self._hashes = RenamedHashes()
         for number in range(node.head() + 1):
@@ -48,7 +41,7 @@ class RehashedChain:
             self.headers.append(header)
             self._hashes.add(block["hash"], header["hash"])
 
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+    def __call__(self, calls, forward):
         answers = self._hashes.ask(calls, forward)
         for call, answer in zip(calls, answers, strict=True):
             result = answer.get("result")

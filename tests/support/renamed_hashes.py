@@ -2,29 +2,25 @@
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
-
-from tests.support.faulty_node import Calls, Forward
 
 _HASH = re.compile("0x[0-9a-f]{64}")
 
 
 class RenamedHashes:
-    def __init__(self) -> None:
+    def __init__(self):
         self._ours: dict[str, str] = {}  # by the node's
         self._theirs: dict[str, str] = {}  # by ours
 
-    def add(self, theirs: str, ours: str) -> None:
+    def add(self, theirs, ours):
         """`theirs` may be one that has been given another name before."""
         node_hash = self._theirs.get(theirs, theirs)
         self._ours[node_hash], self._theirs[ours] = ours, node_hash
 
-    def ask(self, calls: Calls, forward: Forward) -> Any:
+    def ask(self, calls, forward):
         """The node's answers to calls that name our hashes, with ours in their place."""
         return _renamed(forward(_renamed(calls, self._theirs)), self._ours)
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+def _renamed(value, names):
     """One pass over the text: hundreds of names, each looked for, took ten times as long."""
     return json.loads(_HASH.sub(lambda found: names.get(found[0], found[0]), json.dumps(value)))

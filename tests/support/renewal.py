@@ -1,8 +1,6 @@
 """Every test begins with applications that have served nothing, whichever fixture made them."""
 
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -15,17 +13,17 @@ AFTER_RENEWAL = "tests.after_renewal"
 
 
 @contextmanager
-def renewing() -> Iterator[Callable[[], None]]:
+def renewing():
     """A function that renews the applications which have served since it was last called: what one
     has cached, counted and learnt of its database and node is then gone, in 2 ms."""
-    served: set[Application] = set()
+    served = set()
     plainly = Application.__call__
 
-    def call(application: Application, environ: Any, start_response: Any) -> Any:
+    def call(application, environ, start_response):
         served.add(application)
         return plainly(application, environ, start_response)
 
-    def renew_served() -> None:
+    def renew_served():
         while served:
             application = served.pop()
             renew(application)

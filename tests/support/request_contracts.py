@@ -11,8 +11,6 @@ import hashlib
 
 from eth_abi import encode
 
-from tests.support.anvil import Anvil
-
 SYSTEM = "0x" + "ff" * 19 + "fe"
 DEPOSITS = "0x00000000219ab540356cbb839cbe05303d7705fa"
 WITHDRAWALS = "0x00000961ef480eb55e80d19ad83579a64c007002"
@@ -51,25 +49,25 @@ CODES = {
 }
 
 
-def place(node: Anvil) -> None:
+def place(node):
     for address, code in CODES.items():
         node.call("anvil_setCode", address, code)
     node.impersonate(SYSTEM)
 
 
-def deposit_data(*values: bytes) -> str:
+def deposit_data(*values):
     """Data of a DepositEvent: key, credentials, amount, signature, index."""
     return "0x" + encode(["bytes"] * 5, values).hex()
 
 
-def end_block(node: Anvil) -> None:
+def end_block(node):
     """Call the queues as the system would at the end of the newest block; to be called first of a
     block's transactions."""
     for contract in (WITHDRAWALS, CONSOLIDATIONS):
         node.send(SYSTEM, contract)
 
 
-def taken(node: Anvil) -> list[bytes]:
+def taken(node):
     """What the queues give to the newest block, each by its contract."""
     calls = [{"from": SYSTEM, "to": to, "gas": hex(10**7)} for to in (WITHDRAWALS, CONSOLIDATIONS)]
     return [bytes.fromhex(node.call("eth_call", call, "latest")[2:]) for call in calls]
@@ -78,17 +76,17 @@ def taken(node: Anvil) -> list[bytes]:
 class Queue:
     """The requests that wait, of which each block takes the `most` oldest."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most):
         self.most = most
         self.waiting: list[bytes] = []
 
-    def take(self, submitted: list[bytes]) -> bytes:
+    def take(self, submitted):
         self.waiting += submitted
         taken, self.waiting = self.waiting[: self.most], self.waiting[self.most :]
         return b"".join(taken)
 
 
-def hash_of(deposits: bytes, queues: list[bytes]) -> bytes:
+def hash_of(deposits, queues):
     """EIP-7685: of the lists that are not empty."""
     lists = enumerate((deposits, *queues))
     return hashlib.sha256(

@@ -3,10 +3,7 @@
 import os
 import signal
 import subprocess
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import requests
 
@@ -19,24 +16,24 @@ STOP_TIMEOUT_S = 60.0
 class ScanRun:
     """`port` is the service's, `folder` has its data and output."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", port: int, folder: Path) -> None:
+    def __init__(self, process, port, folder):
         self.process = process
         self.port = port
         self.folder = folder
         self.url = f"http://127.0.0.1:{port}"
 
-    def output(self) -> str:
+    def output(self):
         return (self.folder / "output").read_text(errors="replace")
 
-    def ready(self) -> dict[str, Any]:
+    def ready(self):
         """What /readyz answers; empty while nothing does."""
         try:
             return dict(requests.get(f"{self.url}/readyz", timeout=5).json())
         except requests.RequestException:
             return {}
 
-    def wait_for_block(self, number: int, *, or_later: bool = False) -> None:
-        def is_there() -> bool:
+    def wait_for_block(self, number, *, or_later=False):
+        def is_there():
             assert self.process.poll() is None, self.output()
             indexed = self.ready().get("indexedBlock")
             return indexed == number or bool(or_later and indexed and indexed > number)
@@ -45,9 +42,7 @@ class ScanRun:
 
 
 @contextmanager
-def scan_run(
-    command: Sequence[str], folder: Path, *options: str, **environment: str
-) -> Iterator[ScanRun]:
+def scan_run(command, folder, *options, **environment):
     """`command` with `run`, its data under `folder`, at a free port."""
     port = free_port()
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}

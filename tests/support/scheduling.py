@@ -6,7 +6,6 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
@@ -35,17 +34,17 @@ class FixedScheduling(LoadFileScheduling):
     """The tests of a file run in one worker; so do all of an entry of SHARED, and all of the audit,
     which share an index. Each worker gets all of its files at the start."""
 
-    def schedule(self) -> None:
+    def schedule(self):
         if self.collection is None and self.registered_collections:
             [*_, collection] = self.registered_collections.values()
             self._workers = placed(collection, len(self.nodes))
         super().schedule()
 
-    def _split_scope(self, nodeid: str) -> str:
+    def _split_scope(self, nodeid):
         return f"worker {self._workers[group_of(nodeid)]}"
 
 
-def placed(collection: Iterable[str], workers: int) -> dict[str, int]:
+def placed(collection, workers):
     """The worker of each group of files, so that all of them take about equally long."""
     seconds = json.loads(SECONDS.read_text())
     tests = Counter(nodeid.partition("::")[0] for nodeid in collection)
@@ -60,14 +59,14 @@ def placed(collection: Iterable[str], workers: int) -> dict[str, int]:
     return worker_of
 
 
-def group_of(nodeid: str) -> str:
+def group_of(nodeid):
     file = nodeid.partition("::")[0]
     if file.startswith("tests/audit/"):
         return "audit"
     return next((name for name, ends in SHARED.items() if file.endswith(ends)), file)
 
 
-def shuffled(items: Iterable[pytest.Item], seed: str) -> list[pytest.Item]:
+def shuffled(items, seed):
     """Files in an order that follows from the seed, and the tests of each in another one."""
     order, files = random.Random(seed), defaultdict[Path, list[pytest.Item]](list)
     for item in items:
@@ -77,7 +76,7 @@ def shuffled(items: Iterable[pytest.Item], seed: str) -> list[pytest.Item]:
     return [*chain.from_iterable(order.sample([*files.values()], len(files)))]
 
 
-def _write_seconds(report: str) -> None:
+def _write_seconds(report):
     seconds = Counter[str]()
     for case in ElementTree.parse(report).iter("testcase"):
         file = case.get("classname", "").replace(".", "/") + ".py"

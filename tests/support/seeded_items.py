@@ -9,7 +9,7 @@ from scan.indexer.derivation import derive, read_block_range
 SPAN_BLOCKS = 100
 
 
-def address_of(kind: str, number: int) -> str:
+def address_of(kind, number):
     return "0x" + hashlib.sha256(f"{kind}{number}".encode()).digest()[:20].hex()
 
 
@@ -18,7 +18,7 @@ BAZAAR = address_of("bazaar", 0)  # a BEP1155, whose id 7 is moved most
 PERSON = address_of("person", 0)  # has a fifth
 
 
-def seed_items(url: str, transfers: int) -> None:
+def seed_items(url, transfers):
     database = Database(url, statement_timeout_ms=0)
     script = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
     database.execute_script(f"SET items.transfers = {transfers:d};\n{script}")

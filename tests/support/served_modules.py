@@ -6,7 +6,6 @@ that these ask the registry for, and their calls of the node.
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -33,7 +32,7 @@ class NodeCall(NamedTuple):
 
 
 @cache
-def paths() -> Mapping[str, Path]:
+def paths():
     """The files of all modules of scan/ and app.py, by name."""
     files = [*(ROOT / "scan").rglob("*.py"), ROOT / "app.py"]
     # A wheel has files in scan/resources that the repository has beside scan/.
@@ -41,20 +40,20 @@ def paths() -> Mapping[str, Path]:
 
 
 @cache
-def trees() -> Mapping[str, ast.Module]:
+def trees():
     """All modules, parsed. Tests have it when they are imported, before any has threads: Python
     3.11 counts the depth of all of them together, and tracebacks that are logged are parsed, too.
     """
     return {name: ast.parse(path.read_text("utf-8")) for name, path in paths().items()}
 
 
-def modules() -> dict[str, ast.Module]:
+def modules():
     """All modules by name, as they run."""
     return {name: run(t) if name.endswith(".hooks") else t for name, t in trees().items()}
 
 
-def served(trees: dict[str, ast.Module]) -> dict[str, ast.Module]:
-    reached: set[str] = set()
+def served(trees):
+    reached = set()
     parts, ahead = {*BESIDE}, {"app"}
     while ahead:
         reached |= ahead
@@ -65,7 +64,7 @@ def served(trees: dict[str, ast.Module]) -> dict[str, ast.Module]:
     return {name: trees[name] for name in sorted(reached)}
 
 
-def node_calls(trees: dict[str, ast.Module]) -> list[NodeCall]:
+def node_calls(trees):
     calls = {
         NodeCall(node.value, module, function, _bound(tree))
         for module, tree in trees.items()
@@ -76,9 +75,9 @@ def node_calls(trees: dict[str, ast.Module]) -> list[NodeCall]:
     return sorted(calls)
 
 
-def functions(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+def functions(tree):
     """Each function with what stands in it, then the module with what stands in none."""
-    inner: set[ast.AST] = set()
+    inner = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node not in inner:
             inside = [*ast.walk(node)]
@@ -87,7 +86,7 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
     yield "", [node for node in ast.walk(tree) if node not in inner]
 
 
-def _bound(tree: ast.Module) -> str:
+def _bound(tree):
     """What a module's sessions are held to by within(), else the budget of the request."""
     constants = {
         target.id: ast.unparse(node.value)
@@ -108,17 +107,17 @@ def _bound(tree: ast.Module) -> str:
     return ", ".join(named) or "BUDGET_S or its caller's"
 
 
-def _name(path: Path) -> str:
+def _name(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def _part(module: str) -> str | None:
+def _part(module):
     names = module.split(".")
     return names[-1] if names[:2] == ["scan", "extensions"] and len(names) > 3 else None
 
 
-def _parts(tree: ast.Module) -> Iterator[str]:
+def _parts(tree):
     for node in ast.walk(tree):
         match node:
             case ast.Call(
@@ -128,7 +127,7 @@ def _parts(tree: ast.Module) -> Iterator[str]:
                 yield MODULES[contract]
 
 
-def _imports(tree: ast.Module) -> Iterator[str]:
+def _imports(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -137,7 +136,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def run(tree: ast.Module) -> ast.Module:
+def run(tree):
     """Return a module without what the type checker alone reads, as in hooks."""
     typed = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == TYPED]
     return ast.Module([node for node in tree.body if node not in typed], [])

@@ -10,11 +10,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from socketserver import BaseServer
 from threading import Barrier
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -34,7 +32,7 @@ PROGRAMS = {line.split()[0] for line in SERVERS.read_text().splitlines() if line
 NOT_INSTALLED = " is not installed"  # ends the reason for which tests are left out
 
 
-def free_port() -> int:
+def free_port():
     """Below those that the kernel gives to connections, and of this worker of pytest alone: nobody
     else has it when it is bound, or a test would talk to the server of another."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
@@ -47,7 +45,7 @@ def free_port() -> int:
 
 
 @contextmanager
-def gunicorn(database_url: str, *arguments: str, **environment: str) -> Iterator[str]:
+def gunicorn(database_url, *arguments, **environment):
     """The base address of a server run with gunicorn.conf.py, when it answers."""
     port = free_port()
     with gunicorn_started(database_url, port, *arguments, **environment) as process:
@@ -55,9 +53,7 @@ def gunicorn(database_url: str, *arguments: str, **environment: str) -> Iterator
 
 
 @contextmanager
-def gunicorn_started(
-    database_url: str, port: int, *arguments: str, shell: str = "", **environment: str
-) -> Iterator[subprocess.Popen[bytes]]:
+def gunicorn_started(database_url, port, *arguments, shell="", **environment):
     """Started by `shell`, such as "ulimit -n 1024", where that is given."""
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
     own = "STATEMENT_TIMEOUT_MS" in environment
@@ -85,15 +81,13 @@ def gunicorn_started(
         stop(process)
 
 
-def wait_for(port: int, process: subprocess.Popen[bytes] | None = None) -> str:
+def wait_for(port, process=None):
     wait_until(lambda: _answers(port), process)
     return f"http://127.0.0.1:{port}"
 
 
 @contextmanager
-def nginx(
-    folder: Path, instances: Sequence[str], replaced: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[str]:
+def nginx(folder, instances, replaced=MappingProxyType({})):
     """deploy/nginx.conf with its ports, and what `replaced` says, changed."""
     port = free_port()
     site = (ROOT / "deploy" / "nginx.conf").read_text()
@@ -117,7 +111,7 @@ def nginx(
         stop(process)
 
 
-def _nginx_main(folder: Path) -> str:
+def _nginx_main(folder):
     temporary = "".join(
         f"{name}_temp_path {folder}/{name};"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
@@ -132,7 +126,7 @@ def _nginx_main(folder: Path) -> str:
 
 
 @contextmanager
-def redis_cluster(folder: Path) -> Iterator[tuple[str, int]]:
+def redis_cluster(folder):
     """A cluster of one server, which has all slots: its address, and its process."""
     # By default the bus has the port plus 10,000, which a connection may have.
     cluster = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
@@ -143,7 +137,7 @@ def redis_cluster(folder: Path) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def redis_server(folder: Path, port: int | None = None, *arguments: str) -> Iterator[str]:
+def redis_server(folder, port=None, *arguments):
     port = port or free_port()
     process = subprocess.Popen(
         [
@@ -170,7 +164,7 @@ def redis_server(folder: Path, port: int | None = None, *arguments: str) -> Iter
         stop(process)
 
 
-def program(name: str) -> str:
+def program(name):
     """Where it is installed. Without it a test is left out, and fails where CI=true."""
     assert name in PROGRAMS, f"{name} is to stand in servers.txt"
     if path := shutil.which(name) or shutil.which(name, path="/usr/sbin"):
@@ -181,11 +175,11 @@ def program(name: str) -> str:
     pytest.skip(message)
 
 
-def at_once(count: int, request: Callable[[int], requests.Response]) -> list[requests.Response]:
+def at_once(count, request):
     """`count` requests in as many threads, let go together."""
     start = Barrier(count)
 
-    def wait_and_request(number: int) -> requests.Response:
+    def wait_and_request(number):
         start.wait()
         return request(number)
 
@@ -193,16 +187,16 @@ def at_once(count: int, request: Callable[[int], requests.Response]) -> list[req
         return list(pool.map(wait_and_request, range(count)))
 
 
-def statuses(responses: Sequence[requests.Response]) -> Counter[int]:
+def statuses(responses):
     return Counter(response.status_code for response in responses)
 
 
-def connect(server: str) -> socket.socket:
+def connect(server):
     address = urlsplit(server)
     return socket.create_connection((address.hostname, address.port), timeout=30)
 
 
-def exchange(server: str, request_bytes: bytes, *, finish: bool = False) -> bytes:
+def exchange(server, request_bytes, *, finish=False):
     """All that comes back for bytes no HTTP client would send; `finish` sends no more."""
     with connect(server) as connection:
         connection.sendall(request_bytes)
@@ -215,7 +209,7 @@ def exchange(server: str, request_bytes: bytes, *, finish: bool = False) -> byte
 
 
 @contextmanager
-def in_thread(server: BaseServer) -> Iterator[str]:
+def in_thread(server):
     """Serves from a thread of this process; its address."""
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
@@ -225,11 +219,7 @@ def in_thread(server: BaseServer) -> Iterator[str]:
         server.server_close()
 
 
-def wait_until(
-    condition: Callable[[], object],
-    process: subprocess.Popen[bytes] | None = None,
-    timeout_s: float = 180.0,
-) -> None:
+def wait_until(condition, process=None, timeout_s=180.0):
     deadline = time.monotonic() + timeout_s
     while not condition():
         if process is not None and process.poll() is not None:
@@ -239,17 +229,17 @@ def wait_until(
         time.sleep(0.02)
 
 
-def stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process):
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=30)
 
 
-def accepts(port: int) -> bool:
+def accepts(port):
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def _answers(port: int) -> bool:
+def _answers(port):
     address = f"http://127.0.0.1:{port}/healthz"
     try:
         return requests.get(address, timeout=5, allow_redirects=False).status_code < 500

@@ -11,7 +11,7 @@ DOCUMENT = ROOT / "docs" / "settings.md"
 BEGIN, END = "<!-- generated from scan/settings.py and scan/extensions/ -->", "<!-- end -->"
 
 
-def whole() -> str:
+def whole():
     head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
     listed = [variable for declared in declarations() for _, variable in variables(declared)]
     settings = "".join(f"| `{v.name}` | {v.default} | {v.meaning} |\n" for v in listed)
@@ -24,7 +24,7 @@ def whole() -> str:
     )
 
 
-def taken_away() -> set[str]:
+def taken_away():
     """The extensions that the document lists and the tree lacks."""
     listed = re.findall(r"^\| (\w+) \|", DOCUMENT.read_text(encoding="utf-8"), re.M)
     return {*listed} - registry.installed().keys() - {"Variable", "Extension"}

@@ -3,15 +3,12 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import requests
 
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import Stage
@@ -31,9 +28,7 @@ class Front(NamedTuple):
 
 
 @contextmanager
-def several_chains(
-    postgres: Postgres, template: str, solc_dir: Path, folder: Path
-) -> Iterator[Front]:
+def several_chains(postgres, template, solc_dir, folder):
     with ExitStack() as stack:
         found = Front("", {}, {}, {}, {}, "")
         for chain in CHAINS:
@@ -42,7 +37,7 @@ def several_chains(
 
 
 @contextmanager
-def fronted(chains: Front, folder: Path) -> Iterator[Front]:
+def fronted(chains, folder):
     """The same chains behind a gateway and nginx of their own."""
     with gateway(folder, chains.instances) as address:
         services = chains.instances | {"gateway": address}
@@ -51,7 +46,7 @@ def fronted(chains: Front, folder: Path) -> Iterator[Front]:
 
 
 @contextmanager
-def gateway(folder: Path, instances: dict[str, str]) -> Iterator[str]:
+def gateway(folder, instances):
     """`scan gateway` in front of the chains' services; its URL."""
     tables = (
         f'[{chain}]\nchain_id = {number}\nname = "{name}"\nurl = "{instances[chain]}"\n'
@@ -72,9 +67,7 @@ def gateway(folder: Path, instances: dict[str, str]) -> Iterator[str]:
         stop(process)
 
 
-def start_chain(
-    stack: ExitStack, postgres: Postgres, template: str, solc_dir: Path, chain: str, front: Front
-) -> None:
+def start_chain(stack, postgres, template, solc_dir, chain, front):
     """A chain with some tokens, indexed, and one instance that serves it."""
     name, number = CHAINS[chain]
     anvil = front.anvils[chain] = stack.enter_context(Anvil("--chain-id", str(number)))
@@ -100,7 +93,7 @@ def start_chain(
     front.instances[chain] = wait_for(port, front.processes[chain])
 
 
-def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
+def of_chains(folder, instances):
     """What an operator writes into scan.conf, as deploy/nginx-chains.conf says."""
     upstreams = "".join(
         f"upstream scan_{chain} {{ server {instance.removeprefix('http://')}; keepalive 32; }}\n"
@@ -114,6 +107,6 @@ def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
     }
 
 
-def of_form(base: str, path: str, **fields: str) -> Any:
+def of_form(base, path, **fields):
     """A form of Etherscan's API by POST; its response."""
     return requests.post(f"{base}{path}", data=fields, timeout=30).json()

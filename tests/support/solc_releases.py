@@ -7,12 +7,9 @@ import hashlib
 import json
 import socketserver
 import ssl
-from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
-from tests.support.receiver import Authority
 from tests.support.serving import in_thread
 
 HOSTS = ("binaries.soliditylang.org", "raw.githubusercontent.com")
@@ -21,7 +18,7 @@ HOSTS = ("binaries.soliditylang.org", "raw.githubusercontent.com")
 class _Handler(BaseHTTPRequestHandler):
     server: "_Proxy"
 
-    def do_CONNECT(self) -> None:
+    def do_CONNECT(self):
         host = self.path.partition(":")[0]
         if host not in HOSTS:
             self.send_error(502)
@@ -38,14 +35,14 @@ class _Handler(BaseHTTPRequestHandler):
             tls.sendall(head.encode() + body)
         self.close_connection = True
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 
 class _Proxy(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self, authority: Authority, version: str, commit: str, program: bytes) -> None:
+    def __init__(self, authority, version, commit, program):
         super().__init__(("127.0.0.1", 0), _Handler)
         name = f"solc-linux-amd64-v{version}+commit.{commit}"
         digest = hashlib.sha256(program).hexdigest()
@@ -56,20 +53,18 @@ class _Proxy(ThreadingHTTPServer):
         self.program = program
         self.contexts = {host: _context(authority, host) for host in HOSTS}
 
-    def shutdown_request(self, request: Any) -> None:
+    def shutdown_request(self, request):
         socketserver.TCPServer.close_request(self, request)  # TLS has shut it down
 
 
-def _context(authority: Authority, host: str) -> ssl.SSLContext:
+def _context(authority, host):
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(*authority.certificate(host))
     return context
 
 
 @contextmanager
-def published(
-    authority: Authority, version: str, commit: str, program: bytes
-) -> Iterator[dict[str, str]]:
+def published(authority, version, commit, program):
     """The environment for forge to find `program` as that release of solc."""
     with in_thread(_Proxy(authority, version, commit, program)) as url:
         yield {

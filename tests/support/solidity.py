@@ -4,7 +4,6 @@ import fcntl
 import hashlib
 import json
 import subprocess
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -43,18 +42,23 @@ class Artifact(NamedTuple):
     runtime: bytes
 
 
-def artifact(name: str, evm_version: str = SETTINGS["evmVersion"]) -> Artifact:
-    return _published(name) if name in UNISWAP else _built(evm_version)[name]
+def artifact(name, evm_version=SETTINGS["evmVersion"]):
+    return (
+        published(name, f"@uniswap/{UNISWAP[name]}")
+        if name in UNISWAP
+        else _built(evm_version)[name]
+    )
 
 
-def _published(name: str) -> Artifact:
-    found = json.loads((NODE / "node_modules/@uniswap" / UNISWAP[name]).read_text())
+def published(name, path):
+    """A contract as its authors publish it compiled, in a file of a package."""
+    found = json.loads((NODE / "node_modules" / path).read_text())
     runtime = found.get("deployedBytecode") or found["evm"]["deployedBytecode"]["object"]
     return Artifact(name, found["abi"], _bytes(found["bytecode"]), _bytes(runtime))
 
 
 @cache
-def _built(evm_version: str) -> dict[str, Artifact]:
+def _built(evm_version):
     sources = {path.name: path.read_text() for path in sorted(SOURCES.glob("*.sol"))}
     if evm_version != SETTINGS["evmVersion"]:  # what older nodes are tested with
         sources = {name: sources[name] for name in FOR_OLDER_NODES}
@@ -70,7 +74,7 @@ def _built(evm_version: str) -> dict[str, Artifact]:
 
 
 @contextmanager
-def alone(path: Path) -> Iterator[None]:
+def alone(path):
     """No other process is in such a block for the same path meanwhile."""
     path.parent.mkdir(exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
@@ -78,9 +82,7 @@ def alone(path: Path) -> Iterator[None]:
         yield
 
 
-def compile_standard(
-    sources: dict[str, str], compiler: str = COMPILER, settings: dict[str, Any] = SETTINGS
-) -> dict[str, Any]:
+def compile_standard(sources, compiler=COMPILER, settings=SETTINGS):
     """The standard-JSON output for sources by file name; raises with the compiler's own words."""
     request = {
         "language": "Solidity",
@@ -88,7 +90,7 @@ def compile_standard(
         "settings": settings,
     }
     answer = compile_json(compiler, soljson(compiler), json.dumps(request))
-    output: dict[str, Any] = json.loads(answer)
+    output = json.loads(answer)
     errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     if errors:
         raise ValueError("\n".join(errors))
@@ -96,7 +98,7 @@ def compile_standard(
 
 
 @cache
-def soljson(package: str) -> Path:
+def soljson(package):
     """npm's compiler, unpacked once where it holds its WebAssembly as compressed base64."""
     source = NODE / "node_modules" / package / "soljson.js"
     with source.open() as file:
@@ -113,13 +115,13 @@ def soljson(package: str) -> Path:
     return folder / "soljson.js"
 
 
-def _digest(sources: dict[str, str], settings: dict[str, Any]) -> str:
+def _digest(sources, settings):
     lock = (NODE / "package-lock.json").read_text()
     text = json.dumps([sources, settings, COMPILER, lock], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _keep(path: Path, output: dict[str, Any]) -> None:
+def _keep(path, output):
     rows = [
         (
             name,
@@ -137,7 +139,7 @@ def _keep(path: Path, output: dict[str, Any]) -> None:
     unfinished.rename(path)
 
 
-def _bytes(text: str) -> bytes:
+def _bytes(text):
     return bytes.fromhex(text.removeprefix("0x"))
 
 
@@ -151,7 +153,7 @@ contract A {
 }"""
 
 
-def node_script(name: str, *arguments: str, stdin: object = None) -> Any:
+def node_script(name, *arguments, stdin=None):
     """What a script of tests/support/node prints, as JSON; it may read JSON itself."""
     done = subprocess.run(
         ["node", str(NODE / name), *arguments],

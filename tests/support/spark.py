@@ -4,7 +4,6 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +19,7 @@ class SparkCluster(NamedTuple):
     master: str
     folder: Path
 
-    def run(self, script: Path, *arguments: str) -> str:
+    def run(self, script, *arguments):
         """Its output. The driver runs here, everything it computes in the workers."""
         result = subprocess.run(
             [sys.executable, str(script), *arguments, self.master],
@@ -32,7 +31,7 @@ class SparkCluster(NamedTuple):
         assert result.returncode == 0, f"{result.stderr[-4000:]}{[*self.executors().values()]}"
         return result.stdout
 
-    def executors(self) -> dict[str, str]:
+    def executors(self):
         """By worker, what its executors wrote."""
         return {
             path.relative_to(self.folder).parts[0]: path.read_text(errors="replace")
@@ -41,7 +40,7 @@ class SparkCluster(NamedTuple):
 
 
 @contextmanager
-def spark_cluster(folder: Path, workers: int) -> Iterator[SparkCluster]:
+def spark_cluster(folder, workers):
     program("java")
     port = free_port()
     master = f"spark://127.0.0.1:{port}"
@@ -56,7 +55,7 @@ def spark_cluster(folder: Path, workers: int) -> Iterator[SparkCluster]:
         yield SparkCluster(master, folder)
 
 
-def _start(running: ExitStack, folder: Path, name: str, *arguments: str) -> None:
+def _start(running, folder, name, *arguments):
     command = [f"{_home()}/bin/spark-class", f"org.apache.spark.deploy.{name}"]
     places = ["--host", "127.0.0.1", "--webui-port", str(free_port())]
     with (folder / name).open("ab") as log:
@@ -66,7 +65,7 @@ def _start(running: ExitStack, folder: Path, name: str, *arguments: str) -> None
     running.callback(stop, process)
 
 
-def _home() -> Path:
+def _home():
     package = importlib.util.find_spec("pyspark")
     if package is None or package.origin is None:
         message = f"pyspark (requirements/spark.txt){NOT_INSTALLED}"
@@ -74,7 +73,7 @@ def _home() -> Path:
     return Path(package.origin).parent
 
 
-def _environment() -> dict[str, str]:
+def _environment():
     """Everything on loopback, whatever the machine's name resolves to."""
     return {
         **os.environ,

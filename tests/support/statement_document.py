@@ -9,7 +9,7 @@ BEGIN = "<!-- generated from sql/lists.toml and sql/queries/ -->"
 SHOWN = "transactions_by_from"
 
 
-def whole() -> str:
+def whole():
     entry = f"[lists.{SHOWN}]"
     declared = entry + TABLE.read_text(encoding="utf-8").partition(entry)[2].partition("\n\n")[0]
     statement = dict(read_texts())[f"queries/{SHOWN}_list"]

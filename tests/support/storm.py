@@ -2,10 +2,8 @@
 
 import random
 import time
-from collections.abc import Callable
 
-from tests.support.anvil import ZERO, Anvil
-from tests.support.indexer_process import IndexerProcess
+from tests.support.anvil import ZERO
 from tests.support.scenario import BASIC_ACTS
 from tests.support.scenario.contracts import purses, spend
 from tests.support.scenario.everyday import everyday
@@ -18,7 +16,7 @@ MOST_SNAPSHOTS = 12
 class Storm:
     """Steps drawn from a seed; the chain and the moments of the kills follow from it alone."""
 
-    def __init__(self, anvil: Anvil, seed: int) -> None:
+    def __init__(self, anvil, seed):
         self.random = random.Random(seed)
         self.anvil = anvil
         self.stage = Stage(anvil, seed)
@@ -28,10 +26,10 @@ class Storm:
             act(self.stage)
         self._ground = anvil.head()  # below this the contracts would not be there
 
-    def blow(self, indexer: IndexerProcess, steps: int) -> None:
+    def blow(self, indexer, steps):
         """`steps` steps, then the indexer in peace."""
         for _ in range(steps):
-            choices: list[tuple[Callable[[IndexerProcess], str], int]] = [
+            choices = [
                 (self._mine, 10),
                 (self._reorganise, 4),
                 (self._revert, 3),
@@ -44,7 +42,7 @@ class Storm:
         self.anvil.mine()
         self.steps.append(self._settle(indexer))
 
-    def _mine(self, _indexer: IndexerProcess) -> str:
+    def _mine(self, _indexer):
         if self.random.random() < 0.3:
             self._snapshots.append((self.anvil.head(), self.anvil.snapshot()))
             del self._snapshots[:-MOST_SNAPSHOTS]
@@ -57,7 +55,7 @@ class Storm:
             everyday(self.stage, self.random.randint(0, 5))
         return f"mine {blocks}"
 
-    def _novelty(self) -> None:
+    def _novelty(self):
         """A token, or a pool of an exchange, that nobody has seen: a fork may take it back."""
         if self.random.random() < 0.5:
             self.stage.deploy("novelty", "Coin", f"Novelty {len(self.steps)}", "NEW", 9)
@@ -69,7 +67,7 @@ class Storm:
             self.stage.deploy("novelty", "FakePool", factory, first, harbor)
             self.stage.do(2, "novelty", "swapV2", 10, 0, 0, 9)
 
-    def _reorganise(self, _indexer: IndexerProcess) -> str:
+    def _reorganise(self, _indexer):
         depth = self.random.randint(1, min(DEEPEST, self.anvil.head() - self._ground))
         self._change_miner()
         payments = [
@@ -81,7 +79,7 @@ class Storm:
         self._snapshots = [s for s in self._snapshots if s[0] <= self.anvil.head() - depth]
         return f"reorganise {depth}"
 
-    def _revert(self, indexer: IndexerProcess) -> str:
+    def _revert(self, indexer):
         """Back to an older state, and on along another way: for a while with a lower tip."""
         near = [s for s in self._snapshots if self.anvil.head() - s[0] <= DEEPEST]
         if not near:
@@ -95,17 +93,17 @@ class Storm:
         self.anvil.mine(self.random.randint(1, max(1, depth)))
         return f"revert {depth}"
 
-    def _kill(self, indexer: IndexerProcess) -> str:
+    def _kill(self, indexer):
         moment_s = self.random.uniform(0.0, 0.4)
         time.sleep(moment_s)
         indexer.kill()
         indexer.start()
         return f"kill after {moment_s:.3f} s"
 
-    def _settle(self, indexer: IndexerProcess) -> str:
+    def _settle(self, indexer):
         newest = self.anvil.call("eth_getBlockByNumber", "latest", False)
         indexer.wait_for(int(newest["number"], 16), newest["hash"])
         return "settle"
 
-    def _change_miner(self) -> None:
+    def _change_miner(self):
         self.anvil.call("anvil_setCoinbase", "0x" + self.random.randbytes(20).hex())

@@ -5,7 +5,6 @@ tests/conftest.py prints explain() where two digests are asserted to be equal an
 
 import io
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
@@ -14,8 +13,7 @@ from psycopg2 import sql
 
 from scan.commands import audit
 from scan.database.connection import Database
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
 
 Key = tuple[object, ...]
@@ -38,16 +36,16 @@ AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": 
 class Digest(dict[str, tuple[int, str]]):
     """Number of rows and a digest of every table, by its name."""
 
-    def __init__(self, tables: Iterable[tuple[Any, ...]], url: str) -> None:
+    def __init__(self, tables, url):
         super().__init__({name: (count, digest) for name, count, digest in tables})
         self.url = url
         self._rows: dict[str, Rows] | None = None
 
-    def keep_rows(self) -> None:
+    def keep_rows(self):
         """Of all tables, since the database will be gone."""
         self._rows = {table: _read_rows(self.url, table) for table in self}
 
-    def rows(self, table: str) -> Rows:
+    def rows(self, table):
         if self._rows is not None:
             return self._rows.get(table, {})
         return _read_rows(self.url, table)
@@ -56,7 +54,7 @@ class Digest(dict[str, tuple[int, str]]):
 _fresh: dict[tuple[object, ...], Digest] = {}  # of a chain that many tests index, once
 
 
-def digest(database_url: str) -> Digest:
+def digest(database_url):
     database = Database(database_url, statement_timeout_ms=0)
     try:
         return Digest(database.rows("audit/tables_digest"), database_url)
@@ -64,7 +62,7 @@ def digest(database_url: str) -> Digest:
         database.close()
 
 
-def fresh_digest(postgres: Postgres, template: str, node: Anvil, **settings: str) -> Digest:
+def fresh_digest(postgres, template, node, **settings):
     """The digest of a database that has seen nothing but the chain that won, in one go."""
     head = node.call("eth_getBlockByNumber", "latest", False)["hash"]
     key = (node.url, head, *sorted(settings.items()))
@@ -76,7 +74,7 @@ def fresh_digest(postgres: Postgres, template: str, node: Anvil, **settings: str
     return _fresh[key]
 
 
-def explain(left: Digest, right: Digest) -> list[str]:
+def explain(left, right):
     """What the audit says of the left database, then the rows and columns that differ."""
     tables = sorted(
         name for name in left.keys() | right.keys() if left.get(name) != right.get(name)
@@ -93,7 +91,7 @@ def explain(left: Digest, right: Digest) -> list[str]:
     return lines
 
 
-def differing_rows(table: str, left: Mapping[Key, Any], right: Mapping[Key, Any]) -> Iterator[str]:
+def differing_rows(table, left, right):
     """A line for each of the first rows that differ, with the names of their columns."""
     keys = [key for key in {**left, **right} if left.get(key) != right.get(key)]
     for key in keys[:SHOWN_ROWS]:
@@ -109,7 +107,7 @@ def differing_rows(table: str, left: Mapping[Key, Any], right: Mapping[Key, Any]
         yield f"{table}: {len(keys) - SHOWN_ROWS} rows more"
 
 
-def _audit(url: str) -> list[str]:
+def _audit(url):
     output = io.StringIO()
     try:
         with redirect_stdout(output):
@@ -119,7 +117,7 @@ def _audit(url: str) -> list[str]:
     return output.getvalue().splitlines()
 
 
-def _read_rows(url: str, table: str) -> Rows:
+def _read_rows(url, table):
     keys = [
         str(name)
         for (name,) in execute(

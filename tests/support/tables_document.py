@@ -3,10 +3,11 @@
 import re
 
 from scan.database.migrations import read_schema
+from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "sql.md"
-BEGIN, END = "<!-- generated from the views of sql_access -->", "<!-- end -->"
+BEGIN = "<!-- generated from the views of sql_access -->"
 # Of the service's users, or of the indexer alone.
 LEFT_OUT = frozenset(
     """
@@ -19,7 +20,7 @@ LEFT_OUT = frozenset(
 _VIEW = re.compile(r"^CREATE OR REPLACE VIEW v1\.(\w+) AS\nSELECT (.*?)\nFROM ", re.M | re.S)
 
 
-def generated(schema: str) -> str:
+def generated(schema):
     """A line for each view, with its columns in their order."""
     lines = (
         f"- `v1.{name}`: {', '.join(names_of(columns))}" for name, columns in _VIEW.findall(schema)
@@ -27,7 +28,7 @@ def generated(schema: str) -> str:
     return "\n".join(lines)
 
 
-def names_of(columns: str) -> list[str]:
+def names_of(columns):
     """Of a list of expressions, the names; commas in parentheses separate nothing."""
     depth, expressions = 0, [""]
     for character in columns:
@@ -39,9 +40,8 @@ def names_of(columns: str) -> list[str]:
     return [re.split(r"[ .]", " ".join(text.split()))[-1] for text in expressions]
 
 
-def whole() -> str:
-    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{head}{BEGIN}\n\n{generated(read_schema())}\n\n{END}{rest.partition(END)[2]}"
+def whole():
+    return with_generated(DOCUMENT, BEGIN, generated(read_schema()))
 
 
 if __name__ == "__main__":

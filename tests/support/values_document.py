@@ -9,7 +9,7 @@ DOCUMENT = ROOT / "docs" / "how-it-works.md"
 BEGIN = "<!-- generated from scan/indexer/block_check.py -->"
 
 
-def generated() -> str:
+def generated():
     """A line for each table, with its columns that are computed, and those that are said, some of
     them in a case alone."""
     lines = ["| Table | Computed | Said |", "|---|---|---|"]
@@ -27,7 +27,7 @@ def generated() -> str:
     return "\n".join(lines).replace("| ; ", "| ")
 
 
-def whole() -> str:
+def whole():
     return with_generated(DOCUMENT, BEGIN, generated())
 
 

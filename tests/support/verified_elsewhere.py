@@ -28,7 +28,7 @@ class Verified(NamedTuple):
 class Elsewhere:
     """The explorer's application; `refusals` are responses that come before any other."""
 
-    def __init__(self, chain_id: str) -> None:
+    def __init__(self, chain_id):
         self.app = Flask(__name__)
         self.contracts: dict[str, Verified] = {}
         self.refusals: list[Response] = []
@@ -46,10 +46,10 @@ class Elsewhere:
         for rule, view in rules.items():
             self.app.add_url_rule(rule, view.__name__, view)
 
-    def add(self, contract: Verified) -> None:
+    def add(self, contract):
         self.contracts[contract.address.lower()] = contract
 
-    def _before(self) -> Response | None:
+    def _before(self):
         self.requests.append(request.full_path)
         if self.refusals:
             return self.refusals.pop(0)
@@ -58,7 +58,7 @@ class Elsewhere:
             return Response(made, content_type="application/json")
         return None
 
-    def _listed(self) -> Response:
+    def _listed(self):
         """Pages of two, by a key of which only the explorer knows the meaning."""
         rows = sorted(self.contracts)
         first = int(request.args.get("items_count", 0))
@@ -66,7 +66,7 @@ class Elsewhere:
         items = [{"address": {"hash": row}, "language": "solidity"} for row in rows[first:][:2]]
         return jsonify({"items": items, "next_page_params": following})
 
-    def _listed_by_sourcify(self, chain: str) -> Response:
+    def _listed_by_sourcify(self, chain):
         rows = sorted(self.contracts)
         last = request.args.get("afterMatchId", "0")
         page = list(enumerate(rows, start=1))[int(last) : int(last) + 2]
@@ -74,7 +74,7 @@ class Elsewhere:
             {"results": [{"address": row, "matchId": str(n), "chainId": chain} for n, row in page]}
         )
 
-    def _blockscout(self, address: str) -> Any:
+    def _blockscout(self, address):
         contract = self.contracts.get(address.lower())
         if contract is None:
             return {"deployed_bytecode": "0x60", "creation_bytecode": "0x60"}
@@ -104,7 +104,7 @@ class Elsewhere:
             "abi": [],
         }
 
-    def _sourcify(self, chain: str, address: str) -> Any:
+    def _sourcify(self, chain, address):
         contract = self.contracts.get(address.lower())
         record = {"match": None, "creationMatch": None, "runtimeMatch": None}
         if contract is None or chain != self._chain_id:
@@ -120,7 +120,7 @@ class Elsewhere:
         }
         return {**record, "compilation": compilation, "stdJsonInput": contract.standard}
 
-    def _etherscan(self) -> Any:
+    def _etherscan(self):
         contract = self.contracts.get(request.args["address"].lower())
         row = {
             "SourceCode": "",
@@ -138,7 +138,7 @@ class Elsewhere:
         return {"status": "1", "message": "OK", "result": [row]}
 
 
-def _etherscan_row(contract: Verified) -> dict[str, str]:
+def _etherscan_row(contract):
     """One file is plain text, several are standard JSON in doubled braces."""
     settings, sources = contract.standard["settings"], contract.standard["sources"]
     optimizer = settings.get("optimizer", {})

@@ -3,7 +3,7 @@
 import json
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +41,7 @@ def increase(more: uint256):
 """
 
 
-def source_for(version: str) -> str:
+def source_for(version):
     release = VYPER.kind.parse_version(version)
     source = BOX if release >= (0, 4, 0) else BOX.replace("@deploy", "@external")
     if release < (0, 3, 1):
@@ -70,13 +70,13 @@ _OLDER = (
 )
 
 
-def source_of(path: str, version: str) -> str:
+def source_of(path, version):
     """A file of `vyper_sources/`, which is written for 0.4, as a release takes it."""
     text = (SOURCES / path).read_text()
     release = VYPER.kind.parse_version(version)
     if release >= (0, 4, 0):
         return text
-    replaced: set[str] = set()
+    replaced = set()
     for new, old, since in _OLDER:
         if new not in replaced and release >= VYPER.kind.parse_version(since):
             text = text.replace(new, old)
@@ -84,7 +84,7 @@ def source_of(path: str, version: str) -> str:
     return text
 
 
-def blueprint_of(creation: str) -> str:
+def blueprint_of(creation):
     """Code that deploys creation code as a blueprint (ERC-5202)."""
     code = bytes.fromhex(f"fe7100{creation.removeprefix('0x')}")
     return f"61{len(code):04x}3d81600a3d39f3{code.hex()}"
@@ -101,12 +101,12 @@ class VyperContract(NamedTuple):
     settings: Mapping[str, Any]
 
     @property
-    def has_hash(self) -> bool:
+    def has_hash(self):
         """Whether its code has a hash of the sources."""
         release = VYPER.kind.parse_version(self.version)
         return release >= (0, 4, 1) and self.settings.get("bytecodeMetadata", True)
 
-    def standard_input(self, old: str = "", new: str = "") -> dict[str, Any]:
+    def standard_input(self, old="", new=""):
         """The input for the compiler, with a text replaced in each source."""
         code = {p: text.replace(old, new) for p, text in self.sources.items() if ".json" not in p}
         abis = {p: json.loads(text) for p, text in self.sources.items() if ".json" in p}
@@ -118,7 +118,7 @@ class VyperContract(NamedTuple):
         }
 
 
-def vyper_contracts() -> Iterator[VyperContract]:
+def vyper_contracts():
     for kind, entry in tomllib.loads((SOURCES / "contracts.toml").read_text()).items():
         types, values = entry.get("arguments", [])[::2], entry.get("arguments", [])[1::2]
         values = [v.encode() if t == "bytes" else v for t, v in zip(types, values, strict=True)]
@@ -138,12 +138,12 @@ class Vyper:
     """The compilers that a run of the tests installs once, in `directory`; each that is installed
     is linked into the folder of the service's compilers, too."""
 
-    def __init__(self, directory: Path, served: Path) -> None:
+    def __init__(self, directory, served):
         settings = Settings(solc_dir=directory, path=os.environ["PATH"])
         self.store = CompilerStore(settings, VYPER.kind)
         self._served = served
 
-    def install(self, version: str) -> None:
+    def install(self, version):
         release = VYPER.kind.parse_version(version)
         self.store.directory.mkdir(exist_ok=True)
         with alone(self.store.directory / version):
@@ -153,14 +153,12 @@ class Vyper:
         if not link.exists():
             link.symlink_to(self.store.directory / f"vyper-{version}")
 
-    def creation_of(
-        self, version: str, source: str, settings: Mapping[str, Any] | None = None
-    ) -> str:
+    def creation_of(self, version, source, settings=None):
         """The creation code of a single file."""
         standard = {"language": "Vyper", "sources": {"Box.vy": {"content": source}}}
         return self.creation(version, "Box.vy", {**standard, "settings": settings or {}})
 
-    def creation(self, version: str, path: str, standard: Mapping[str, Any]) -> str:
+    def creation(self, version, path, standard):
         """The creation code of a file, by a run of the compiler itself; where runs differ, by one
         with a seed that verification does not try first."""
         self.install(version)
@@ -185,5 +183,4 @@ class Vyper:
         output = compile_source(program, given, 40.0, options=options)
         assert "contracts" in output, output
         [contract] = output["contracts"][path].values()
-        code: str = contract["evm"]["bytecode"]["object"]
-        return code
+        return contract["evm"]["bytecode"]["object"]

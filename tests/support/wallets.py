@@ -3,12 +3,10 @@
 import secrets
 import time
 from threading import Lock
-from typing import Any
 
 import requests
 from eth_account import Account
 from eth_account.messages import encode_defunct
-from eth_account.signers.local import LocalAccount
 
 from scan.accounts.wallet_signatures import key_request_message
 
@@ -16,16 +14,15 @@ _lock = Lock()
 _latest_ms = 0
 
 
-def new_wallet() -> LocalAccount:
-    wallet: LocalAccount = Account.from_key(secrets.token_bytes(32))
-    return wallet
+def new_wallet():
+    return Account.from_key(secrets.token_bytes(32))
 
 
-def owner_of(wallet: LocalAccount) -> str:
+def owner_of(wallet):
     return str(wallet.address).lower()
 
 
-def fresh_timestamp_ms() -> int:
+def fresh_timestamp_ms():
     """Now, and never the same twice."""
     global _latest_ms
     with _lock:
@@ -33,9 +30,7 @@ def fresh_timestamp_ms() -> int:
         return _latest_ms
 
 
-def key_request(
-    wallet: LocalAccount, timestamp_ms: int | None = None, **more: object
-) -> dict[str, Any]:
+def key_request(wallet, timestamp_ms=None, **more):
     """The body of POST /api/v1/keys, signed."""
     timestamp_ms = fresh_timestamp_ms() if timestamp_ms is None else timestamp_ms
     message = key_request_message(bytes.fromhex(wallet.address[2:]), timestamp_ms)
@@ -44,9 +39,8 @@ def key_request(
     return {**body, **more}
 
 
-def obtain_key(server: str, wallet: LocalAccount) -> dict[str, Any]:
+def obtain_key(server, wallet):
     """The answer of a successful POST /api/v1/keys."""
     response = requests.post(f"{server}/api/v1/keys", json=key_request(wallet), timeout=10)
     assert response.status_code == 201, response.text
-    created: dict[str, Any] = response.json()
-    return created
+    return response.json()

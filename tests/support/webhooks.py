@@ -1,15 +1,12 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_network
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psycopg2
 from flask import Flask
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
@@ -26,14 +23,14 @@ class Hook(NamedTuple):
     secret: str
 
     @property
-    def headers(self) -> dict[str, str]:
+    def headers(self):
         return {"X-Webhook-Secret": self.secret}
 
 
 class Webhooks:
     """A database with a chain in it, an API on it, and dispatchers that deliver from it."""
 
-    def __init__(self, database_url: str, bundle: Path) -> None:
+    def __init__(self, database_url, bundle):
         self.settings = settings_for(
             database_url,
             NO_NODE,
@@ -46,24 +43,18 @@ class Webhooks:
         self.client = self.another()
         self.chain = Chain(self.database)
 
-    def another(self, **settings: Any) -> FlaskClient:
+    def another(self, **settings):
         """A client of the API under other settings."""
         self._apps.append(create_app(replace(self.settings, **settings)))
         return self._apps[-1].test_client()
 
-    def close(self) -> None:
+    def close(self):
         for app in self._apps:
             app.extensions["scan"].key_usage.close()
         self.database.close()
 
-    def register(
-        self,
-        owner: bytes,
-        url: str,
-        event_types: Sequence[str] = ("tx",),
-        watch_address: bytes | None = None,
-    ) -> Hook:
-        body: dict[str, Any] = {
+    def register(self, owner, url, event_types=("tx",), watch_address=None):
+        body = {
             "ownerAddress": f"0x{owner.hex()}",
             "url": url,
             "eventTypes": list(event_types),
@@ -78,12 +69,12 @@ class Webhooks:
         assert answer.status_code == 201, answer.get_json()
         return Hook(answer.get_json()["id"], answer.get_json()["secret"])
 
-    def record(self, owner: bytes, hook: Hook) -> dict[str, Any]:
+    def record(self, owner, hook):
         answer = self.client.get(f"/api/v1/webhooks?owner=0x{owner.hex()}")
         [found] = [w for w in answer.get_json()["webhooks"] if w["id"] == hook.id]
         return dict(found)
 
-    def deliveries(self, hook: Hook) -> list[dict[str, Any]]:
+    def deliveries(self, hook):
         """The newest hundred, oldest first."""
         answer = self.client.get(
             f"/api/v1/webhooks/{hook.id}/deliveries?limit=100", headers=hook.headers
@@ -91,7 +82,7 @@ class Webhooks:
         assert answer.status_code == 200, answer.get_json()
         return list(reversed(answer.get_json()["deliveries"]))
 
-    def pending(self) -> int:
+    def pending(self):
         """How many deliveries still wait."""
         connection = psycopg2.connect(self.settings.database_url)
         try:
@@ -102,9 +93,7 @@ class Webhooks:
             connection.close()
 
     @contextmanager
-    def delivering(
-        self, options: DispatcherOptions = QUICK, **settings: Any
-    ) -> Iterator[Dispatcher]:
+    def delivering(self, options=QUICK, **settings):
         dispatcher = Dispatcher(replace(self.settings, **settings), options)
         dispatcher.start()
         try:

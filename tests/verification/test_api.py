@@ -6,12 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from scan.database import transaction as copy_rows
-from scan.http.request_state import Services
 from scan.verification import compiler_run, submission_compilations, verifier
 from scan.verification.compiler_run import RUNNING, WAITING
 from scan.verification.compiler_store import CompilerStore
@@ -183,18 +181,17 @@ def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many
 
 def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer, monkeypatch):
     """What is stored is counted once it is."""
-    services: Services = explorer.app.extensions["scan"]
+    services = explorer.app.extensions["scan"]
     counted, client = services.verifier.stored_bytes, "192.0.2.77"
 
     def stored():
         row = services.writes.row("verification/stored_bytes_get", since=BEGIN, client=client)
-        assert row is not None
         return row[0], row[1]
 
     before, nothing = stored()
     source = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4567; }"
     address = deploy(explorer, source, "Stored")
-    given: dict[str, Any] = {"client_address": client, "optimizationUsed": 0}
+    given = {"client_address": client, "optimizationUsed": 0}
     assert explorer.verify(address, source, VERSION, **given).status_code == 200
     of_all, of_client = stored()
     assert nothing == 0 and of_all - before == of_client and 500 < of_client < 10_000
@@ -270,7 +267,7 @@ def compiling(explorer, many, clients):
     """Verifications whose compiler never ends by itself, under way; their answers. Each has a
     compiler, waits for one or is refused before the next begins, which else meets its reads from
     the node in the last place."""
-    answers: list[Any] = []
+    answers = []
     places = explorer.app.extensions["scan"].verifier.places
 
     def verify(number):
@@ -319,7 +316,7 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
 def test_settings_are_searched_for_60_seconds(explorer, many, monkeypatch, seconds, compilations):
     """By a clock on which each compilation takes so long; in the last second none begins."""
     source = "pragma solidity ^0.8.0; contract Other { uint256 public x = 77; }"
-    outputs: list[dict[str, Any]] = []
+    outputs = []
     compile_source = submission_compilations.compile_source
 
     def compile_slowly(*arguments):

@@ -1,7 +1,5 @@
 """The rules of matching, byte by byte."""
 
-from typing import Any
-
 import pytest
 
 from scan.errors import VerificationFailed
@@ -234,7 +232,7 @@ def test_a_library_elsewhere_has_similar_code_and_a_contract_with_that_address_h
 @pytest.mark.parametrize(("depth", "name", "reason"), [(400, "a", "deep"), (1, "a" * 2**20, "ABI")])
 def test_an_abi_that_is_nested_too_deep_or_too_large_is_refused(depth, name, reason):
     """200 structures in each other compile, and an event of few has any number of members."""
-    abi: list[Any] = [{"type": "event", "name": name}]
+    abi = [{"type": "event", "name": name}]
     for _ in range(depth):
         abi = [abi]
     compiled = CompiledContract("A.sol", "A", {"abi": abi}, LinkedCode(b"", {}, {}))

@@ -1,7 +1,6 @@
 """Constructors and initial values, which are in the creation code alone, deployed and compared."""
 
 from contextlib import closing
-from typing import Any
 
 import pytest
 from eth_utils.crypto import keccak
@@ -286,7 +285,7 @@ contract Maker {
 def test_libraries_and_contracts_of_a_constructor_alone(explorer, version):
     """Neither is in the runtime code; a comment changes the metadata of the inner contract."""
     version, *via_ir = version.split(maxsplit=1)
-    settings: dict[str, Any] = {"optimizer": {"enabled": True, "runs": 200}}
+    settings = {"optimizer": {"enabled": True, "runs": 200}}
     if via_ir:
         settings["viaIR"] = True
     source = MAKER

@@ -62,7 +62,6 @@ FUNCTIONS = {
 @pytest.mark.parametrize("text", FUNCTIONS)
 def test_the_function_around_a_place(text):
     line = SourceText(SOURCE, is_vyper=False).line_at(span_of(text))
-    assert line is not None
     assert line.function == FUNCTIONS[text]
     own = SOURCE.split("\n")[line.line - 1]
     assert line.text == own.strip()
@@ -72,25 +71,21 @@ def test_the_function_around_a_place(text):
 def test_the_lines_around_a_line():
     text = SourceText(SOURCE, is_vyper=False)
     middle = text.line_at(span_of("return a + 1"))
-    assert middle is not None
     assert [number for number, _ in middle.context] == [9, 10, 11, 12, 13]
     assert middle.context[2][1].strip() == middle.text
     first = text.line_at(Span(0, 1, 0))
-    assert first is not None
     assert [number for number, _ in first.context] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("text", "function"), [("assert a", "first"), ('raise "no"', "_second")])
 def test_functions_of_vyper(text, function):
     line = SourceText(VYPER, is_vyper=True).line_at(span_of(text, VYPER))
-    assert line is not None
     assert line.function == function
 
 
 def test_a_vyper_source_without_functions():
     source = "owner: public(address)\nLIMIT: constant(uint256) = 7\n"
     line = SourceText(source, is_vyper=True).line_at(span_of("LIMIT", source))
-    assert line is not None
     assert (line.line, line.function) == (2, None)
 
 
@@ -100,7 +95,6 @@ def test_whole_contracts_and_their_functions():
     assert text.is_whole_contract(contract)
     assert not text.is_whole_contract(span_of("function outer"))
     declared = text.function_in(contract, "outer")
-    assert declared is not None
     assert declared.start == span_of("function outer").start
     assert text.function_in(contract, "absent") is None
     assert text.function_in(Span(0, 10, 0), "outer") is None
@@ -148,7 +142,6 @@ def test_a_place_outside_of_the_file(start):
 
 def test_a_long_line_is_cut():
     line = SourceText("x" * 10_000, is_vyper=False).line_at(Span(5, 1, 0))
-    assert line is not None
     assert len(line.text) == len(line.context[0][1]) == MAX_LINE
 
 
@@ -194,7 +187,6 @@ ENDS = {
 @pytest.mark.parametrize("source", ENDS.values(), ids=ENDS)
 def test_comments_end_where_the_compiler_ends_them(source):
     function = SourceText(source, is_vyper=False).function_at(span_of("revert", source))
-    assert function is not None
     assert function.name == "f"
 
 

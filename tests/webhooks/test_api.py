@@ -1,14 +1,13 @@
 """Registering, listing, changing and deleting webhooks."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
 from scan.outbound import public_hosts
-from scan.outbound.public_hosts import Address
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Authority
 from tests.support.webhooks import Webhooks
@@ -22,7 +21,7 @@ TOPIC = "0x" + "a" * 64
 @pytest.fixture(autouse=True)
 def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """*.example.com is public; other names go to the real resolver."""
-    asked: Callable[[str, int], list[Address]] = public_hosts.lookup
+    asked = public_hosts.lookup
 
     def lookup(host, port):
         if host.endswith(".example.com"):
@@ -164,7 +163,7 @@ def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks):
 
 def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, monkeypatch):
     """Twelve requests held all eight threads for as long as the name server did not answer."""
-    begun: list[str] = []
+    begun = []
 
     def hang(host, port):
         begun.append(host)

@@ -4,7 +4,6 @@ import json
 import os
 import threading
 from contextlib import closing
-from typing import Any
 
 import psycopg2
 
@@ -30,7 +29,7 @@ def bodies(webhooks):
 
 def queued_bytes(webhooks):
     """Of each queue: the bytes it says it holds, and those of its pending deliveries' bodies."""
-    rows: Any = execute(
+    rows = execute(
         webhooks.settings.database_url,
         "SELECT q.webhook_id, q.pending_bytes, (SELECT coalesce(sum(octet_length(e.body)), 0)"
         " FROM deliveries d JOIN event_bodies e ON e.id = d.body_id"

@@ -220,7 +220,7 @@ def _example(command, secret):
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    printed: queue.Queue[str] = queue.Queue()
+    printed = queue.Queue()
     assert process.stdout is not None
     reader = threading.Thread(target=_read_lines, args=(process.stdout, printed), daemon=True)
     reader.start()

@@ -81,7 +81,7 @@ def test_first_attempts_keep_chain_order_though_some_fail(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url(), ["tx", "token_transfer"])
     for _ in range(5):
         webhooks.chain.append([Move(OWNER, OTHER, tokens=1), Move(OTHER, OWNER)])
-    failed: set[str] = set()
+    failed = set()
 
     def fail_every_third_once(_, received):
         if len(receiver.received) % 3 == 0 and received.delivery not in failed:

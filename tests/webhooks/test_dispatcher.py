@@ -96,7 +96,7 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
         """Of the names that hang alone: the healthy receiver has its time on any machine."""
         return resolve(url, 0.05 if url.host.endswith(".example.com") else timeout_s, purpose)
 
-    hanging: list[str] = []
+    hanging = []
     monkeypatch.setattr(public_hosts, "lookup", hanging_lookup)
     monkeypatch.setattr(public_hosts, "resolve", hasty_resolve)
     hook = webhooks.register(OWNER, receiver.url())
@@ -164,7 +164,7 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver
 def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
     webhooks, receiver, monkeypatch
 ):
-    threads: list[str] = []
+    threads = []
     enter = connection.Work.__enter__
 
     def note(work):

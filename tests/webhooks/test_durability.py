@@ -2,7 +2,7 @@
 
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Received
+from tests.support.receiver import Answer
 from tests.support.serving import wait_until
 from tests.support.webhooks import Webhooks
 
@@ -13,7 +13,7 @@ def test_what_was_sent_is_recorded_though_the_database_is_killed_on_receipt(
     own_postgres, authority, receiver
 ):
     """A fork could not revoke what nobody has recorded."""
-    killed: list[Received] = []
+    killed = []
 
     def kill_once(_, received):
         if not killed:

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from scan.webhooks.dispatcher import DispatcherOptions
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
@@ -129,7 +128,7 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver
     receiver.behaviour = fail_sometimes
     for _ in range(12):
         webhooks.chain.append([Move(OWNER, OTHER)] * 3)
-    options: DispatcherOptions = QUICK._replace(retry_steps_s=(3600.0,))
+    options = QUICK._replace(retry_steps_s=(3600.0,))
     with webhooks.delivering(options, confirmations=2):
         wait_until(lambda: settled(webhooks))
     assert pending_counts(webhooks) == counted(webhooks)

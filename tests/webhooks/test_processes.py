@@ -26,7 +26,7 @@ BLOCKS = 100
 def test_kills_lose_no_event(webhooks, receiver):
     for owner in OWNERS:
         webhooks.register(owner, receiver.url(f"/{owner.hex()}"))
-    expected: list[tuple[str, str]] = []
+    expected = []
     feeder = threading.Thread(target=lambda: expected.extend(feed(webhooks)))
     feeder.start()
     chance = random.Random(6)

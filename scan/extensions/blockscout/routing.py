@@ -168,4 +168,4 @@ def renaming(module: str, **formats: Callable[[Any], Any]) -> Renaming:
 
 
 # An address's object is made by `address`, a format that is given with the record.
-renamed = renaming(__file__)
+renamed = Renaming(TABLE.with_name("objects.toml"), FORMATS)

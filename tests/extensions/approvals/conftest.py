@@ -1,7 +1,6 @@
 """A chain of approvals, which the folder's tests share."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.support.anvil import Anvil
 def chain() -> Iterator[Chain]:
     with Anvil() as anvil:
         deployer, owner, *others = anvil.accounts
-        names: dict[str, tuple[Any, ...]] = {
+        names = {
             "coin": ("Coin", "Coin", "COIN", 6),
             "weth": ("WrappedEther",),
             "keepers": ("Collectible", "Keepers", "KEEP"),

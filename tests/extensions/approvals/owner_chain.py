@@ -1,8 +1,6 @@
 """A chain whose owner approves in every way there is, and its approvals by the API."""
 
-from typing import Any, NamedTuple
-
-from flask.testing import FlaskClient
+from typing import NamedTuple
 
 from tests.support.anvil import ZERO, Anvil, Contract
 from tests.support.lists import pages
@@ -18,30 +16,30 @@ class Chain(NamedTuple):
     owner: str
     contracts: dict[str, Contract]
 
-    def do(self, name: str, function: str, *args: Any, sender: str = "", **fields: Any) -> None:
+    def do(self, name, function, *args, sender="", **fields):
         contract = self.contracts[name]
         sent = self.anvil.transact(sender or self.owner, contract, function, *args, **fields)
         assert self.anvil.receipt_of(sent)["status"] == "0x1", (name, function, args)
 
-    def address(self, name: str) -> str:
+    def address(self, name):
         return self.contracts[name].address
 
-    def replace_since(self, snapshot: str) -> None:
+    def replace_since(self, snapshot):
         """Empty blocks, more than there were, in place of all since."""
         head = self.anvil.head()
         self.anvil.revert(snapshot)
         self.anvil.mine(head + 1 - self.anvil.head())
 
-    def contract(self, address: str) -> Contract:
+    def contract(self, address):
         return next(c for c in self.contracts.values() if c.address == address)
 
-    def revocation(self, record: dict[str, Any]) -> tuple[str, str]:
+    def revocation(self, record):
         """The contract and the calldata that take an approval back."""
         token, spender = record["tokenAddress"], record["spender"]
         contract = (
             self.contracts["permits"] if record["kind"] == "permit2" else self.contract(token)
         )
-        calls: dict[str, tuple[Any, ...]] = {
+        calls = {
             "permit2": ("approve", token, spender, 0, 0),
             "operator": ("setApprovalForAll", spender, False),
             "item": ("approve", ZERO, int(record["tokenId"] or 0)),
@@ -49,7 +47,7 @@ class Chain(NamedTuple):
         }
         return contract.address, contract.data(*calls[record["kind"]])
 
-    def node_says(self, kind: str, token: str, to: str) -> int:
+    def node_says(self, kind, token, to):
         """What the contract's own function returns for the owner."""
         contract = self.contract(token)
         if kind == "permit2":
@@ -63,7 +61,7 @@ class Chain(NamedTuple):
         return int(is_owner and self.anvil.read(contract, "getApproved", int(to)) != ZERO)
 
 
-def act(chain: Chain, others: list[str]) -> None:
+def act(chain, others):
     one, other, do, owner = chain.address("one"), chain.address("other"), chain.do, chain.owner
     coin = chain.address("coin")
     do("coin", "mint", owner, 1000)
@@ -94,10 +92,10 @@ def act(chain: Chain, others: list[str]) -> None:
     do("items", "setApprovalForAll", other, False)
 
 
-def key_of(record: dict[str, Any]) -> Key:
+def key_of(record):
     return record["kind"], record["tokenAddress"], record["tokenId"] or record["spender"]
 
 
-def by_key(client: FlaskClient, owner: str, **filters: Any) -> dict[Key, dict[str, Any]]:
+def by_key(client, owner, **filters):
     path = f"/addresses/{owner}/approvals"
     return {key_of(r): r for r in pages(client, path, "approvals", 3, **filters)}

@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -17,7 +16,6 @@ from tests.extensions.approvals.owner_chain import (
     by_key,
     key_of,
 )
-from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode, node_error
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
@@ -41,9 +39,7 @@ def service(followed: Service, chain: Chain) -> Service:
 
 
 @pytest.fixture(scope="module", params=LOGS)
-def followed(
-    request: pytest.FixtureRequest, postgres: Postgres, template: str, chain: Chain
-) -> Iterator[Service]:
+def followed(request, postgres, template, chain):
     url_of = chain.anvil.url
     with (
         postgres.cloned(template) as url,

@@ -14,7 +14,7 @@ from tests.support.lists import get
 
 def test_events_are_read_from_the_node_once(postgres, template, chain):
     """After a block its events alone, after a fork all of them; every page read all again."""
-    asked: list[tuple[int, int]] = []
+    asked = []
 
     def note(calls, forward):
         ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
@@ -78,7 +78,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
 
 
 def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain, monkeypatch):
-    asked: list[int] = []
+    asked = []
 
     def refuse_wide(calls, forward):
         for call in calls:

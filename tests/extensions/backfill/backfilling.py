@@ -3,15 +3,11 @@
 import sys
 import threading
 import time
-from collections.abc import Callable
-from pathlib import Path
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill.chain_backfill import Audit, ChainBackfill
-from scan.extensions.backfill.resources import Cluster, Resources
-from scan.extensions.backfill.spool import History
-from scan.settings import Settings
+from scan.extensions.backfill.chain_backfill import ChainBackfill
+from scan.extensions.backfill.resources import Resources
 from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 from tests.support.indexing import Indexing, end_session
 
@@ -27,16 +23,16 @@ sys.exit(main(["backfill", "chain", *sys.argv[1:]]))
 
 
 def backfill(
-    settings: Settings,
-    folder: Path,
+    settings,
+    folder,
     *,
-    last_block: int,
-    range_blocks: int = 16,
-    audit: Audit = lambda _: (),
-    cluster: Cluster | None = None,
-    history: History | None = None,
-    computes_senders: bool = True,
-) -> bool:
+    last_block,
+    range_blocks=16,
+    audit=lambda _: (),
+    cluster=None,
+    history=None,
+    computes_senders=True,
+):
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
     try:
@@ -63,7 +59,7 @@ def backfill(
         end_session(database)
 
 
-def follow(settings: Settings, head: int) -> None:
+def follow(settings, head):
     """The ordinary indexer from there, until balances and supplies are read."""
     options = {"traces": settings.traces} | ({"logs": settings.logs} if settings.logs else {})
     with Indexing(settings.database_url, ",".join(settings.rpc_urls), **options) as indexing:
@@ -74,16 +70,7 @@ class BackfillProcess(IndexerProcess):
     """`scan backfill chain` as operators run it, but for small partitions; what it left goes on
     after kill()."""
 
-    def __init__(
-        self,
-        database_url: str,
-        rpc_url: str,
-        folder: Path,
-        last_block: int,
-        *,
-        workers: int = 1,
-        range_blocks: int = 16,
-    ) -> None:
+    def __init__(self, database_url, rpc_url, folder, last_block, *, workers=1, range_blocks=16):
         super().__init__(
             database_url,
             rpc_url,
@@ -101,16 +88,16 @@ class BackfillProcess(IndexerProcess):
             "--memory=1",  # whatever the machine has free
         )
 
-    def exit_code(self) -> int | None:
+    def exit_code(self):
         """None while it runs."""
         assert self._process is not None
         return self._process.poll()
 
-    def wait(self) -> int:
+    def wait(self):
         assert self._process is not None
         return self._process.wait(PATIENCE_S)
 
-    def wait_until(self, is_it: Callable[[], bool]) -> None:
+    def wait_until(self, is_it):
         deadline = time.monotonic() + PATIENCE_S
         while not is_it():
             assert time.monotonic() < deadline, self.tail()

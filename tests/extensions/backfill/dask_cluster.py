@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
-from pathlib import Path
 
 from scan.extensions.backfill.resources import Cluster
 from tests.support.indexer_process import PATIENCE_S, ROOT
@@ -18,7 +17,7 @@ ENDED_S = 20.0  # after which a worker without its scheduler ends
 class DaskCluster:
     """One process a worker, so that killing it is as the loss of a machine."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self._folder = folder
         self._processes = ExitStack()
         self._files = _certificates(folder)
@@ -29,30 +28,30 @@ class DaskCluster:
         )
         self.address = _read(self._address_file)
 
-    def __enter__(self) -> "DaskCluster":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._processes.close()
 
-    def add_worker(self, **environment: str) -> subprocess.Popen[bytes]:
+    def add_worker(self, **environment):
         """Start a worker; it is there a second or two later."""
         options = ("--no-nanny", "--nthreads=1", "--no-dashboard", f"--death-timeout={ENDED_S:.0f}")
         folder = f"--local-directory={self._folder / str(len(self.workers))}"
         self.workers.append(self._start("worker", *options, folder, **environment))
         return self.workers[-1]
 
-    def kill_scheduler(self) -> None:
+    def kill_scheduler(self):
         self._scheduler.kill()
 
-    def settings(self, files: str) -> Cluster:
+    def settings(self, files):
         return Cluster(self.address, files, *map(str, self._files))
 
-    def strangers_settings(self, folder: Path) -> Cluster:
+    def strangers_settings(self, folder):
         """With certificates of somebody else."""
         return Cluster(self.address, "", *map(str, _certificates(folder)))
 
-    def _start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+    def _start(self, *arguments, **environment):
         ca, certificate, key = self._files
         options = (f"--tls-ca-file={ca}", f"--tls-cert={certificate}", f"--tls-key={key}")
         command = [sys.executable, "-m", "dask", *arguments]
@@ -66,18 +65,18 @@ class DaskCluster:
         return process
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process):
     process.kill()
     process.wait(PATIENCE_S)
 
 
-def _certificates(folder: Path) -> tuple[Path, Path, Path]:
+def _certificates(folder):
     """The authority's certificate, and one with its key for all."""
     subprocess.run([MAKE_CERTIFICATES, folder, "all"], check=True, timeout=PATIENCE_S)
     return folder / "ca.crt", folder / "all" / "own.crt", folder / "all" / "own.key"
 
 
-def _read(path: Path) -> str:
+def _read(path):
     deadline = time.monotonic() + PATIENCE_S
     while not path.exists() or not path.read_text().strip():
         assert time.monotonic() < deadline

@@ -1,7 +1,6 @@
 """The indexer fills an empty index in bulk by itself, whatever kills it meanwhile."""
 
 import sys
-from collections.abc import Callable
 
 import pytest
 import requests
@@ -43,7 +42,7 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
     postgres, template, database_url, scenario, tmp_path
 ):
     anvil, head = scenario.anvil, scenario.anvil.head()
-    moments: list[Callable[[], bool]] = [
+    moments = [
         lambda: bool(rows(database_url)),
         lambda: rows(database_url)[0][0] == "load",
         lambda: rows(database_url)[0][1] > 3,

@@ -1,7 +1,5 @@
 """`scan backfill chain` continued after SIGKILL at each stage."""
 
-from collections.abc import Callable
-
 import pytest
 
 from tests.extensions.backfill.backfilling import BackfillProcess
@@ -18,7 +16,7 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
         statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
         return execute(database_url, statement) == [(1,)]
 
-    moments: list[Callable[[], bool]] = [
+    moments = [
         lambda: any((tmp_path / "files" / "blocks").glob("0*")),
         lambda: state("stage = 'inspect'") or state("stage = 'load'"),
         lambda: (tmp_path / "files" / "derived.duckdb").exists(),

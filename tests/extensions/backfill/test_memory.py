@@ -1,7 +1,6 @@
 """Memory that a backfill needs is told before it starts, and refused where it is not there."""
 
 import random
-from pathlib import Path
 
 import pytest
 
@@ -63,7 +62,7 @@ def version_2(limited):
 )
 def test_memory_is_the_machines_or_that_of_a_control_group(tmp_path, files, available, total):
     for name, text in files.items():
-        path: Path = tmp_path / name
+        path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     folders = tmp_path / "proc", tmp_path / "cgroup"

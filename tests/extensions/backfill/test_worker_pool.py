@@ -74,7 +74,7 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
     """Before it has a range, so that its pool is given up."""
     files = RangeFiles(tmp_path)
     results = spool(WorkerPool(1, files, _write), TASKS)
-    killed: set[int | None] = set()
+    killed = set()
 
     def kill_the_first():
         while len(killed) < 2:

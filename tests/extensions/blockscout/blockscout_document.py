@@ -3,7 +3,6 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 
 from scan.extensions.blockscout.routing import STATS_PREFIX, answered_paths, refused_paths
 from tests.support.serving import ROOT
@@ -14,16 +13,16 @@ END = "<!-- end -->"
 SAME, NOT_ANSWERED = "as at Blockscout", "not answered: "
 
 
-def whole() -> str:
+def whole():
     head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
     rows = "".join(f"|{paths}|{remark}|\n" for remark, paths in _rows())
     table = f"|Path|Answer|\n|---|---|\n{rows}"
     return f"{head}{BEGIN}\n\n{table}\n{END}{rest.partition(END)[2]}"
 
 
-def _rows() -> Iterable[tuple[str, str]]:
+def _rows():
     """Yield what is said of paths, and those paths: what has no differences first."""
-    by_remark: dict[str, list[str]] = defaultdict(list)
+    by_remark = defaultdict(list)
     by_remark[SAME] = []
     for path, answered in answered_paths().items():
         if not path.startswith(STATS_PREFIX):
@@ -36,7 +35,7 @@ def _rows() -> Iterable[tuple[str, str]]:
         yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in named)
 
 
-def _families(paths: list[str]) -> Iterable[str]:
+def _families(paths):
     """Yield the paths that are below no other of them, marked where others are below."""
     for path in paths:
         if not any(path.startswith(f"{other}/") for other in paths):

@@ -3,7 +3,7 @@ published_services.toml as JSON Schema."""
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,18 +51,18 @@ UNKNOWN: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def type_schema(text: str) -> Json:
+def type_schema(text):
     """Return the JSON Schema of a type as published_objects.toml writes it."""
     alternatives = [_alternative(one) for one in _split(text)]
     return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
 
 
-def _split(text: str) -> list[str]:
+def _split(text):
     """Return the alternatives of a type, those in brackets together."""
     return [one.strip() for one in re.findall(r"(?:\([^()]*(?:\([^()]*\))?[^()]*\)|[^|(])+", text)]
 
 
-def _alternative(text: str) -> Json:
+def _alternative(text):
     if text.startswith("page of "):
         item = text.removeprefix("page of ").removesuffix(" with meta")
         more = {"meta": "InternalTransactionsMeta"} if text.endswith(" with meta") else {}
@@ -79,7 +79,7 @@ def _alternative(text: str) -> Json:
     return KINDS.get(text, {"$ref": f"#/$defs/{text}"})
 
 
-def _object(fields: Iterable[str], more: Mapping[str, str] = {}) -> Json:
+def _object(fields, more: Mapping[str, str] = {}):
     types = {**_types(fields), **more}
     is_open = types.pop("...", None) is not None
     return {
@@ -90,9 +90,9 @@ def _object(fields: Iterable[str], more: Mapping[str, str] = {}) -> Json:
     }
 
 
-def _types(fields: Iterable[str]) -> dict[str, str]:
+def _types(fields):
     """Return the types of fields by name, with those of the object that `...Object` names."""
-    types: dict[str, str] = {}
+    types = {}
     for field in fields:
         if field.startswith("...") and field != "...":
             types |= _types(OBJECTS[field.removeprefix("...")])
@@ -102,7 +102,7 @@ def _types(fields: Iterable[str]) -> dict[str, str]:
     return types
 
 
-def _definition(name: str) -> Json:
+def _definition(name):
     fields = OBJECTS[name]
     if fields[0].startswith("="):
         return {"enum": [value.removeprefix("=") for value in fields]}
@@ -112,11 +112,11 @@ def _definition(name: str) -> Json:
     return schema
 
 
-def _validator(type_: str) -> Draft202012Validator:
+def _validator(type_):
     return Draft202012Validator({**type_schema(type_), "$defs": DEFINITIONS})
 
 
-def _whole(path: str) -> str:
+def _whole(path):
     return path if path.startswith(STATS_PREFIX) else f"{PREFIX}{path}"
 
 
@@ -131,11 +131,11 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {
 ERRORS = _validator("JsonErrorResponse")
 
 
-def route_of(rule: str) -> str:
+def route_of(rule):
     return re.sub(r"<\w+>", "{}", rule)
 
 
-def faults(route: str, body: Any) -> list[str]:
+def faults(route, body):
     """Return what of a response is not as published."""
     return [
         f"{route} {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"

@@ -25,7 +25,6 @@ def test_a_verified_contract_is_as_published(explorer, many):
     files = {each["file_path"]: each["source_code"] for each in shown["additional_sources"]}
     assert {shown["file_path"]: shown["source_code"], **files} == sources
     address = explorer.client.get(f"/api/v2/addresses/{many}").json
-    assert address is not None
     assert (address["name"], address["is_verified"], address["is_contract"]) == ("Many", True, True)
     assert address["creation_transaction_hash"] == stored["creation"]["transactionHash"]
 
@@ -56,7 +55,6 @@ def test_verified_contracts_are_listed(explorer, many):
     counters = explorer.client.get("/api/v2/smart-contracts/counters").json
     assert counters is not None and int(counters["verified_smart_contracts"]) >= len(by_address)
     rows = explorer.client.get("/api?module=contract&action=listcontracts").json
-    assert rows is not None
     row = next(row for row in rows["result"] if row["Address"] == many.lower())
     assert (row["ContractName"], row["CompilerVersion"][:2]) == ("Many", "v0")
 
@@ -69,7 +67,6 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
             chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
     client = create_app(settings_for(database_url, NOWHERE)).test_client()
     counters = client.get("/api/v2/smart-contracts/counters").json
-    assert counters is not None
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")
 
 

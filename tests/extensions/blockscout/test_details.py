@@ -2,7 +2,6 @@
 
 from collections import Counter
 from contextlib import closing
-from typing import Any
 
 from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
@@ -58,7 +57,6 @@ def test_an_event_has_its_declaration():
     shown = event_object(
         Decoded("Named", "Named(address[])", (hashed,), "verified"), bytes.fromhex("9d" * 32)
     )
-    assert shown is not None
     assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
     assert shown["abi"] == {
         "type": "event",
@@ -148,5 +146,5 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, monkeypatch):
 
 
 def test_the_version_is_that_of_the_form(ask):
-    shown: Any = ask("/config/backend-version")["backend_version"]
+    shown = ask("/config/backend-version")["backend_version"]
     assert shown.startswith("v12.0.0+scan.")

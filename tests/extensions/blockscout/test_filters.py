@@ -92,7 +92,7 @@ def test_kinds_are_those_of_the_chain(ask, scenario, truth):
     created = {token["address"] for token in truth.tokens}
     sent = {t["hash"]: t for t in truth.transactions}
     texts, tokens = 0, 0
-    codes: dict[str, bool] = {}
+    codes = {}
     for row in ask.rows("/transactions", items_count=100):
         record, kinds = sent[row["hash"]], row["transaction_types"]
         to = record["toAddress"]

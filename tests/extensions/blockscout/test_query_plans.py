@@ -101,7 +101,7 @@ def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
     """A page without a match ends there, and the next one goes on to the end of the list."""
     monkeypatch.setattr("scan.extensions.blockscout.lists.MAX_ENTRIES", 1024)
     compared = 0
-    place: dict[str, int] | None = {}
+    place = {}
     while place is not None:
         plans, body = seeded_service.plans(f"/api/v2{path}?type=ERC-1155&{urlencode(place)}")
         most = max(rows_compared(plan) for plan in plans)

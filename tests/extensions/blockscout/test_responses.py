@@ -3,10 +3,8 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import closing
 from operator import itemgetter
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -36,7 +34,7 @@ class Asking:
 
     def pages(self, path, **parameters):
         """As clients do: what next_page_params has is sent back."""
-        following: Mapping[str, Any] = {}
+        following = {}
         for _ in range(MOST_PAGES):
             body = self(path, **parameters, **following)
             yield body["items"]
@@ -215,7 +213,7 @@ def test_a_list_goes_on_by_place_after_a_fork(database_url, kept, replaced):
 
 
 def test_what_a_transaction_moved(ask, truth):
-    by_transaction: dict[str, list[int]] = {}
+    by_transaction = {}
     for transfer in reversed(truth.token_transfers):
         by_transaction.setdefault(transfer["transactionHash"], []).append(transfer["logIndex"])
     fullest = max(by_transaction, key=lambda each: len(by_transaction[each]))
@@ -366,6 +364,5 @@ def test_paths_may_end_in_a_slash_and_with_a_key(ask):
 
 def test_query_strings_urlencoded_as_clients_do(client):
     first = client.get("/api/v2/tokens").json
-    assert first is not None
     place = {**{"fiat_value": "", "value": "null"}, **(first["next_page_params"] or {})}
     assert client.get(f"/api/v2/tokens?{urlencode(place)}").status_code == 200

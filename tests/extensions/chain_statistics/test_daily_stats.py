@@ -7,7 +7,6 @@ import random
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -191,7 +190,7 @@ def busy(postgres: Postgres, template: str) -> Iterator[str]:
 @pytest.mark.parametrize("span_s", [3_600, 9_000, 86_400, 10 * 86_400])
 def test_activity_of_each_span_is_that_of_its_blocks(busy, span_s, spans):
     """Gas of more than 200 blocks is estimated by every second one, or third."""
-    rows: Any = execute(
+    rows = execute(
         busy,
         "SELECT extract(epoch FROM timestamp)::bigint, transaction_count, gas_used FROM blocks"
         " ORDER BY number",

@@ -110,7 +110,6 @@ def test_large_values_of_many_runs_are_read_by_index(database_url):
             limit=10,
             most=100,
         )
-        assert row is not None
         data, of, block, total = row[-4:]
         large = (n for n in range(first * 100, last * 100 + 100) if n % 20 == 0 and n % 7 > 0)
         values = sorted((LARGE + n * 7919 % 60013 for n in large), reverse=True)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -56,6 +55,6 @@ def test_pages_have_each_contract_once(ask):
 
 def test_a_time_with_too_many_transactions_is_refused(client, monkeypatch):
     monkeypatch.setattr("scan.extensions.chain_statistics.statistics.MAX_TRANSACTIONS", 5)
-    refused: Any = client.get(f"/api/v2{PATH}?scale=30d&=many")
+    refused = client.get(f"/api/v2{PATH}?scale=30d&=many")
     assert refused.status_code == 422 and "shorter" in refused.json["errors"][0]["detail"]
     assert client.get(f"/api/v2{PATH}").status_code == 422

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.clear_signing.settings import Settings
@@ -16,7 +15,6 @@ from tests.extensions.clear_signing.exchange import (
     VERSION,
     Chain,
     ClientOf,
-    Document,
 )
 from tests.support.explorer import Explorer, compiled, standard_input
 
@@ -31,7 +29,7 @@ def chain(explorer: Explorer) -> Iterator[Chain]:
 def client_of(chain: Chain, tmp_path: Path) -> ClientOf:
     """A client of the service with these files in its folder of descriptors."""
 
-    def client(**files: Document | str) -> FlaskClient:
+    def client(**files):
         for name, content in files.items():
             text = content if isinstance(content, str) else json.dumps(content)
             (tmp_path / f"{name}.json").write_text(text)

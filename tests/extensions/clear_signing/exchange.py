@@ -49,7 +49,7 @@ class Chain(NamedTuple):
     explorer: Explorer
     exchange: str
 
-    def descriptor(self, formats: Document, **more: Any) -> dict[str, Any]:
+    def descriptor(self, formats, **more):
         deployment = {"chainId": 31337, "address": self.exchange}
         return {
             "context": {"contract": {"deployments": [deployment]}},
@@ -58,17 +58,17 @@ class Chain(NamedTuple):
             **more,
         }
 
-    def transfer(self, value: int = 1_500_000) -> str:
+    def transfer(self, value=1_500_000):
         return self.call("transfer(address,uint256)", ["address", "uint256"], [ANN, value])
 
-    def trade(self, *values: Any) -> str:
+    def trade(self, *values):
         return self.call(f"trade({','.join(TYPES)})", TYPES, values, value=hex(SENT_WEI))
 
-    def call(self, signature: str, types: Any, values: Any, **fields: Any) -> str:
+    def call(self, signature, types, values, **fields):
         data = keccak(text=signature)[:4] + encode(types, values)
         return self.explorer.send(self.exchange, f"0x{data.hex()}", **fields)
 
-    def trade_of(self, legs: int = 2, deadline: int = 1_800_000_000, note: str = "hi") -> str:
+    def trade_of(self, legs=2, deadline=1_800_000_000, note="hi"):
         of_leg = [(self.exchange, 10**6 * (n + 1), n % 3) for n in range(legs)]
         route = bytes.fromhex(self.exchange[2:]) + b"\1\2"
         return self.trade(of_leg, ANN, deadline, 8250, route, -25, note)
@@ -77,17 +77,16 @@ class Chain(NamedTuple):
 ClientOf = Callable[..., FlaskClient]
 
 
-def signing(client: FlaskClient, transaction: str) -> Any:
+def signing(client, transaction):
     answer = client.get(f"/api/v1/transactions/{transaction}")
     assert answer.status_code == 200, answer.json
     return answer.json["clearSigning"]
 
 
-def shown(client: FlaskClient, transaction: str) -> list[tuple[str, str, str]]:
+def shown(client, transaction):
     described = signing(client, transaction)
-    assert described is not None
     return [(f["label"], f["value"], f["format"]) for f in described["fields"]]
 
 
-def field(path: str, format_: str = "raw", **params: Any) -> dict[str, Any]:
+def field(path, format_="raw", **params):
     return {"path": path, "label": path[:30], "format": format_, "params": params}

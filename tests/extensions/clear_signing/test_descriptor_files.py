@@ -108,7 +108,6 @@ def test_a_file_goes_before_what_it_includes(tmp_path, write):
     write("shared/erc20.json", shared)
     write("own/token.json", {**own, "includes": "../shared/erc20.json"})
     descriptor = known(tmp_path)
-    assert descriptor is not None
     of_transfer = descriptor.formats[SELECTOR]
     assert of_transfer.intent == "Shared"
     assert [f.label for f in of_transfer.fields] == ["Amount", "To", "Coin"]

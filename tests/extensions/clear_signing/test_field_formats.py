@@ -146,7 +146,7 @@ FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
 
 @pytest.mark.parametrize("note", ["hi", "žluťoučký", 'a "quoted"', "a\nb"])
 def test_texts_are_found_in_lists_as_they_are(chain, client_of, note):
-    rules: list[Any] = [{"ifNotIn": [note]}, {"mustMatch": [note]}]
+    rules = [{"ifNotIn": [note]}, {"mustMatch": [note]}]
     fields = [{**field("note"), "visible": rule} for rule in rules]
     document = chain.descriptor({TRADE: {"intent": "Trade", "fields": [*fields, field("fee")]}})
     sent = chain.trade_of(note=note)

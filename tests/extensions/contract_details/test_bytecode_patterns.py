@@ -14,7 +14,7 @@ pytestmark = pytest.mark.check
 def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
     """A hundred patterns of verified code of one length, each with hundreds of immutables."""
     code = bytes(range(256)) * 96
-    compared: list[str] = []
+    compared = []
 
     def compare(code, variable):
         compared.append(variable)
@@ -27,7 +27,7 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
             return [json.dumps(self.patterns)]
 
     monkeypatch.setattr(bytecode, "masked_hash", compare)
-    reader: Any = Reader()
+    reader = Reader()
     last = {"address": "0x02", "maskedHash": "0x01", "variable": "[]"}
     alike = {"address": "0x01", "maskedHash": "0x00", "variable": "[]"}
     reader.patterns = [alike] * 99 + [last]

@@ -53,8 +53,7 @@ def test_lists_follow_the_chain(own_explorer):
 
 
 def transaction_of(explorer, address):
-    creation: str = explorer.contract(address).json["creation"]["transactionHash"]
-    return creation
+    return explorer.contract(address).json["creation"]["transactionHash"]
 
 
 def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer):

@@ -43,7 +43,7 @@ SEQUENCES = """
 """
 
 
-def dump(url: str) -> str:
+def dump(url):
     connection = psycopg2.connect(url)
     with connection, connection.cursor() as cursor:
         cursor.execute(PARTITIONS, [list(LONG_TABLES)])
@@ -61,7 +61,7 @@ def dump(url: str) -> str:
     return END_OF_ROWS.join(parts)
 
 
-def main() -> None:
+def main():
     with Anvil() as anvil:
         play(anvil, rounds=ROUNDS, poison=False)
         recorder = Recorder(anvil.url)

@@ -9,11 +9,11 @@ import pytest
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.fork_schedule import PRICES
-from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_source import BlockSource
+from tests.extensions.demo.replaying import served
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.made_chain import ETH, MadeChain, word
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.faulty_node import altering
 
 ALICE, BOB = address("Alice"), address("Bob")
 MAINNET, UNKNOWN = 1, 987_654
@@ -67,11 +67,8 @@ def source(chain, alter=lambda block: None, alter_receipts=lambda receipts: None
         if call["method"] == "eth_getBlockReceipts":
             alter_receipts(answer["result"])
 
-    node = DemoNode(Recording(chain.lines()), 0)
-    with FaultyNode(node.url) as proxy:
-        proxy.fault = altering(change)
-        yield BlockSource(Node([proxy.url]), traces="off")
-    node.stop()
+    with served(chain, altering(change)) as node:
+        yield BlockSource(Node([node.url]), traces="off")
 
 
 def refused(contradiction):

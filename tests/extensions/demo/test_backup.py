@@ -22,7 +22,7 @@ from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres
 from scan.extensions.demo import demo_run
 from scan.settings import Settings
-from tests.database.test_embedded import start
+from tests.database.test_embedded import running_in, start
 from tests.support import forked_python
 from tests.support.backups import DOCUMENT as OPERATION
 from tests.support.backups import owners_tables
@@ -71,20 +71,10 @@ def owners(url):
 
 
 @contextmanager
-def started(folder):
-    server = EmbeddedPostgres(folder)
-    start(server)
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
-@contextmanager
 def in_use(folder):
     """As while `scan run` runs there."""
     settings = Settings(data_dir=folder)
-    with locked_data_dir(settings), started(folder) as server:
+    with locked_data_dir(settings), running_in(folder) as server:
         publish_database(replace(settings, database_url=server.database_url(NAME)))
         try:
             yield server
@@ -130,7 +120,7 @@ def backup(original) -> Path:
 def test_a_restored_database_is_the_one_that_was_backed_up_and_serves(original, backup, top):
     done = scan("restore", backup, folder=top / "restored")
     assert done.returncode == 0, done.stderr
-    with started(top / "restored") as server:
+    with running_in(top / "restored") as server:
         url = server.database_url(NAME)
         assert digest(url) == original.digest
         assert owners(url) == original.owners
@@ -174,7 +164,7 @@ def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts)
         assert (done.returncode, done.stdout) == (1, ""), part
         assert "pg_restore: error: " in done.stderr
     assert scan("restore", backup, folder=folder).returncode == 0
-    with started(folder) as server:
+    with running_in(folder) as server:
         assert digest(server.database_url(NAME)) == original.digest
 
 
@@ -226,7 +216,7 @@ def test_what_is_not_the_embedded_server_is_refused(original, top, own_postgres)
 
 def test_of_several_chains_the_one_of_the_node_is_backed_up(top):
     folder, (other, chosen) = top / "several", ("scan_1_11111111", "scan_5_55555555")
-    with started(folder) as server:
+    with running_in(folder) as server:
         assert {server.database_url(name) for name in (other, chosen)}
         server.remember_chain("http://five:8545", chosen)
     done = scan("backup", top / "five", folder=folder, RPC_URL="http://five:8545")

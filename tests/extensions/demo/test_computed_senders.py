@@ -1,19 +1,18 @@
 """Senders, which no hash covers: computed from signatures, and said where there is none."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS
-from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_source import BlockSource
+from tests.extensions.demo.replaying import served
 from tests.support.anvil import Anvil
 from tests.support.chain_forms import accounts
 from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.made_chain import ETH, Json, MadeChain
+from tests.support.chain_forms.made_chain import ETH, MadeChain
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
@@ -26,7 +25,7 @@ ALICE, BOB = address("Alice"), address("Bob")
 def chain() -> Iterator[Anvil]:
     with Anvil() as node:
         for type_ in ("0x0", "0x1", "0x2"):
-            fields: Json = {} if type_ == "0x2" else {"gasPrice": "0x77359400"}
+            fields = {} if type_ == "0x2" else {"gasPrice": "0x77359400"}
             for sender, recipient in ((0, 1), (1, 2)):
                 node.send(node.accounts[sender], node.accounts[recipient], type=type_, **fields)
             node.mine()
@@ -77,18 +76,13 @@ def test_the_head_takes_senders_from_the_node_that_has_them_right(chain, databas
     }
 
 
-@contextmanager
-def served(chain, version):
+def of_version(version):
     def name(call, answer):
         if call["method"] == "web3_clientVersion":
             answer.pop("error", None)
             answer["result"] = version
 
-    recording = DemoNode(Recording(chain.lines()), 0)
-    with FaultyNode(recording.url) as node:
-        node.fault = altering(name)
-        yield node
-    recording.stop()
+    return altering(name)
 
 
 def made(chain_id, *, r, s, sender=ALICE, **others):
@@ -105,7 +99,7 @@ def made(chain_id, *, r, s, sender=ALICE, **others):
 @pytest.mark.parametrize("version", ["HardhatNetwork/2.22", "Geth/v1", "anvil/v1.7.1"])
 def test_an_address_as_signature_is_taken_from_hardhat_alone(version):
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
-    with served(chain, version) as node:
+    with served(chain, of_version(version)) as node:
         source = BlockSource(Node([node.url]), traces="off")
         if version.startswith("Hardhat"):
             [fetched] = source.blocks(1, 1)
@@ -118,7 +112,7 @@ def test_an_address_as_signature_is_taken_from_hardhat_alone(version):
 
 def test_hardhats_other_senders_are_computed():
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
-    with served(chain, "HardhatNetwork/2.22") as node:
+    with served(chain, of_version("HardhatNetwork/2.22")) as node:
         named = node.fault
         alter = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
         node.fault = lambda calls, forward: alter(calls, lambda passed: named(passed, forward).body)
@@ -133,5 +127,5 @@ def test_a_signature_that_is_none_is_refused(signature):
     """Also one that is beyond the curve."""
     chain = made(1, **{"r": 1, "s": 1, **signature})
     expected = pytest.raises(MalformedBlock, match="senders of transactions")
-    with served(chain, "Geth/v1") as node, expected:
+    with served(chain, of_version("Geth/v1")) as node, expected:
         BlockSource(Node([node.url]), traces="off").blocks(1, 1)

@@ -133,7 +133,7 @@ def test_the_demo_has_something_of_everything(demo):
 
 def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(demo):
     """Of the newest contracts, and where a function was called without a script."""
-    html: dict[str, str] = {}
+    html = {}
     for contract in demo.get("/api/v1/contracts?limit=8").json["contracts"]:
         path = f"/address/{contract['address']}"
         for view in ("", "&view=read", "&view=write"):

@@ -84,7 +84,7 @@ def test_every_block_follows_from_its_parts(chain):
 def test_accounts_have_at_each_block_what_the_node_had(chain, recorded, first):
     last = hex(recorded.head)
     before, after = hex(first - 1), hex(chain.head)
-    sent: dict[str, int] = {}
+    sent = {}
     for number in range(first, recorded.head + 1):
         for transaction in ask(chain, "eth_getBlockByNumber", hex(number), True)["transactions"]:
             sent[transaction["from"]] = sent.get(transaction["from"], 0) + 1

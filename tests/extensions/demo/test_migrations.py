@@ -49,7 +49,7 @@ def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, databa
 def test_instances_that_start_together_apply_each_migration_once(first_url):
     """CREATE TABLE without IF NOT EXISTS would fail the second time."""
     release = release_with("CREATE TABLE once (x integer); SELECT pg_sleep(0.1);")
-    applied: list[list[str]] = []
+    applied = []
     threads = [
         threading.Thread(target=lambda: applied.append(bring_up(first_url, release)))
         for _ in range(6)

@@ -10,8 +10,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.demo.demo_node import DemoNode
-from scan.extensions.demo.replay import Recording
+from tests.extensions.demo.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.made_chain import MadeChain
 from tests.support.chain_forms.new_rollups import DENIM_S, sharing_seconds
@@ -29,10 +28,8 @@ def chain() -> MadeChain:
 
 @pytest.fixture(scope="module")
 def indexed(chain: MadeChain, postgres: Postgres, template: str) -> Iterator[Indexing]:
-    node = DemoNode(Recording(chain.lines()), 0)
-    with postgres.cloned(template) as url:
+    with served(chain) as node, postgres.cloned(template) as url:
         yield Indexing(url, node.url).run_until(chain.head)
-    node.stop()
 
 
 @pytest.fixture
@@ -92,15 +89,13 @@ def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
 )
 def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, template):
     """Where all blocks have the same second nobody can tell it."""
-    node = DemoNode(Recording(sharing_seconds(blocks, a_second).lines()), 0)
-    with postgres.cloned(template) as url:
+    chain = sharing_seconds(blocks, a_second)
+    with served(chain) as node, postgres.cloned(template) as url:
         Indexing(url, node.url).run_until(blocks - 1)
         database = Database(url, statement_timeout_ms=5_000)
         row = database.row("queries/blocks_get_interval")
-        assert row is not None
         assert row[1:] == (blocks - 1, pytest.approx(interval_s))
         database.close()
-    node.stop()
 
 
 def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
@@ -117,7 +112,6 @@ def test_counts_by_time_are_the_chains(client, indexed):
     assert (day["blocks"], day["transactions"]) == (BLOCKS, BLOCKS - 1)
     database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
     row = database.row("queries/activity_list", span_s=1, spans=20)
-    assert row is not None
     seconds = {period["start"] - DENIM_S: period for period in json.loads(row[1])}
     assert {s: period["blocks"] for s, period in seconds.items() if period["blocks"]} == {
         **dict.fromkeys(range(12), A_SECOND),

@@ -14,7 +14,7 @@ DOCUMENTED: dict[str, list[str]] = tomllib.loads(
 )
 
 
-def generated() -> str:
+def generated():
     """A line for each module, its actions by who documents them, and one for each reason."""
     lines = ["| Module | Etherscan's actions | Blockscout's |", "|---|---|---|"]
     for module, names in PUBLISHED.items():
@@ -28,7 +28,7 @@ def generated() -> str:
     return "\n".join(lines).replace("|  |", "| |")
 
 
-def whole() -> str:
+def whole():
     return with_generated(DOCUMENT, BEGIN, generated())
 
 

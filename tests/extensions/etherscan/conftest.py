@@ -1,7 +1,5 @@
 """Asking in Etherscan's form, and the scenario's chain read from the node for comparison."""
 
-from typing import Any
-
 import pytest
 from flask.testing import FlaskClient
 
@@ -10,10 +8,10 @@ from tests.support.etherscan_truth import EtherscanTruth
 
 
 class Asking:
-    def __init__(self, client: FlaskClient) -> None:
+    def __init__(self, client):
         self.client = client
 
-    def __call__(self, module: str, action: str, **parameters: object) -> Any:
+    def __call__(self, module, action, **parameters):
         """The body; every response is JSON with HTTP 200."""
         response = self.client.get(
             "/api", query_string={"module": module, "action": action, **parameters}
@@ -21,13 +19,13 @@ class Asking:
         assert response.status_code == 200, response.text
         return response.json
 
-    def result(self, module: str, action: str, **parameters: object) -> Any:
+    def result(self, module, action, **parameters):
         """Of a success."""
         body = self(module, action, **parameters)
         assert (body["status"], body["message"]) == ("1", "OK"), body
         return body["result"]
 
-    def rows(self, module: str, action: str, **parameters: object) -> Any:
+    def rows(self, module, action, **parameters):
         """Of a list, which may be empty."""
         body = self(module, action, **parameters)
         assert body["status"] == ("1" if body["result"] else "0"), body

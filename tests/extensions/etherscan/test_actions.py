@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -55,7 +54,7 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
 ):
     person = scenario.stage.people[3]
     token = scenario.stage.contracts["harbor"].address
-    asked: list[tuple[str, str, dict[str, Any]]] = [
+    asked = [
         ("account", "balance", {"address": person, "tag": "0x5"}),
         ("account", "balancemulti", {"address": person, "tag": "5"}),
         ("account", "tokenbalance", {"contractaddress": token, "address": person}),
@@ -300,7 +299,7 @@ def test_a_node_of_another_chain_is_not_believed(indexed, scenario, anvil):
 
 
 def test_the_chain_has_to_be_ours(ask):
-    chain_id: Any = ask("proxy", "eth_blockNumber", chainid=31337)
+    chain_id = ask("proxy", "eth_blockNumber", chainid=31337)
     assert chain_id["jsonrpc"] == "2.0"
     for other in ("1", "0x1", "none", "99999999999999999999"):
         assert ask("proxy", "eth_blockNumber", chainId=other)["status"] == "0"

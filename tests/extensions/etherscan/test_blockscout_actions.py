@@ -101,7 +101,6 @@ def test_mined_blocks_end_where_their_range_or_their_producer_does(postgres, tem
                 "queries/blocks_list_by_miner",
                 **{"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before},
             )
-            assert row is not None
             assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
         database.close()
 
@@ -195,7 +194,7 @@ def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
 
 
 def test_fees_of_a_day(ask, etherscan_truth):
-    days: Counter[str] = Counter()
+    days = Counter()
     for transaction in etherscan_truth.truth.transactions:
         days[transaction["timestamp"][:10]] += int(transaction["fee"])
     for day, fees in days.items():

@@ -63,7 +63,7 @@ def amounts_of(scenario, token, holder):
     data = f"0x70a08231{holder[2:]:0>64}" if holder else "0x18160ddd"
     call = {"to": token, "data": data}
     head = scenario.anvil.head()
-    amounts: dict[int, str] = {}
+    amounts = {}
     for block in range(head, 0, -1):
         amount = str(int(scenario.anvil.call("eth_call", call, hex(block)), 16))
         if amount not in amounts.values():

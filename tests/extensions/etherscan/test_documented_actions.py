@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
@@ -75,7 +74,7 @@ def test_top_holders_are_the_largest(ask, scenario, etherscan_truth):
 
 def test_an_inventory_has_the_items_of_one_token(ask, scenario):
     keepers = scenario.stage.contracts["keepers"]
-    owned: dict[str, set[str]] = {}
+    owned = {}
     for transfer in reversed(scenario.truth.token_transfers):
         if transfer["tokenAddress"] == keepers.address.lower():
             for ids in owned.values():
@@ -173,7 +172,7 @@ def test_rows_of_a_block_are_counted_by_list(ask, scenario):
 
 def test_block_times_are_means_of_days(ask, client, etherscan_truth):
     times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
-    spans: dict[int, list[int]] = {}
+    spans = {}
     for before, time_s in pairwise(times[1:]):  # genesis may have any time
         spans.setdefault(time_s - time_s % 86_400, []).append(time_s - before)
     days = client.get("/api/v1/stats/daily").json["days"]
@@ -187,7 +186,7 @@ def test_block_times_are_means_of_days(ask, client, etherscan_truth):
 
 
 def test_blocks_of_a_day_are_taken_together(ask, etherscan_truth, monkeypatch):
-    blocks: dict[int, list[Any]] = {}
+    blocks = {}
     for block in etherscan_truth.blocks:
         time_s = int(block["timestamp"], 16)
         blocks.setdefault(time_s - time_s % 86_400, []).append(block)

@@ -2,16 +2,13 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from app import create_app
 from scan.extensions.etherscan import transactions
-from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
@@ -23,7 +20,7 @@ Row = dict[str, Any]
 def window(draw, head):
     """A page of a range in an order; each part may be left out."""
     first, last = sorted(draw.sample(range(head + 3), 2))
-    whole: dict[str, Any] = {
+    whole = {
         "startblock": draw.choice([0, first, first]),
         "endblock": draw.choice([9999999999, last, last, 99999999]),
         "page": draw.choice([0, 1, 1, 2, 3, 7]),
@@ -131,13 +128,7 @@ def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
 @pytest.fixture(
     scope="module", params=["none", pytest.param("standard", marks=pytest.mark.long), "all"]
 )
-def ask_logs(
-    request: pytest.FixtureRequest,
-    postgres: Postgres,
-    template: str,
-    scenario: Played,
-    indexed: Indexing,
-) -> Iterator[Asking]:
+def ask_logs(request, postgres, template, scenario, indexed):
     """With SCAN_LOGS as given; where all are stored, there is no node to ask."""
     if request.param == "none":
         yield Asking(create_app(indexed.settings).test_client())

@@ -175,8 +175,7 @@ def called(python, name, served, scenario, folder):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    results: dict[str, str] = json.loads(done.stdout)
-    return results
+    return json.loads(done.stdout)
 
 
 def check(name, results):

@@ -139,7 +139,7 @@ def test_anything_at_all_is_answered_in_form(client, scenario):
     actions = [(module, action) for module, names in PUBLISHED.items() for action in names]
     for number in range(600):
         module, action = actions[number % len(actions)]
-        asked: dict[str, str] = {"module": module, "action": action}
+        asked = {"module": module, "action": action}
         for name in draw.sample(NAMES, draw.randint(0, 8)):
             usual = draw.random() < 0.5 and name.startswith(("address", "contract", "to", "from"))
             asked[name] = draw.choice(people) if usual else draw.choice(NASTY)

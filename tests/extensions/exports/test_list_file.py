@@ -4,9 +4,8 @@ import orjson
 
 from app import create_app
 from scan.extensions.exports.list_files import Format, ListSource, write_list
-from scan.http.request_state import Services
 from scan.queries import blocks
-from scan.queries.pages import Page, Window
+from scan.queries.pages import Window
 from scan.queries.reader import Reader
 from tests.support.indexing import Indexing
 
@@ -18,9 +17,9 @@ def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
     for _ in range(11):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        services: Services = create_app(indexing.settings).extensions["scan"]
+        services = create_app(indexing.settings).extensions["scan"]
         reader = Reader(services.sources, "client")
-        pages: list[Page] = []
+        pages = []
 
         def read(window):
             pages.append(blocks.page(reader, window))

@@ -86,7 +86,7 @@ def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(files, 
 def test_a_long_list_goes_on_in_another_file(files, scenario, monkeypatch):
     monkeypatch.setattr("scan.extensions.exports.list_files.MAX_FILE_ROWS", 60)
     monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 30)
-    path: str | None = "/api/v1/transactions?orderBy=asc&format=ndjson"
+    path = "/api/v1/transactions?orderBy=asc&format=ndjson"
     records, complete = [], []
     while path is not None:
         answer = files.get(path, buffered=True)

@@ -30,8 +30,8 @@ def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
         output = cluster.run(program, str(folder))
         executors = cluster.executors()
     found = [line.split("\t") for line in output.splitlines()]
-    transfers: Counter[tuple[str, str]] = Counter()
-    units: Counter[tuple[str, str]] = Counter()
+    transfers = Counter()
+    units = Counter()
     senders = defaultdict(set)
     for transfer in scenario.truth.token_transfers:
         key = (transfer["timestamp"][:10], transfer["tokenAddress"])

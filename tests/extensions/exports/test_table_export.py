@@ -97,7 +97,7 @@ def test_the_manifest_tells_which_chain_and_how_many_rows(exported, scenario):
     assert len(manifest.ranges) == -(-len(scenario.truth.blocks) // BLOCKS_PER_FILE)
     counted = sum(each.files["transactions"].rows for each in manifest.ranges)
     assert counted == len(scenario.truth.transactions)
-    values: list[int | None] = []
+    values = []
     for each in manifest.ranges:
         table = read_file(exported / each.files["token_transfers"].path, KINDS["token_transfers"])
         values += integers(table, "value")
@@ -134,7 +134,7 @@ def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch
     )
     makers = Counter(d["maker"] for d in truth.dex_trades)
     maker = makers.most_common(1)[0][0]
-    net: Counter[str] = Counter()
+    net = Counter()
     for trade in truth.dex_trades:
         if trade["maker"] == maker:
             net[trade["tokenIn"]] -= int(trade["amountIn"])

@@ -1,18 +1,12 @@
 """Two chains behind the gateway and nginx, which the folder's tests share."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from tests.support.database import Postgres
 from tests.support.several_chains import Front, several_chains
 
 
 @pytest.fixture(scope="package")
-def front(
-    postgres: Postgres, template: str, solc_dir: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Front]:
+def front(postgres, template, solc_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("nginx")
     with several_chains(postgres, template, solc_dir, folder) as front:
         yield front

@@ -41,7 +41,7 @@ def test_one_page_lists_the_chains(base):
 
 
 def test_all_links_of_pages_stay_with_their_chain(front):
-    seen: set[str] = set()
+    seen = set()
     ahead = [f"{front.url}/bsc/"]
     while ahead and len(seen) < MOST_PAGES:
         address = ahead.pop(0)

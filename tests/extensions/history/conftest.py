@@ -1,14 +1,12 @@
 """Responses in Blockscout's form, and what they should have; a chain whose genesis is proven."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.database.connection import Database
 from tests.conftest import Played
 from tests.extensions.blockscout.test_responses import ask, truth  # noqa: F401  # fixtures
 from tests.extensions.history.rows import Made, Row, history
@@ -32,7 +30,7 @@ def opened(database_url: str, anvil: Anvil) -> Iterator[tuple[Indexing, FaultyNo
         anvil.mine()
     proof = anvil.call("eth_getProof", person, [], "0x0")["accountProof"]
 
-    def alter(header: dict[str, Any]) -> None:
+    def alter(header):
         if header["number"] == "0x0":
             header["stateRoot"] = "0x" + keccak(hexstr=proof[0]).hex()
 
@@ -54,10 +52,7 @@ def histories(client: FlaskClient, scenario: Played) -> dict[str, list[Row]]:
 
 
 @pytest.fixture
-def made(database_url: str) -> Iterator[Made]:
+def made(database_url: str, chain: Chain) -> Made:
     """Blocks that the test makes, which no node knows."""
-    database = Database(database_url, statement_timeout_ms=10_000)
-    chain = Chain(database)
     chain.append()
-    yield Made(chain, create_app(settings_for(database_url, NOWHERE)).test_client())
-    database.close()
+    return Made(chain, create_app(settings_for(database_url, NOWHERE)).test_client())

@@ -2,7 +2,6 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from flask.testing import FlaskClient
@@ -15,33 +14,33 @@ SIGN = {"in": 1, "out": -1, "self": 0}
 NUMBERS = itertools.count()
 
 
-def history(client: FlaskClient, address: str, limit: int = 100, **filters: Any) -> list[Row]:
+def history(client, address, limit=100, **filters):
     """Every row, page by page; where there is a total, it is their number."""
     listed = Listed(f"/addresses/{address}/history", "history", is_counted=False)
     return by_links(client, listed, limit, **filters)
 
 
-def get(client: FlaskClient, address: str, **arguments: Any) -> Any:
+def get(client, address, **arguments):
     response = client.get(f"/api/v1/addresses/{address}/history", query_string=arguments)
     assert response.status_code == 200, response.text
     return response.json
 
 
-def sums(rows: list[Row], key: Callable[[Row], Any]) -> Counter[Any]:
-    totals: Counter[Any] = Counter()
+def sums(rows, key):
+    totals = Counter()
     for row in rows:
         totals[key(row)] += SIGN[row["direction"]] * int(row["amount"])
     return totals
 
 
-def is_coin(row: Row) -> bool:
+def is_coin(row):
     return row["tokenAddress"] is None
 
 
-def balances(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
+def balances(client, address, **arguments):
     """The points of all pages, oldest first."""
-    points: list[Row] = []
-    cursor: dict[str, str] = {}
+    points = []
+    cursor = {}
     while True:
         path = f"/api/v1/addresses/{address}/balances"
         page = client.get(path, query_string={**arguments, **cursor})
@@ -63,6 +62,6 @@ class Made(NamedTuple):
 ME, YOU = address("me"), address("you")
 
 
-def mine(made: Made, **arguments: Any) -> Any:
+def mine(made, **arguments):
     """A name that is ignored: each request is a new one to the response cache."""
     return get(made.client, "0x" + ME.hex(), **{"": next(NUMBERS)}, **arguments)

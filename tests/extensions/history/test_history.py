@@ -10,7 +10,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.history import queries as history_query
-from tests.extensions.history.rows import NUMBERS, Row, get, is_coin, sums
+from tests.extensions.history.rows import NUMBERS, get, is_coin, sums
 from tests.support.anvil import RpcError
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.scenario.stage import MINERS, STRANGERS
@@ -57,7 +57,7 @@ def test_each_token_adds_up_to_its_balance_by_events(client, histories):
 
 def test_a_token_s_rows_are_checked_against_what_it_answers(scenario, client, histories):
     types = {token["address"]: token["type"] for token in scenario.truth.tokens}
-    reasons: Counter[str | None] = Counter()
+    reasons = Counter()
     for key, rows in histories.items():
         totals = sums(rows, lambda row: row["tokenAddress"])
         for token in [token for token in totals if token is not None][:12]:
@@ -146,8 +146,8 @@ def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(scenario, histor
 
 def grouped(client, address, **arguments):
     """Every entry, page by page, and that an entry is a transaction, or the rest of a block."""
-    entries: list[Row] = []
-    cursor: dict[str, str] = {}
+    entries = []
+    cursor = {}
     while True:
         page = get(client, address, group="transaction", **arguments, **cursor)
         entries += page["history"]

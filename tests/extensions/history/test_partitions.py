@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from bench.cases import HOT
-from scan.http.request_state import Services
 from tests.api.test_partitions import partitioned, plain, received_by_another, sides
 
 __all__ = ["partitioned", "plain", "sides"]
@@ -28,7 +27,7 @@ def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
     path = f"/api/v1/addresses/{HOT}/history?orderBy=asc&types={type_}&format=ndjson"
     files = []
     for side in sides:
-        services: Services = side.client.application.extensions["scan"]
+        services = side.client.application.extensions["scan"]
         kept_here = replace(services, settings=replace(services.settings, data_dir=tmp_path))
         monkeypatch.setitem(side.client.application.extensions, "scan", kept_here)
         with received_by_another(side.url, table, counter):

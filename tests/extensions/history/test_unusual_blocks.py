@@ -10,7 +10,6 @@ from scan.database.connection import Database
 from scan.database.lists import all_credit_types
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.http.request_state import Services
 from tests.extensions.history.rows import ME, YOU, balances, history, mine
 from tests.support.made_blocks import Move, address
 
@@ -142,7 +141,7 @@ def test_a_node_that_fails_is_asked_once_for_a_file(made, tmp_path, monkeypatch)
     for _ in range(6):
         made.chain.append([Move(YOU, ME, 5)] * 5)
     monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 10)
-    services: Services = made.client.application.extensions["scan"]
+    services = made.client.application.extensions["scan"]
     settings = replace(services.settings, data_dir=tmp_path)
     made.client.application.extensions["scan"] = replace(services, settings=settings)
     states = services.sources.account_states

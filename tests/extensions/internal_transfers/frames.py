@@ -4,7 +4,6 @@ from typing import Any
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.extensions.internal_transfers.traces import (
-    BlockTraces,
     read_call_trace,
     read_call_traces,
     read_flat_trace,
@@ -16,14 +15,14 @@ BLOCK_HASH = bytes.fromhex("bb" * 32)
 Frame = dict[str, Any]
 
 
-def at(number: int) -> str:
+def at(number):
     return f"0x{number:040x}"
 
 
 SENDER, PURSE, LIBRARY, MADE, PAID, NESTED = map(at, range(1, 7))
 
 
-def a_transaction(index: int, outermost: Frame, *, status: bool = True) -> DecodedTransaction:
+def a_transaction(index, outermost, *, status=True):
     """The one whose own call is `outermost`."""
     to = data(outermost["to"])
     parties = (None, to) if outermost["type"] == "CREATE" else (to, None)
@@ -32,24 +31,24 @@ def a_transaction(index: int, outermost: Frame, *, status: bool = True) -> Decod
     return DecodedTransaction(index, bytes([index]) * 32, sender, *parties, *amounts, status, 0)
 
 
-def a_block(*statuses: bool, outermost: Frame | None = None) -> DecodedBlock:
+def a_block(*statuses, outermost=None):
     own = outermost or outer()
     transactions = [a_transaction(n, own, status=s) for n, s in enumerate(statuses or (True,))]
     return DecodedBlock(7, BLOCK_HASH, bytes(32), 0, bytes(20), 0, 0, transactions, [])
 
 
-def frame(kind: str, sender: str, to: str | None, value: int = 0, **more: Any) -> Frame:
+def frame(kind, sender, to, value=0, **more):
     return {"type": kind, "from": sender, "to": to, "value": hex(value), **more}
 
 
-def flat_of(outermost: Frame, index: int = 0) -> list[Frame]:
+def flat_of(outermost, index=0):
     """The same calls as trace_block has them."""
-    found: list[Frame] = []
+    found = []
 
-    def add(call: Frame, path: list[int]) -> None:
+    def add(call, path):
         inner = call.get("calls", [])
         kind, value = call["type"], call["value"]
-        trace: Frame = {
+        trace = {
             "blockHash": to_hex(BLOCK_HASH),
             "transactionHash": to_hex(bytes([index]) * 32),
             "transactionPosition": index,
@@ -76,7 +75,7 @@ def flat_of(outermost: Frame, index: int = 0) -> list[Frame]:
     return found
 
 
-def both(outermost: Frame, *, status: bool = True) -> BlockTraces:
+def both(outermost, *, status=True):
     """What either form gives, which has to be the same."""
     block = a_block(status, outermost=outermost)
     hash_ = to_hex(block.transactions[0].hash)
@@ -89,7 +88,7 @@ def both(outermost: Frame, *, status: bool = True) -> BlockTraces:
     return geth
 
 
-def moved(traces: BlockTraces) -> list[tuple[str, str, str, int]]:
+def moved(traces):
     places = [t.transfer_index for t in traces.transfers]
     assert places == sorted({*places}) and 0 not in places
     return [
@@ -98,5 +97,5 @@ def moved(traces: BlockTraces) -> list[tuple[str, str, str, int]]:
     ]
 
 
-def outer(*calls: Frame, **more: Any) -> Frame:
+def outer(*calls, **more):
     return frame("CALL", SENDER, PURSE, 100, calls=list(calls), **more)

@@ -3,7 +3,7 @@
 import time
 
 from scan.extensions.internal_transfers import block_traces
-from tests.indexer.test_hostile_node import node
+from tests.indexer.conftest import node
 from tests.support import faulty_node
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -14,7 +14,7 @@ __all__ = ["node"]
 def test_a_trace_that_never_comes_is_given_up(node, anvil, database_url, monkeypatch, caplog):
     monkeypatch.setattr(block_traces, "TRACE_TIMEOUT_S", 0.5)
     maker = anvil.deploy(anvil.accounts[0], "Maker")
-    made: list[str] = []
+    made = []
 
     def hang(calls, forward):
         if len(made) == 1 and any(call["method"].startswith("debug_") for call in calls):

@@ -1,12 +1,9 @@
 """Internal transfers and withdrawals: beside the node, through forks, without some traces."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import create_app
 from scan.commands import audit
-from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
@@ -86,7 +83,7 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
 def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
     with FaultyNode(anvil.url) as node:
-        tracing: list[str] = []
+        tracing = []
         node.fault = refuse(
             lambda call: call["method"] in TRACERS and not tracing.append(call["method"])
         )
@@ -121,13 +118,6 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             assert page.status_code == 200 and reason in page.text
         assert bool(tracing) == (not settings)
         assert run(indexing.settings) == audit.EXACT
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    found = Database(database_url, statement_timeout_ms=0)
-    yield found
-    found.close()
 
 
 def a_withdrawal(index, who, gwei):

@@ -4,9 +4,8 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from eth_abi import encode
@@ -168,7 +167,7 @@ def test_a_picture_that_is_not_kept_is_that_of_its_item(explorer, gallery):
 
 
 def test_a_list_costs_the_node_one_batch(explorer, many_items, monkeypatch):
-    batches: list[Sequence[Any]] = []
+    batches = []
     results = NodeSession.results
 
     def spy(session, calls, *bytes_):
@@ -207,7 +206,7 @@ def test_pictures_are_not_charged_as_pages(explorer, gallery):
 @pytest.fixture
 def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """URLs of documents that are fetched, by a server that does not answer."""
-    urls: list[str] = []
+    urls = []
     over = threading.Event()
 
     def get(_, url, *__):
@@ -222,7 +221,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetched, monkeypatch):
-    requested: list[str | None] = []
+    requested = []
     of = ItemMedia.of
 
     def spy(media, uri, token_id):

@@ -4,7 +4,7 @@ import itertools
 import random
 import threading
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -13,7 +13,6 @@ from app import create_app
 from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
 from tests.support import faulty_node
-from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get, pages, same
@@ -35,13 +34,7 @@ STORED = ["none", "standard", pytest.param("all", marks=pytest.mark.long)]
 
 
 @pytest.fixture(scope="module", params=STORED)
-def service(
-    request: pytest.FixtureRequest,
-    postgres: Postgres,
-    template: str,
-    scenario: Played,
-    indexed: Indexing,
-) -> Iterator[Service]:
+def service(request, postgres, template, scenario, indexed):
     if request.param == "none":
         client = create_app(indexed.settings).test_client()
         yield Service("none", client, indexed.settings.database_url)
@@ -55,7 +48,7 @@ def service(
 def filters_of(logs, draws=15):
     """Filters that match something, and some that do not."""
     draw = random.Random(5)
-    found: list[dict[str, Any]] = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
+    found = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
     for _ in range(draws):
         one, other = draw.choice(logs), draw.choice(logs)
         keys = {"address": one["address"]} | dict(zip(TOPICS, one["topics"], strict=False))
@@ -275,7 +268,7 @@ def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenar
     """Eight blocks were read, then for two seconds more to count the others."""
     node, client = lying
     monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.0)
-    asked: list[list[range]] = []
+    asked = []
 
     def note(calls, forward):
         asked.append(ranges_of(calls))
@@ -364,7 +357,7 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, cl
 
 def test_later_pages_ask_the_node_for_their_own_blocks_alone(lying, scenario):
     node, client = lying
-    seen: list[range] = []
+    seen = []
 
     def record(calls, forward):
         seen.extend(ranges_of(calls))

@@ -1,13 +1,11 @@
 """A mail server that keeps what it receives, and a service that mails to it."""
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from aiosmtpd.smtp import SMTP, Envelope, Session
 from flask.testing import FlaskClient
 
 from scan.extensions.mail import worker
@@ -23,19 +21,17 @@ TO = "anna@example.org"
 class Inbox:
     """Receives mails; `answers` are its next answers to RCPT, instead of accepting it."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.mails: list[tuple[str, EmailMessage]] = []
         self.answers: list[str] = []
 
-    async def handle_RCPT(
-        self, _server: SMTP, _session: Session, envelope: Envelope, to: str, _options: list[str]
-    ) -> str:
+    async def handle_RCPT(self, _server, _session, envelope, to, _options):
         if self.answers:
             return self.answers.pop(0)
         envelope.rcpt_tos.append(to)
         return "250 OK"
 
-    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:
+    async def handle_DATA(self, _server, _session, envelope):
         assert isinstance(envelope.content, bytes)
         [to] = envelope.rcpt_tos
         message = message_from_bytes(envelope.content, policy=policy.default)
@@ -50,7 +46,7 @@ class Mail(NamedTuple):
     inbox: Inbox
     port: int
 
-    def ask(self, mail: str = TO, client: str = "10.9.0.1", **more: Any) -> Any:
+    def ask(self, mail=TO, client="10.9.0.1", **more):
         """The answer, once what it mails is there."""
         form = {"mail": mail, "watchAddress": f"0x{ANNA.hex()}", "events": "tx", **more}
         mails = len(self.inbox.mails)
@@ -58,14 +54,14 @@ class Mail(NamedTuple):
         wait_until(lambda: answer.status_code != 200 or len(self.inbox.mails) > mails)
         return answer
 
-    def link(self, path: str) -> str:
+    def link(self, path):
         """The newest mail's link, without the site."""
         _, message = self.inbox.mails[-1]
         text = message.get_content()
         [link] = re.findall(rf"{SITE}({path}\?token=\S+)", text)
         return str(link)
 
-    def subscribed(self, mail: str = TO) -> str:
+    def subscribed(self, mail=TO):
         """The link that ends the new subscription."""
         assert self.ask(mail).status_code == 200
         assert self.client.post(self.link("/mail/confirm")).status_code == 200
@@ -73,7 +69,7 @@ class Mail(NamedTuple):
 
 
 @contextmanager
-def beside(client: FlaskClient) -> Iterator[None]:
+def beside(client):
     """Mail what asks for confirmations, as the worker of this service does."""
     [thread] = worker.threads(client.application.extensions["scan"])
     thread.start()

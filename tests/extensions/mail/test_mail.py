@@ -124,7 +124,7 @@ def test_nobody_can_list_subscriptions_as_webhooks(mail):
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
 def test_a_password_is_sent_over_tls_alone(mail, authority, scheme):
-    logins: list[tuple[bytes, bytes]] = []
+    logins = []
 
     def authenticate(*arguments):
         login = arguments[-1]

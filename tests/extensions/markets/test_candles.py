@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from itertools import groupby
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -170,7 +169,7 @@ def test_candles_are_what_the_trades_give(client, pool, interval, first_s):
     """However long the range is, and in whatever steps it is read."""
     last_s = time_to = START_S + 35_555
     path = f"/api/v1/pools/{pool}/candles?interval={interval}&timeFrom={first_s}"
-    candles: list[dict[str, Any]] = []
+    candles = []
     while time_to is not None:
         limit = 1 if interval == "1d" else 3
         body = client.get(f"{path}&limit={limit}&timeTo={time_to}").json

@@ -3,8 +3,6 @@
 That they are what their trades give, through forks too, the oracle of derived tables tells.
 """
 
-from typing import Any
-
 import pytest
 
 from scan.database.connection import Database
@@ -20,7 +18,7 @@ LARGEST = 2**256 - 1
 
 
 @pytest.fixture
-def chain(database_url: str) -> Any:
+def chain(database_url: str, database: Database) -> Chain:
     """Whose pools are there since the first block, so that no fork takes them back."""
     execute(database_url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
     for pool in POOLS:
@@ -31,11 +29,9 @@ def chain(database_url: str) -> Any:
             TOKEN0,
             TOKEN1,
         )
-    database = Database(database_url, statement_timeout_ms=0)
     chain = Chain(database)
     chain.append([trade(POOLS[0], 1, 1)], timestamp_s=HOUR_BEGINS_S)  # so that the exchange stays
-    yield chain
-    database.close()
+    return chain
 
 
 def trade(pool, amount0, amount1):

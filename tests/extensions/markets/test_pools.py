@@ -120,7 +120,7 @@ def test_many_exchanges_are_suggestions(indexed, monkeypatch):
     assert '<input name="dex" list="of-dex">' in page and '<select name="dex">' not in page
     options = page.partition('<datalist id="of-dex">')[2].partition("</datalist>")[0]
     most = client.get("/api/v1/pools?limit=100").json["pools"]
-    counts: Counter[str] = Counter()
+    counts = Counter()
     for pool in most:
         counts[pool["dex"]] += pool["tradeCount"]
     [first] = re.findall(r'value="([^"]+)"', options)

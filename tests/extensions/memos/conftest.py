@@ -1,7 +1,7 @@
 """A chain with memos."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -21,7 +21,7 @@ class Chain(NamedTuple):
     settings: Settings
     client: FlaskClient
 
-    def send(self, content: str | bytes, sender: int = 0, **fields: Any) -> str:
+    def send(self, content, sender=0, **fields):
         """Send a text in a block of its own, and return the transaction's hash."""
         data = content.encode() if isinstance(content, str) else content
         self.node.call("evm_setAutomine", False)
@@ -35,19 +35,19 @@ class Chain(NamedTuple):
         self.node.mine()
         return sent
 
-    def index(self) -> None:
+    def index(self):
         Indexing(self.settings.database_url, self.node.url).run_until(self.node.head())
 
-    def memos(self, text: str | None = None, **more: object) -> list[dict[str, Any]]:
+    def memos(self, text=None, **more):
         """The whole list, as the API has it."""
         query = {"limit": 100, **({} if text is None else {"text": text}), **more}
         answer = self.client.get("/api/v1/memos", query_string=query)
         assert answer.status_code == 200, answer.text
-        rows: list[dict[str, Any]] = answer.json["memos"]
+        rows = answer.json["memos"]
         assert answer.json["total"] == len(rows)
         return rows
 
-    def results(self, text: str) -> list[dict[str, Any]]:
+    def results(self, text):
         answer = self.client.get("/api/v1/search", query_string={"q": text})
         assert answer.status_code == 200, answer.text
         return [row for row in answer.json["results"] if row["type"] == "memo"]

@@ -39,7 +39,7 @@ def services(indexing: Indexing, ens: EnsChain) -> Iterator[dict[Interface, Name
         yield {interface: _named(interface, indexing, ens, node) for interface in Interface}
 
 
-def _named(interface: Interface, indexing: Indexing, ens: EnsChain, node: FaultyNode) -> Named:
+def _named(interface, indexing, ens, node):
     contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
     service = NameService(interface, bytes.fromhex(contract.address[2:]))
     settings = replace(
@@ -58,7 +58,7 @@ def universal(services: dict[Interface, Named]) -> Iterator[Named]:
     yield from _with_sound_node(services[Interface.UNIVERSAL])
 
 
-def _with_sound_node(named: Named) -> Iterator[Named]:
+def _with_sound_node(named):
     """Applications begin each test as new ones; the node does without its fault."""
     yield named
     named.node.fault = None

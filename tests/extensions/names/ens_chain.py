@@ -1,24 +1,14 @@
 """ENS on a chain: the registry, resolvers and reverse registrar that its authors publish."""
 
-import json
-from typing import Any
-
 from eth_utils import keccak
 
-from tests.support.anvil import ZERO, Anvil, Contract, creation_code
-from tests.support.solidity import NODE, Artifact
+from tests.support.anvil import ZERO, Contract, creation_code
+from tests.support.solidity import published
 
 GAS = 3_000_000
 
 
-def published(package: str, name: str) -> Artifact:
-    path = NODE / "node_modules/@ensdomains" / package / "build/contracts" / f"{name}.json"
-    artifact = json.loads(path.read_text())
-    code, runtime = (bytes.fromhex(artifact[key][2:]) for key in ("bytecode", "deployedBytecode"))
-    return Artifact(name, artifact["abi"], code, runtime)
-
-
-def node_of(name: str) -> bytes:
+def node_of(name):
     """By EIP-137, which leaves it to others whether the name is normalised."""
     node = bytes(32)
     for label in reversed(name.split(".")):
@@ -27,7 +17,7 @@ def node_of(name: str) -> bytes:
 
 
 class EnsChain:
-    def __init__(self, anvil: Anvil) -> None:
+    def __init__(self, anvil):
         self.anvil = anvil
         self.owner, *self.people = anvil.accounts
         self.registry = self._deploy("ens", "ENSRegistry")
@@ -48,7 +38,7 @@ class EnsChain:
         )
         self.universal = anvil.deploy(self.owner, "UniversalResolver", self.registry.address)
 
-    def own(self, name: str) -> None:
+    def own(self, name):
         """The owner of the root takes a name, and those above it."""
         label, _, parent = name.partition(".")
         if parent:
@@ -56,48 +46,48 @@ class EnsChain:
         node = node_of(parent) if parent else bytes(32)
         self._do(self.registry, "setSubnodeOwner", node, keccak(text=label), self.owner)
 
-    def point(self, name: str, address: str) -> None:
+    def point(self, name, address):
         """A name leads to an address from now on."""
         self.own(name)
         self._do(self.registry, "setResolver", node_of(name), self.resolver.address)
         self._do(self.resolver, "setAddr(bytes32,address)", node_of(name), address)
 
-    def point_on(self, name: str, address: str, coin_type: int) -> None:
+    def point_on(self, name, address, coin_type):
         """A name leads to an address on another chain."""
         self.own(name)
         self._do(self.registry, "setResolver", node_of(name), self.resolver.address)
         entry, value = "setAddr(bytes32,uint256,bytes)", bytes.fromhex(address[2:])
         self._do(self.resolver, entry, node_of(name), coin_type, value)
 
-    def choose_everywhere(self, account: str, name: str) -> None:
+    def choose_everywhere(self, account, name):
         """The name of an account on all chains, as ENS's default registrar keeps it."""
         reverse = f"{account[2:].lower()}.default.reverse"
         self.resolve_by(reverse, self.resolver)
         self.name(reverse, name)
 
-    def name(self, reverse: str, name: str) -> None:
+    def name(self, reverse, name):
         self._do(self.resolver, "setName", node_of(reverse), name)
 
-    def be_at(self, contract: Contract, address: bytes) -> Contract:
+    def be_at(self, contract, address):
         """The code of a contract, with an empty storage, is at another address as well."""
         code = self.anvil.call("eth_getCode", contract.address, "latest")
         self.anvil.call("anvil_setCode", f"0x{address.hex()}", code)
         return Contract(f"0x{address.hex()}", contract.artifact)
 
-    def offchain(self, urls: list[str], sender: str = ZERO, depth: int = 1) -> Contract:
+    def offchain(self, urls, sender=ZERO, depth=1):
         """A resolver that asks other hosts, `depth` times one after another."""
         return self.anvil.deploy(self.owner, "Offchain", urls, sender, depth)
 
-    def resolve_by(self, name: str, resolver: Contract) -> None:
+    def resolve_by(self, name, resolver):
         self.own(name)
         self._do(self.registry, "setResolver", node_of(name), resolver.address)
 
-    def choose(self, account: str, name: str) -> None:
+    def choose(self, account, name):
         """An account chooses its primary name, which may be any text."""
         sent = self.anvil.transact(account, self.registrar, "setName", name, gas=GAS)
         assert self.anvil.receipt_of(sent)["status"] == "0x1"
 
-    def be_named_by(self, account: str, resolver: Contract) -> None:
+    def be_named_by(self, account, resolver):
         """An account lets a resolver of its own say its primary name."""
         sent = self.anvil.transact(
             account,
@@ -109,7 +99,7 @@ class EnsChain:
         )
         assert self.anvil.receipt_of(sent)["status"] == "0x1"
 
-    def _do(self, contract: Contract, function: str, *args: Any) -> None:
+    def _do(self, contract, function, *args):
         entry = function.partition("(")[0]
         overloaded = contract
         if "(" in function:
@@ -123,8 +113,8 @@ class EnsChain:
         sent = self.anvil.transact(self.owner, overloaded, entry, *args, gas=GAS)
         assert self.anvil.receipt_of(sent)["status"] == "0x1", function
 
-    def _deploy(self, package: str, name: str, *args: Any) -> Contract:
-        artifact = published(package, name)
+    def _deploy(self, package, name, *args):
+        artifact = published(name, f"@ensdomains/{package}/build/contracts/{name}.json")
         sent = self.anvil.send(self.owner, None, data=creation_code(artifact, *args), gas=9_000_000)
         receipt = self.anvil.receipt_of(sent)
         assert receipt["status"] == "0x1", name

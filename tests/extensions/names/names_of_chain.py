@@ -1,6 +1,6 @@
 """What the API and pages say of names on a chain."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -22,7 +22,7 @@ class Named(NamedTuple):
     node: FaultyNode
     client: FlaskClient
 
-    def follow(self) -> None:
+    def follow(self):
         """Until the index has what was mined, and the service has noticed it: until then it serves
         the responses of before."""
         head = self.ens.anvil.head()
@@ -30,23 +30,23 @@ class Named(NamedTuple):
         newest = "/api/v1/blocks?limit=1"
         wait_until(lambda: self.client.get(newest).json["blocks"][0]["number"] >= head)
 
-    def mine(self) -> None:
+    def mine(self):
         self.ens.anvil.mine()
         self.follow()
 
-    def of(self, address: str) -> tuple[str | None, str | None]:
+    def of(self, address):
         """The name in an address's record, and why there is none."""
         record = get(self.client, f"/addresses/{address}")
         return record["name"], record["nameProblem"]
 
-    def lookup(self, name: str) -> Any:
+    def lookup(self, name):
         return self.client.get(f"/api/v1/names/{name}")
 
-    def page(self, path: str) -> str:
+    def page(self, path):
         answer = self.client.get(path)
         assert answer.status_code == 200, answer.text
         return answer.text
 
-    def found(self, text: str) -> list[dict[str, Any]]:
+    def found(self, text):
         results = get(self.client, "/search", q=text)["results"]
         return [result for result in results if result["type"] == "name"]

@@ -25,10 +25,8 @@ from scan.extensions.names.node_names import MAX_LOOKUPS
 from scan.extensions.names.settings import Settings
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
-from tests.extensions.names.ens_chain import EnsChain
 from tests.extensions.names.names_of_chain import HAS_SEARCH, Named
 from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import Indexing
 from tests.support.lists import get
 from tests.support.receiver import Answer, Authority, Handler, Received, Receiver
 
@@ -53,13 +51,7 @@ def quiet(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 @pytest.fixture(params=[*Interface])
-def asking(
-    request: pytest.FixtureRequest,
-    ens: EnsChain,
-    indexing: Indexing,
-    authority: Authority,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Named]:
+def asking(request, ens, indexing, authority, monkeypatch):
     """The service that asks gateways, and may reach those of this machine."""
     monkeypatch.setattr(gateways, "ALLOWED", LOOPBACK)
     with FaultyNode(ens.anvil.url) as node:

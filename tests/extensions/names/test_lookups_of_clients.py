@@ -31,7 +31,7 @@ def test_a_client_has_one_lookup_at_a_time(asking, receiver):
         return says(alice)(handler, received)
 
     receiver.behaviour = slowly
-    statuses: list[int] = []
+    statuses = []
     client = asking.client.application.test_client()
     slow = threading.Thread(
         target=lambda: statuses.append(client.get("/api/v1/names/slow.eth").status_code)

@@ -160,7 +160,7 @@ def test_without_the_package_names_beyond_ascii_are_not_checked(monkeypatch):
 def test_one_name_is_checked_at_a_time(normalizer):
     """A second one is refused shortly, as it would hold a thread."""
     with normalizer._one.place():
-        refused: list[Unavailable] = []
+        refused = []
 
         def ask():
             try:

@@ -81,8 +81,7 @@ def theirs(names):
     ran = subprocess.run(
         command, input=json.dumps(names).encode(), cwd=NODE, capture_output=True, check=True
     )
-    results: list[str | None] = json.loads(ran.stdout)
-    return results
+    return json.loads(ran.stdout)
 
 
 @pytest.mark.long

@@ -82,7 +82,7 @@ def queries(first, scenario):
     topics = [log["topics"][0] for log in first.get("/api/v1/logs?limit=60").json["logs"][::20]]
     parties = [*({"address": a} for a in people), {"from": people[0]}, {"to": people[1]}]
     pair = {"from": people[0], "to": people[1]}
-    filters: dict[str, list[dict[str, Any]]] = {
+    filters = {
         "transactions": [{}, *parties, pair, {"from": people[0], "to": tokens[0]}],
         "token_transfers": [
             {},
@@ -128,8 +128,7 @@ def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(pruned, sc
 
 
 def timestamp(client, block):
-    text: str = client.get(f"/api/v1/blocks/{block}").json["timestamp"]
-    return text
+    return client.get(f"/api/v1/blocks/{block}").json["timestamp"]
 
 
 def test_lists_and_their_cursors_end_at_the_first_kept_block(pruned, scenario):
@@ -166,7 +165,7 @@ def test_items_follow_the_place_of_one_whose_transfers_are_removed(pruned, scena
     paths += [f"tokens/{token}/instances" for token in tokens]
     pages = 0
     for path in paths:
-        place: dict[str, Any] | None = {}
+        place = {}
         while place is not None:
             expected, answer = (
                 client.get(f"/api/v2/{path}", query_string=place).json for client in pruned[:2]

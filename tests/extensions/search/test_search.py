@@ -1,7 +1,6 @@
 """GET /api/v1/search: what a text may mean, in which order, and what the database pays for it."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import psycopg2
 import pytest
@@ -37,8 +36,7 @@ CREATE INDEX tokens_by_similar_name ON tokens (lower(name));
 def search(client, text):
     answer = client.get("/api/v1/search", query_string={"q": text})
     assert answer.status_code == 200, answer.text
-    results: list[dict[str, Any]] = answer.json["results"]
-    return results
+    return answer.json["results"]
 
 
 def test_blocks_are_found_by_number_and_hash(client, scenario):

@@ -84,7 +84,7 @@ def like(frame):
 def test_a_simulation_is_the_transaction_that_was_then_sent(client, scenario, most):
     compared = [t for t in alone(scenario) if int(t["gasLimit"] or 0) <= ANONYMOUS_GAS]
     step = max(1, len(compared) // most)
-    seen: Counter[str] = Counter()
+    seen = Counter()
     pools = {trade["pairAddress"] for trade in scenario.truth.dex_trades}
     for sent in compared[::step]:
         of_node = scenario.anvil.call("eth_getTransactionByHash", sent["hash"])

@@ -1,7 +1,5 @@
 """The variables that a simulated call would change, by their names."""
 
-from typing import Any
-
 import pytest
 
 from tests.extensions.transaction_details.storage.conftest import Deployed, calldata, deploy
@@ -16,7 +14,7 @@ def kept(explorer: Explorer) -> Deployed:
 
 def names_of(kept, signature, *values):
     call = {"to": kept.address, "data": calldata(signature, *values)}
-    answer: Any = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
+    answer = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
     [outcome] = answer.json["calls"]
     [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
     return [[v["name"] for v in slot["variables"]] for slot in account["storage"]]

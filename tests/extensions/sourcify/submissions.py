@@ -2,9 +2,8 @@
 
 import re
 import time
-from typing import Any
 
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 
 CHAIN = "31337"
@@ -22,25 +21,23 @@ STANDARD = standard_input({PATH: SOURCE}, optimizer={"enabled": True, "runs": 30
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
-def get(explorer: Explorer, path: str, **query: str) -> Any:
+def get(explorer, path, **query):
     return explorer.client.get(path, query_string=query)
 
 
-def submit(
-    explorer: Explorer, address: str, body: object, path: str = "/v2/verify", client: str = "::1"
-) -> Any:
+def submit(explorer, address, body, path="/v2/verify", client="::1"):
     peer = {"REMOTE_ADDR": client}
     return explorer.client.post(f"{path}/{CHAIN}/{address}", json=body, environ_base=peer)
 
 
-def standard_request(source: str = SOURCE, **changed: object) -> dict[str, Any]:
+def standard_request(source=SOURCE, **changed):
     given = {**STANDARD, "sources": {PATH: {"content": source}}}
     version = f"{VERSION}+commit.7893614a"
     body = {"stdJsonInput": given, "compilerVersion": version, "contractIdentifier": IDENTIFIER}
     return {**body, **changed}
 
 
-def ended(explorer: Explorer, response: Any) -> Any:
+def ended(explorer, response):
     assert response.status_code == 202, response.json
     verification_id = response.json["verificationId"]
     assert UUID.fullmatch(verification_id)
@@ -53,7 +50,7 @@ def ended(explorer: Explorer, response: Any) -> Any:
     raise TimeoutError(job.json)
 
 
-def is_error(response: Any, status: int, code: str) -> bool:
+def is_error(response, status, code):
     assert response.content_type == "application/json"
     value = response.json
     assert set(value) == {"customCode", "message", "errorId"} and UUID.fullmatch(value["errorId"])
@@ -61,6 +58,6 @@ def is_error(response: Any, status: int, code: str) -> bool:
     return True
 
 
-def deployed(explorer: Explorer, source: str = SOURCE) -> str:
+def deployed(explorer, source=SOURCE):
     standard = {**STANDARD, "sources": {PATH: {"content": source}}}
     return explorer.deploy(compiled(VERSION, standard, PATH, "Stored").creation)

@@ -5,7 +5,6 @@ import uuid
 import pytest
 
 from scan.extensions.sourcify import interface
-from scan.http.request_state import Services
 from scan.verification import metadata_request
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 from tests.extensions.sourcify.submissions import (
@@ -166,7 +165,7 @@ def test_bodies_are_json_of_a_bounded_size(explorer, stored):
 
 
 def test_the_interface_is_charged_like_the_others(explorer):
-    services: Services = explorer.app.extensions["scan"]
+    services = explorer.app.extensions["scan"]
     assert services.limiter is not None
     response = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")
     assert int(response.headers["X-RateLimit-Remaining"]) > 0

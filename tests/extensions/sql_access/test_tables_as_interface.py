@@ -240,7 +240,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
     database = Database(administrator, statement_timeout_ms=5_000)
     sessions = [psycopg2.connect(**fields) for _ in range(3)]
     running, in_transaction, idle = sessions
-    ended: list[psycopg2.Error] = []
+    ended = []
 
     def run():
         try:

@@ -20,7 +20,7 @@ class Streaming(NamedTuple):
     server: str
 
 
-def announce_blocks(database_url: str) -> None:
+def announce_blocks(database_url):
     """Without a row of the chain nobody is notified."""
     execute(
         database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"

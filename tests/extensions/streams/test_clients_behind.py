@@ -4,7 +4,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
@@ -59,7 +58,6 @@ def chain(database_url: str) -> Iterator[Chain]:
 
 def newest(database):
     end = block_events.read_newest(database)
-    assert end is not None
     return end.position
 
 
@@ -69,7 +67,7 @@ def read_next(database, position, types=TYPES):
 
 def read_all(database, shared, position, types=TYPES):
     """What a stream is sent, with whether it was removed, and where that ended."""
-    received: list[tuple[str, Any]] = []
+    received = []
     version = read_next(database, position, frozenset()).version  # as of a stream that is opened
     while True:
         events = shared.read_next(position, types, version)
@@ -130,7 +128,7 @@ def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
     chain.unwind(chain.number - 2)
     chain.append([Move(BERT, ANNA), Move(BERT, ANNA)])
     received, position = read_all(database, shared, start)
-    held: list[str] = []
+    held = []
     for event_type, is_removed in received:
         if is_removed:
             assert held.pop() == event_type

@@ -110,7 +110,7 @@ def indexed(server):
     for place, entity in enumerate(("blocks", *TYPES[1:])):
         number = "number" if entity == "blocks" else "blockNumber"
         body = {"entity": entity, "orderBy": "asc", "limit": 100}
-        records: list[dict[str, Any]] = []
+        records = []
         while page := query(server, {**body, "offset": len(records)}):
             records += page
         rows += [(record[number], place, i, record) for i, record in enumerate(records)]

@@ -20,10 +20,8 @@ HASH = "0x" + 64 * "a"
 
 
 @pytest.fixture
-def chain(database_url: str) -> Iterator[Chain]:
-    database = Database(database_url, statement_timeout_ms=0)
-    yield Chain(database)
-    database.close()
+def chain(database):
+    return Chain(database)
 
 
 def client_of(url, chain):

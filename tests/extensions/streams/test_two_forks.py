@@ -89,7 +89,7 @@ def test_after_each_fork_every_consumer_is_sent_exactly_what_has_changed(forked)
     """Also those that were behind, which share what is read: nothing is sent of a block that came
     and went while they were away. In the end a branch comes back."""
     start = f"1-{forked.block(1)['hash']}-2"
-    held: dict[str, list[tuple[str, str]]] = {start: []}  # by positions
+    held = {start: []}  # by positions
     with EventSource(forked.server, types=TYPES, lastEventId=start) as live:
         for values_wei in ((1, 1), (2, 2), (3, 3), (1, 1, 1)):
             before = forked.events()

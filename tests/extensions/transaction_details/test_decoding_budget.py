@@ -36,7 +36,7 @@ def events(count, *types, anonymous=True, indexed=0):
 @pytest.fixture
 def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The entries by which something was decoded, as far as their values."""
-    made: list[str] = []
+    made = []
     decode = abi_decoding.decoded_values
 
     def counted(types, data, *, strict):
@@ -89,7 +89,7 @@ def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts):
 )
 def test_no_more_types_of_an_abi_are_read_than_a_bound(inputs, monkeypatch):
     """A stored ABI of 1 MiB held 140,000, which took 0.7 s beside the budget."""
-    made: list[AbiType] = []
+    made = []
     monkeypatch.setattr(abi, "AbiType", lambda *a, **k: made.append(AbiType(*a, **k)) or made[-1])
     entries = [{"type": "function", "name": f"f{n}", "inputs": inputs} for n in range(2000)]
     assert index_abi(entries).functions

@@ -15,7 +15,7 @@ from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node
 from tests.support.database import execute
 from tests.support.explorer import Explorer
-from tests.support.faulty_node import Answers, FaultyNode, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.many_functions import PROXY, VERSION, deploy, verified
 from tests.support.serving import wait_until
 from tests.support.solidity import artifact
@@ -168,7 +168,7 @@ def test_many_logs_and_long_calldata_are_given_whole(work, shouted):
 def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
     """Of a transaction with 10,000 logs, whose receipt is read from the node once."""
     client = create_app(work.explorer.settings).test_client()
-    decoded: list[object] = []
+    decoded = []
 
     def decode(*given):
         decoded.append(given)
@@ -176,7 +176,7 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 
     monkeypatch.setattr(transaction_details, "decode_event", decode)
     node = transaction_reader.TransactionReader._read_singly
-    read: list[object] = []
+    read = []
     monkeypatch.setattr(
         transaction_reader.TransactionReader,
         "_read_singly",
@@ -250,7 +250,7 @@ def answers(change):
     """The node's own, with something changed in what is an object."""
 
     def reply(calls, forward):
-        found: Answers = forward(calls)
+        found = forward(calls)
         for each in found:
             if isinstance(each.get("result"), dict):
                 change(each["result"])

@@ -1,18 +1,16 @@
 """Accounts of made chains: each signs with the key that its name makes; others' signatures are made
 up, as nobody recovers a sender from them."""
 
-from collections.abc import Sequence
-
 import rlp
 from coincurve import PrivateKey
 from eth_utils import keccak
 
-from tests.support.chain_forms.encoding import Json, encodable
+from tests.support.chain_forms.encoding import encodable
 
 private_keys: dict[bytes, PrivateKey] = {}  # by address
 
 
-def account(key: bytes) -> bytes:
+def account(key):
     """The address of a private key, with which add() signs its transactions."""
     private_key = PrivateKey(key)
     holder = keccak(private_key.public_key.format(compressed=False)[1:])[12:]
@@ -20,11 +18,11 @@ def account(key: bytes) -> bytes:
     return holder
 
 
-def address(name: str) -> bytes:
+def address(name):
     return account(keccak(text=f"account {name}"))
 
 
-def signed(transaction: Json, names: Sequence[str]) -> Json:
+def signed(transaction, names):
     """The transaction with its sender's signature, where its encoding by these fields ends with one
     and the sender's key is known."""
     key = private_keys.get(transaction["from"])

@@ -1,16 +1,14 @@
 """The form of Arbitrum."""
 
-from typing import Any
-
 from eth_utils import keccak
 
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import hash_of
 from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS, system_address
-from tests.support.chain_forms.made_chain import ETH, GWEI, Made, MadeChain, log, word
+from tests.support.chain_forms.made_chain import ETH, GWEI, MadeChain, log, word
 
 
-def arbitrum() -> MadeChain:
+def arbitrum():
     """arbos/tx_processor.go, arbos/util/transfer.go and arbos/retryables of OffchainLabs/nitro,
     core/types/arb_types.go of OffchainLabs/go-ethereum: deposits, a ticket that is redeemed at
     once, one that fails and is redeemed by hand, an unsigned and a usual transaction."""
@@ -41,7 +39,7 @@ class _Arbitrum:
     )
     REDEEM = keccak(text="redeem(bytes32)")[:4]
 
-    def __init__(self, chain: MadeChain) -> None:
+    def __init__(self, chain):
         self.chain = chain
         self.mock_call = "INVALID"
         chain.unknown = {self.NETWORK, self.POSTER_FUNDS}  # accounts in the state of ArbOS
@@ -63,7 +61,7 @@ class _Arbitrum:
             0x6A: ("chainId", "input"),
         }
 
-    def play(self) -> MadeChain:
+    def play(self):
         self.begin()
         self.pay(ALICE, BOB, 5)
         self.pay(BOB, CAROL, 6, type=0)
@@ -93,7 +91,7 @@ class _Arbitrum:
         self.mine()
         return self.chain
 
-    def begin(self) -> None:
+    def begin(self):
         """Each block begins with ArbOS' own transaction."""
         number = self.chain.head + 1
         call = keccak(text="startBlock(uint256,uint64,uint64,uint64)")[:4]
@@ -106,11 +104,11 @@ class _Arbitrum:
             fee=0,
         )
 
-    def mine(self) -> None:
+    def mine(self):
         number = self.chain.head + 1
         self.chain.mine(l1BlockNumber=900 + number, sendCount=5, sendRoot=word("send root"))
 
-    def pay(self, sender: bytes, to: bytes, value: int, **fields: Any) -> Made:
+    def pay(self, sender, to, value, **fields):
         """The tip is not paid, and the part for L1 goes to another account."""
         return self.chain.pay(
             sender,
@@ -122,12 +120,12 @@ class _Arbitrum:
             **fields,
         )
 
-    def collect(self, base_fees: int, tips: int) -> None:
+    def collect(self, base_fees, tips):
         for_l1 = 1000 * self.chain.base_fee
         self.chain.move(None, self.POSTER_FUNDS, for_l1)
         self.chain.move(None, self.NETWORK, base_fees - for_l1)
 
-    def add(self, transaction: dict[str, Any], *, gas_used: int, value: int) -> None:
+    def add(self, transaction, *, gas_used, value):
         """One that pays without a signature."""
         fee = gas_used * self.chain.base_fee
         self.chain.move(transaction["from"], None, fee)
@@ -139,7 +137,7 @@ class _Arbitrum:
             transaction | priced, receipt | {"effectiveGasPrice": self.chain.base_fee}, fee=fee
         )
 
-    def deposit(self, sender: bytes, to: bytes, value: int) -> None:
+    def deposit(self, sender, to, value):
         self.chain.move(None, sender, value)
         self.chain.move(sender, to, value)
         minted = {"purpose": "deposit", "from": None, "to": sender, "value": value}
@@ -151,7 +149,7 @@ class _Arbitrum:
             trace={"beforeEVMTransfers": [minted], "afterEVMTransfers": []},
         )
 
-    def submit(self, sender: bytes, to: bytes, value: int, *, gas: int) -> dict[str, Any]:
+    def submit(self, sender, to, value, *, gas):
         """A ticket, with its first redemption scheduled."""
         base_fee, data = self.chain.base_fee, b"\1\2\3"
         submission_fee = (1400 + 6 * len(data)) * self.L1_BASE_FEE
@@ -204,7 +202,7 @@ class _Arbitrum:
         )
         return {**transaction, "hash": ticket_id, "submission_fee": submission_fee}
 
-    def redeem(self, ticket: dict[str, Any], *, gas_used: int, status: int = 1) -> None:
+    def redeem(self, ticket, *, gas_used, status=1):
         """The redemption that a ticket schedules; its gas was paid with the ticket."""
         chain, base_fee, gas = self.chain, self.chain.base_fee, ticket["gas"]
         sender, to, value = ticket["from"], ticket["retryTo"], ticket["retryValue"]
@@ -245,5 +243,5 @@ class _Arbitrum:
             trace={"beforeEVMTransfers": transfers[0], "afterEVMTransfers": transfers[1]} | failed,
         )
 
-    def escrow(self, ticket_id: bytes) -> bytes:
+    def escrow(self, ticket_id):
         return keccak(b"retryable escrow" + ticket_id)[12:]

@@ -35,30 +35,30 @@ ENCODINGS: Mapping[int, Sequence[str]] = {
 }
 
 
-def hash_of(type_: int, values: Sequence[Any]) -> bytes:
+def hash_of(type_, values):
     return keccak(bytes([type_]) + rlp.encode([*map(encodable, values)]))
 
 
-def union_of(blooms: Sequence[bytes | int]) -> int:
+def union_of(blooms):
     bits = 0
     for bloom in blooms:
         bits |= bloom if isinstance(bloom, int) else int.from_bytes(bloom)
     return bits
 
 
-def bloom_of(parts: Sequence[bytes]) -> int:
+def bloom_of(parts):
     """Of addresses and topics: three bits of 2048 for each, Yellow Paper, section 4.3.1."""
     hashes = [keccak(part) for part in parts]
     return union_of([1 << int.from_bytes(h[n : n + 2]) % 2048 for h in hashes for n in (0, 2, 4)])
 
 
-def list_root(values: Sequence[bytes]) -> bytes:
+def list_root(values):
     """The root of a list's trie, Yellow Paper appendix D."""
     paths = [(rlp.encode(index).hex(), value) for index, value in enumerate(values)]
     return keccak(rlp.encode(_node(paths)))
 
 
-def _node(pairs: Sequence[tuple[str, bytes]]) -> Any:
+def _node(pairs):
     if not pairs:
         return b""
     if len(pairs) == 1:
@@ -77,17 +77,17 @@ def _node(pairs: Sequence[tuple[str, bytes]]) -> Any:
     return [*(_reference(_node(b)) if b else b"" for b in branches), *(own or [b""])]
 
 
-def _prefixed(path: str, *, is_leaf: bool) -> bytes:
+def _prefixed(path, *, is_leaf):
     flag = 2 * is_leaf + len(path) % 2
     return bytes.fromhex(f"{flag:x}{'' if len(path) % 2 else '0'}{path}")
 
 
-def _reference(node: Any) -> Any:
+def _reference(node):
     encoded = rlp.encode(node)
     return node if len(encoded) < 32 else keccak(encoded)
 
 
-def encodable(value: Any) -> Any:
+def encodable(value):
     if value is None:
         return b""
     if isinstance(value, list):

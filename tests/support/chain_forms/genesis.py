@@ -7,5 +7,5 @@ ALICE, BOB, CAROL = address("alice"), address("bob"), address("carol")
 GENESIS = {ALICE: 10 * ETH, BOB: ETH}
 
 
-def system_address(number: int) -> bytes:
+def system_address(number):
     return number.to_bytes(20)

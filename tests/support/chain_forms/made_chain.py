@@ -1,7 +1,7 @@
 """A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -27,7 +27,7 @@ CALL_TRACER = {"tracer": "callTracer"}
 SIGNATURE = {"r": 0x1234 << 200, "s": 0x5678 << 180}
 
 
-def word(name: str) -> bytes:
+def word(name):
     return keccak(text=f"word {name}")
 
 
@@ -46,14 +46,14 @@ class MadeChain:
 
     def __init__(
         self,
-        chain_id: int,
-        balances: Mapping[bytes, int],
+        chain_id,
+        balances,
         *,
-        base_fee: int = 7 * GWEI,
-        header_fields: Sequence[str] = HEADER_FIELDS,
+        base_fee=7 * GWEI,
+        header_fields=HEADER_FIELDS,
         genesis: Mapping[str, Any] = {},
-        **fields: Any,
-    ) -> None:
+        **fields,
+    ):
         """`fields` are those of every header; None leaves out one that headers have by default."""
         self.chain_id = chain_id
         self.balances = Counter(balances)
@@ -74,18 +74,18 @@ class MadeChain:
         self.mine(**genesis)
 
     @property
-    def head(self) -> int:
+    def head(self):
         return len(self._blocks) - 1
 
     @property
-    def addresses(self) -> list[bytes]:
+    def addresses(self):
         """All that the chain has seen, but for nobody."""
         return sorted(self._seen() - {ZERO})
 
-    def balance(self, holder: bytes) -> int:
+    def balance(self, holder):
         return self._blocks[-1][3][holder]
 
-    def move(self, sender: bytes | None, to: bytes | None, amount: int) -> None:
+    def move(self, sender, to, amount):
         """None mints or burns."""
         if sender is not None:
             assert self.balances[sender] >= amount >= 0
@@ -93,23 +93,23 @@ class MadeChain:
         if to is not None:
             self.balances[to] += amount
 
-    def next_nonce(self, sender: bytes) -> int:
+    def next_nonce(self, sender):
         self._nonces[sender] += 1
         return self._nonces[sender] - 1
 
     def pay(
         self,
-        sender: bytes,
-        to: bytes,
-        value: int,
+        sender,
+        to,
+        value,
         *,
-        gas_used: int = 21_000,
-        tip: int = GWEI,
-        receive: Callable[[int, int], None] | None = None,
-        more_fee: int = 0,
-        receipt: Json | None = None,
-        **fields: Any,
-    ) -> Made:
+        gas_used=21_000,
+        tip=GWEI,
+        receive=None,
+        more_fee=0,
+        receipt=None,
+        **fields,
+    ):
         """A usual transaction of type 2, or of the type among its fields; `receive` says who gets
         base fees and tips, by default the miner the tips; `more_fee` is what the chain adds."""
         price = self.base_fee + tip
@@ -132,20 +132,12 @@ class MadeChain:
         )
 
     @property
-    def miner(self) -> bytes:
+    def miner(self):
         return bytes(self._fields.get("miner", address("miner")))
 
     def add(
-        self,
-        transaction: Json,
-        receipt: Json,
-        *,
-        fee: int,
-        encoding: Sequence[Any] | None = None,
-        trace: Json | None = None,
-        hash_: bytes | None = None,
-        is_traced: bool = True,
-    ) -> Made:
+        self, transaction, receipt, *, fee, encoding=None, trace=None, hash_=None, is_traced=True
+    ):
         """A transaction to the pending block; `encoding` are the values that consensus encodes,
         by default those of its type's fields. With a `hash_` it is in no root."""
         transaction = {"input": b"", "value": 0, "nonce": 0, **transaction}
@@ -177,7 +169,7 @@ class MadeChain:
         self._pending.append(made)
         return made
 
-    def mine(self, **fields: Any) -> Json:
+    def mine(self, **fields):
         """End the block, with fields of its header beside the usual ones; return its JSON."""
         number = len(self._blocks)
         pending, self._pending = self._pending, []
@@ -231,14 +223,14 @@ class MadeChain:
         self._blocks.append((block, receipts, traces, +self.balances))
         return block
 
-    def mine_sealed(self, vanity: bytes, seal: Callable[[bytes], bytes], **fields: Any) -> Json:
+    def mine_sealed(self, vanity, seal, **fields):
         """End the block with extraData that ends with a seal of the hash without it."""
         unsealed = self.mine(extraData=vanity, **fields)
         self._blocks.pop()
         self._pending = self._last_pending
         return self.mine(extraData=vanity + seal(unsealed["hash"]), **fields)
 
-    def mine_with_state_sync(self, transaction: Json, receipt: Json) -> None:
+    def mine_with_state_sync(self, transaction, receipt):
         """End the block with a transaction whose hash is made of the block's, by Polygon."""
         number = len(self._blocks)
         made = self.add(transaction, receipt, fee=0, hash_=bytes(32), is_traced=False)
@@ -254,12 +246,10 @@ class MadeChain:
         ]
         assert self.mine()["hash"] == block_hash
 
-    def lines(
-        self, *, apart: frozenset[bytes] = frozenset(), has_bytes: bool = False
-    ) -> list[bytes]:
+    def lines(self, *, apart=frozenset(), has_bytes=False):
         """The recording of a node with this chain, and the state of every block; receipts of the
         transactions `apart` are returned by their hash alone."""
-        rows: list[tuple[str, list[Any], Any]] = [("eth_chainId", [], self.chain_id)]
+        rows = [("eth_chainId", [], self.chain_id)]
         if has_bytes:
             rows += [(method, [parameter], raw) for (method, parameter), raw in self.bytes.items()]
         seen = sorted(self._seen())
@@ -286,7 +276,7 @@ class MadeChain:
             for method, params, result in rows
         ]
 
-    def _seen(self) -> set[bytes]:
+    def _seen(self):
         seen = {ZERO, *self.balances}
         for block, receipts, *_ in self._blocks:
             seen |= {block["miner"]}
@@ -294,10 +284,10 @@ class MadeChain:
             seen |= {log["address"] for receipt in receipts for log in receipt["logs"]}
         return seen - {None}
 
-    def _parent(self) -> bytes:
+    def _parent(self):
         return bytes(self._blocks[-1][0]["hash"]) if self._blocks else bytes(32)
 
-    def _encoded_receipt(self, receipt: Json) -> bytes:
+    def _encoded_receipt(self, receipt):
         logs = [[log["address"], log["topics"], log["data"]] for log in receipt["logs"]]
         tails = self.receipt_tails.get(receipt["type"], ())
         tail = [receipt[name] for name in tails if name in receipt]
@@ -306,11 +296,11 @@ class MadeChain:
         return prefix + rlp.encode([*map(encodable, (*values, *tail))])
 
 
-def log(emitter: bytes, *topics: bytes, data: bytes = b"") -> Json:
+def log(emitter, *topics, data=b""):
     return {"address": emitter, "topics": list(topics), "data": data}
 
 
-def _receipts(pending: Sequence[Made]) -> Iterator[Json]:
+def _receipts(pending):
     gas, log_index = 0, 0
     for made in pending:
         gas += made.receipt["gasUsed"]
@@ -327,7 +317,7 @@ def _receipts(pending: Sequence[Made]) -> Iterator[Json]:
         }
 
 
-def _json(value: Any) -> Any:
+def _json(value):
     if isinstance(value, dict):
         return {name: _json(part) for name, part in value.items()}
     if isinstance(value, list):

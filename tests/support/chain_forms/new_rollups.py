@@ -13,7 +13,7 @@ DENIM_S = 1_793_901_600
 ZERO = bytes(20)
 
 
-def denim() -> MadeChain:
+def denim():
     """docs.base.org, upgrades/denim/200ms-blocks: each block begins with the deposit of L1's values
     and one of its milliseconds; `timestampMs` follows from it, and is in no header."""
     stack = OpStack("isthmus", 8453)
@@ -31,7 +31,7 @@ def denim() -> MadeChain:
     return stack.chain
 
 
-def lagoon() -> MadeChain:
+def lagoon():
     """specs/protocol/lagoon/post-exec.md and sdm.md of ethereum-optimism/specs: a block's last
     transaction has the gas that others get back, and nothing else; receipts have what is left."""
     stack = OpStack("isthmus")
@@ -45,7 +45,7 @@ def lagoon() -> MadeChain:
     return stack.chain
 
 
-def _add_refunds(chain: MadeChain, payload: list[object]) -> None:
+def _add_refunds(chain, payload):
     """With the fee for L1 that op-reth gave by mistake (ethereum-optimism/optimism 22941), and the
     empty frame that tracers return of what is never run."""
     frame = {"type": "", "from": ZERO, "to": ZERO, "gas": 0, "gasUsed": 0, "input": b""}
@@ -60,7 +60,7 @@ def _add_refunds(chain: MadeChain, payload: list[object]) -> None:
     del made.transaction["nonce"]
 
 
-def sharing_seconds(blocks: int, blocks_a_second: int) -> MadeChain:
+def sharing_seconds(blocks, blocks_a_second):
     """A chain of Ethereum's form, of which so many blocks share each second, the last one too."""
     chain = MadeChain(987_654, {ALICE: 10 * ETH, BOB: ETH}, genesis={"timestamp": DENIM_S})
     for number in range(1, blocks):

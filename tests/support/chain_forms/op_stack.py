@@ -1,7 +1,6 @@
 """Forms of the OP stack; each docstring names where its rules are written."""
 
 from hashlib import sha256
-from typing import Any
 
 from eth_utils import keccak
 
@@ -25,7 +24,7 @@ class OpStack:
     PASSER = system_address(0x4200000000000000000000000000000000000016)
     SELECTORS = {"bedrock": "015d8eb9", "ecotone": "440a5e20", "isthmus": "098999be"}
 
-    def __init__(self, fork: str, chain_id: int = 10, base_fees: bytes = BASE_FEES) -> None:
+    def __init__(self, fork, chain_id=10, base_fees=BASE_FEES):
         self.fork = fork
         self.base_fees = base_fees
         fields = {"miner": self.SEQUENCER, "extraData": bytes(9)}
@@ -57,7 +56,7 @@ class OpStack:
         if fork != "bedrock":  # since Canyon
             self.chain.receipt_tails[0x7E] = ("depositNonce", "depositReceiptVersion")
 
-    def play(self) -> MadeChain:
+    def play(self):
         for number in range(1, 4):
             self.begin(number)
             self.deposit(address(f"bridge {number}"), CAROL, mint=ETH, value=ETH)
@@ -68,7 +67,7 @@ class OpStack:
             self.chain.mine()
         return self.chain
 
-    def begin(self, number: int) -> None:
+    def begin(self, number):
         l1_block = (900 + number, 1_700_000_000, 20 * GWEI, word("L1 block"))
         if self.fork == "bedrock":
             words = (*l1_block, 0, word("batcher"), 188, 684_000)
@@ -83,17 +82,7 @@ class OpStack:
         data = bytes.fromhex(self.SELECTORS[self.fork]) + call
         self.deposit(self.DEPOSITOR, self.L1_BLOCK, data=data, gas_used=46_000)
 
-    def deposit(
-        self,
-        sender: bytes,
-        to: bytes,
-        *,
-        mint: int = 0,
-        value: int = 0,
-        status: int = 1,
-        data: bytes = b"",
-        gas_used: int = 21_000,
-    ) -> None:
+    def deposit(self, sender, to, *, mint=0, value=0, status=1, data=b"", gas_used=21_000):
         chain, nonce = self.chain, self.chain.next_nonce(sender)
         chain.move(None, sender, mint)
         if status:
@@ -112,7 +101,7 @@ class OpStack:
             trace={} if status else {"error": "execution reverted"},
         )
 
-    def l1_fee(self, data: bytes) -> tuple[int, dict[str, Any]]:
+    def l1_fee(self, data):
         """What a transaction pays for its bytes on L1, and the receipt's fields."""
         gas = sum(16 if byte else 4 for byte in data) + 68 * 16
         if self.fork == "bedrock":
@@ -123,7 +112,7 @@ class OpStack:
         fields |= {"l1BaseFeeScalar": 1368, "l1BlobBaseFeeScalar": 810_949}
         return gas * scaled // (16 * 10**6 * 16), fields
 
-    def pay(self, sender: bytes, to: bytes, value: int, **fields: Any) -> None:
+    def pay(self, sender, to, value, **fields):
         gas_used = fields.pop("gas_used", 21_000)
         l1_fee, receipt = self.l1_fee(fields.get("input", b""))
         operator = 0
@@ -131,7 +120,7 @@ class OpStack:
             operator = gas_used * 2_000_000 // 10**6 + 7
             receipt |= {"operatorFeeScalar": 2_000_000, "operatorFeeConstant": 7}
 
-        def receive(base_fees: int, tips: int) -> None:
+        def receive(base_fees, tips):
             vaults = (self.base_fees, self.L1_FEES, self.OPERATOR_FEES, self.SEQUENCER)
             for vault, fee in zip(vaults, (base_fees, l1_fee, operator, tips), strict=True):
                 self.chain.move(None, vault, fee)
@@ -148,19 +137,19 @@ class OpStack:
         )
 
 
-def bedrock() -> MadeChain:
+def bedrock():
     return OpStack("bedrock").play()
 
 
-def ecotone() -> MadeChain:
+def ecotone():
     return OpStack("ecotone").play()
 
 
-def isthmus() -> MadeChain:
+def isthmus():
     return OpStack("isthmus").play()
 
 
-def celo() -> MadeChain:
+def celo():
     """CIP-64: core/types/celo_dynamic_fee_tx_v2.go of celo-org/op-geth; base fees go to the fee
     handler, and what is paid in a token moves no coin. Its receipts encode the base fee."""
     stack = OpStack("isthmus", 42220, bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778"))
@@ -191,7 +180,7 @@ def celo() -> MadeChain:
     return chain
 
 
-def mantle() -> MadeChain:
+def mantle():
     """core/state_transition.go and core/types/deposit_tx.go of mantlenetworkio/op-geth: the fee for
     L1 is within the gas; deposits bring MNT by `mint` and a token by `ethValue`."""
     stack = OpStack("bedrock", 5000)

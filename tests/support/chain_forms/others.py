@@ -1,7 +1,5 @@
 """Forms of other chains; each function's docstring names where its rules are written."""
 
-from typing import Any
-
 import rlp
 from eth_keys import keys
 from eth_utils import keccak
@@ -29,7 +27,7 @@ class _Bor:
     COMMITTED = keccak(text="StateCommitted(uint256,bool)")
     DEPOSIT = keccak(text="Deposit(address,address,uint256,uint256,uint256)")
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.chain = MadeChain(
             137,
             {**GENESIS, self.COIN: 10**28},
@@ -39,7 +37,7 @@ class _Bor:
         self.chain.unknown = {self.COIN}
         self.signers = [address("signer"), address("other signer")]
 
-    def play(self, *, is_canonical: bool) -> MadeChain:
+    def play(self, *, is_canonical):
         for number in range(1, 5):
             if number != 4:  # which has a state sync alone
                 self.pay(ALICE, BOB, number)
@@ -50,7 +48,7 @@ class _Bor:
                 self.sync(number, is_canonical=is_canonical)
         return self.chain
 
-    def pay(self, sender: bytes, to: bytes, value: int, **fields: Any) -> None:
+    def pay(self, sender, to, value, **fields):
         chain = self.chain
         signer = self.signers[chain.head % 2]
         tip = 21_000 * GWEI
@@ -58,13 +56,13 @@ class _Bor:
         amounts = (tip, chain.balances[sender], chain.balances[signer], 0, 0)
         fee_log = log(self.COIN, self.FEE_LOG, *words, data=b"".join(map(_word, amounts)))
 
-        def receive(base_fees: int, tips: int) -> None:
+        def receive(base_fees, tips):
             chain.move(None, self.BURNT_AT, base_fees)
             chain.move(None, signer, tips)
 
         chain.pay(sender, to, value, receive=receive, receipt={"logs": [fee_log]}, **fields)
 
-    def sync(self, number: int, *, is_canonical: bool) -> None:
+    def sync(self, number, *, is_canonical):
         chain, amount = self.chain, 7 * ETH
         chain.move(self.COIN, CAROL, amount)
         committed = log(self.RECEIVER, self.COMMITTED, _word(number), data=_word(1))
@@ -82,22 +80,22 @@ class _Bor:
         chain.mine()
 
 
-def _word(value: int | bytes) -> bytes:
+def _word(value):
     return value.rjust(32, b"\0") if isinstance(value, bytes) else value.to_bytes(32)
 
 
-def polygon() -> MadeChain:
+def polygon():
     """A state sync is in no root, and its hash is made of its block's."""
     return _Bor().play(is_canonical=False)
 
 
-def madhugiri() -> MadeChain:
+def madhugiri():
     """Since this fork a state sync is a transaction with an encoding of its own
     (core/types/state_sync_tx.go), and traced (eth/tracers/api.go)."""
     return _Bor().play(is_canonical=True)
 
 
-def bnb() -> MadeChain:
+def bnb():
     """consensus/parlia of bnb-chain/bsc: fees collect at the system address, and the validator's
     transactions at the end of a block, at price 0, hand them on to the validators' contract."""
     system = bytes.fromhex("fffffffffffffffffffffffffffffffffffffffe")
@@ -121,7 +119,7 @@ def bnb() -> MadeChain:
     return chain
 
 
-def avalanche() -> MadeChain:
+def avalanche():
     """plugin/evm/customtypes/header_ext.go of ava-labs/coreth: fields of the header; all fees are
     burnt, at the coinbase 0x0100…00."""
     fields = (
@@ -154,7 +152,7 @@ def avalanche() -> MadeChain:
 COLLECTOR = bytes.fromhex("6bbe78ee9e474842dbd4ab4987b3cefe88426a92")
 
 
-def gnosis() -> MadeChain:
+def gnosis():
     """HeaderDecoder.cs of Nethermind: before its merge a header has a step and a signature in place
     of mixHash and nonce; base fees go to a collector."""
     chain = MadeChain(
@@ -170,7 +168,7 @@ def gnosis() -> MadeChain:
     return _collecting(chain)
 
 
-def merged_gnosis() -> MadeChain:
+def merged_gnosis():
     """docs.gnosischain.com: withdrawals are of mGNO, a token, and move no coin."""
     fields = {"withdrawals": [], "withdrawalsRoot": list_root([])}
     chain, validator = MadeChain(100, GENESIS, **fields), address("validator")
@@ -181,8 +179,8 @@ def merged_gnosis() -> MadeChain:
     return _collecting(chain)
 
 
-def _collecting(chain: MadeChain) -> MadeChain:
-    def receive(base_fees: int, tips: int) -> None:
+def _collecting(chain):
+    def receive(base_fees, tips):
         chain.move(None, COLLECTOR, base_fees)
         chain.move(None, chain.miner, tips)
 
@@ -192,7 +190,7 @@ def _collecting(chain: MadeChain) -> MadeChain:
     return chain
 
 
-def clique() -> MadeChain:
+def clique():
     """EIP-225: who seals a block gets its tips, and is known by the signature in extraData."""
     chain = MadeChain(1337, GENESIS, miner=NOBODY, difficulty=2)
     signers = [keys.PrivateKey(bytes([number]) * 32) for number in (1, 2)]
@@ -206,7 +204,7 @@ def clique() -> MadeChain:
     return chain
 
 
-def linea() -> MadeChain:
+def linea():
     """docs.linea.build: blocks are Ethereum's; a base fee of 7 wei, all but burnt."""
     chain = MadeChain(59144, GENESIS, base_fee=7, difficulty=2, extraData=bytes(97))
     for number in range(1, 4):
@@ -216,7 +214,7 @@ def linea() -> MadeChain:
     return chain
 
 
-def taiko() -> MadeChain:
+def taiko():
     """core/state_transition.go of taikoxyz/taiko-geth: a block's first transaction pays nothing;
     base fees are divided by extraData, from Ontake to Pacaya and since Shasta."""
     # The protocol's own account, whose key everybody knows.
@@ -240,7 +238,7 @@ def taiko() -> MadeChain:
             fee=0,
         )
 
-        def receive(base_fees: int, tips: int, percent: int = percent) -> None:
+        def receive(base_fees, tips, percent=percent):
             shared = base_fees * percent // 100
             chain.move(None, chain.miner, tips + shared)
             chain.move(None, treasury, base_fees - shared)
@@ -252,7 +250,7 @@ def taiko() -> MadeChain:
     return chain
 
 
-def unnamed() -> MadeChain:
+def unnamed():
     """A chain that nobody named, with a type and fields of its own, and Ethereum's fees."""
     chain = MadeChain(987_654, GENESIS)
     chain.encodings[0x50] = ("novelField", *chain.encodings[2])

@@ -7,7 +7,7 @@ from tests.support.chain_forms.made_chain import GWEI, MadeChain, word
 from tests.support.chain_forms.op_stack import bedrock, celo, ecotone, isthmus, mantle
 
 
-def scroll() -> MadeChain:
+def scroll():
     """core/types/l1_message_tx.go and core/state_transition.go of scroll-tech/go-ethereum: messages
     of L1 pay nothing; all else, with the fee for data on L1, goes to one vault."""
     vault = system_address(0x5300000000000000000000000000000000000005)
@@ -33,7 +33,7 @@ def scroll() -> MadeChain:
     return chain
 
 
-def zksync() -> MadeChain:
+def zksync():
     """docs.zksync.io, zks-rpc and transaction types: fees go to the operator's account; the hash of
     a block is not that of a header."""
     operator = address("operator")

@@ -8,7 +8,7 @@ import asyncio
 import inspect
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from datetime import date
 from importlib.resources import files
@@ -17,13 +17,13 @@ from typing import Any
 Function = Callable[..., Any]
 
 
-def of_object(found: object, prefix: str = "") -> Iterator[tuple[str, Function]]:
+def of_object(found, prefix=""):
     for name, function in inspect.getmembers(found, inspect.ismethod):
         if not name.startswith("_"):
             yield f"{prefix}{name}", function
 
 
-def aioetherscan(url: str, _arguments: dict[str, Any]) -> Iterator[tuple[str, Function]]:
+def aioetherscan(url, _arguments):
     from aioetherscan import Client
     from asyncio_throttle import Throttler
 
@@ -34,7 +34,7 @@ def aioetherscan(url: str, _arguments: dict[str, Any]) -> Iterator[tuple[str, Fu
     yield from of_object(client.gas_tracker, "gas_tracker.")
 
 
-def py_etherscan_api(url: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Function]]:
+def py_etherscan_api(url, arguments):
     from etherscan import accounts, client, contracts, proxies, stats, tokens
 
     client.Client.PREFIX = f"{url}/api?"
@@ -55,7 +55,7 @@ def py_etherscan_api(url: str, arguments: dict[str, Any]) -> Iterator[tuple[str,
                 yield name, many.get_balance_multiple if multiple else function
 
 
-def blockscout_python(url: str, _arguments: dict[str, Any]) -> Iterator[tuple[str, Function]]:
+def blockscout_python(url, _arguments):
     import blockscout
     from blockscout.explorer.blockscout import Blockscout, Explorers, Fields
 
@@ -69,10 +69,10 @@ def blockscout_python(url: str, _arguments: dict[str, Any]) -> Iterator[tuple[st
             yield f"{kind} {name}", raising(getattr(made, name), inspect.signature(wrapped))
 
 
-def raising(function: Function, signature: inspect.Signature) -> Function:
+def raising(function, signature):
     """The function with this signature, raising where it returns a response that is an error."""
 
-    def call(**given: Any) -> None:
+    def call(**given):
         response = function(**given)
         if isinstance(response, dict) and response.keys() <= {"message", "errors", "error"}:
             raise ValueError(response)
@@ -81,7 +81,7 @@ def raising(function: Function, signature: inspect.Signature) -> Function:
     return call
 
 
-def ape_etherscan(_url: str, arguments: dict[str, Any]) -> Iterator[tuple[str, Function]]:
+def ape_etherscan(_url, arguments):
     """The plugin of ape, whose ape-config.yaml in the working directory has the URL."""
     from ape import networks
     from ape_etherscan.explorer import Etherscan
@@ -112,13 +112,13 @@ CLIENTS = {
 }
 
 
-async def call(function: Function, arguments: dict[str, Any]) -> None:
+async def call(function, arguments):
     response = function(**arguments)
     if inspect.isawaitable(response):
         await response
 
 
-async def main(name: str) -> dict[str, str]:
+async def main(name):
     given = json.load(sys.stdin)
     results = {}
     for function_name, function in CLIENTS[name](given["url"], given["arguments"]):

@@ -2,18 +2,16 @@
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 MIB = 1024 * 1024
 SIZE = "2000m"  # of which PostgreSQL keeps up to 1 GB of WAL
 
 
 @contextmanager
-def small_disks(folders: Sequence[Path]) -> Iterator[bool]:
+def small_disks(folders):
     """A disk for each folder; false where none can be had."""
-    mounted: list[Path] = []
+    mounted = []
     try:
         for folder in folders:
             folder.mkdir(parents=True, exist_ok=True)
@@ -28,7 +26,7 @@ def small_disks(folders: Sequence[Path]) -> Iterator[bool]:
 
 
 @contextmanager
-def full(folder: Path) -> Iterator[None]:
+def full(folder):
     """While it lasts, nothing more goes onto the disk of the folder."""
     filler = folder / "filler"
     size = 0

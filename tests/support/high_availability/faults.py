@@ -3,9 +3,8 @@
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
-from random import Random
 from typing import NamedTuple
 
 from tests.support.high_availability.disks import full
@@ -24,18 +23,18 @@ class Fault(NamedTuple):
     number: int = 0  # its place in the table
 
 
-def pause(seconds: float) -> None:
+def pause(seconds):
     threading.Event().wait(seconds)
 
 
-def signal_all(pids: Iterable[int], number: signal.Signals) -> None:
+def signal_all(pids, number):
     for pid in pids:
         with suppress(ProcessLookupError):
             os.kill(pid, number)
 
 
 @contextmanager
-def frozen(pids: list[int]) -> Iterator[None]:
+def frozen(pids):
     """As a machine that swaps, or a paused virtual one; its sockets still take connections."""
     signal_all(pids, signal.SIGSTOP)
     try:
@@ -44,12 +43,12 @@ def frozen(pids: list[int]) -> Iterator[None]:
         signal_all(reversed(pids), signal.SIGCONT)
 
 
-def leader(stand: Stand) -> str:
+def leader(stand):
     wait_until(stand.cluster.leader, 60, "a leader")
     return str(stand.cluster.leader())
 
 
-def replica(stand: Stand) -> str:
+def replica(stand):
     """The one that commits wait for."""
     for name, member in stand.cluster.members().items():
         if member["role"] == "sync_standby":
@@ -57,16 +56,16 @@ def replica(stand: Stand) -> str:
     return next(n for n in ("db1", "db2", "db3") if n != leader(stand))
 
 
-def patroni_tree(stand: Stand, name: str) -> list[int]:
+def patroni_tree(stand, name):
     return tree(stand.cluster.processes[name].pid)
 
 
-def postgres_tree(stand: Stand, name: str) -> list[int]:
+def postgres_tree(stand, name):
     return tree(stand.cluster.postgres_pid(name))
 
 
 @contextmanager
-def power_off(stand: Stand, name: str) -> Iterator[None]:
+def power_off(stand, name):
     """Patroni and PostgreSQL end at once, and begin again afterwards."""
     process = stand.cluster.processes[name]
     process.is_held = True
@@ -78,12 +77,12 @@ def power_off(stand: Stand, name: str) -> Iterator[None]:
         process.is_held = False
 
 
-def lose_machine(stand: Stand, name: str, seconds: float) -> None:
+def lose_machine(stand, name, seconds):
     with power_off(stand, name):
         pause(seconds)
 
 
-def lose_leader(stand: Stand, seconds: float) -> None:
+def lose_leader(stand, seconds):
     """Until another node leads, and for a moment more."""
     name = leader(stand)
     with power_off(stand, name):
@@ -91,83 +90,83 @@ def lose_leader(stand: Stand, seconds: float) -> None:
         pause(seconds)
 
 
-def freeze_machine(stand: Stand, name: str, seconds: float) -> None:
+def freeze_machine(stand, name, seconds):
     with frozen([*patroni_tree(stand, name), *postgres_tree(stand, name)]):
         pause(seconds)
 
 
-def kill_postgres(stand: Stand, name: str, _seconds: float) -> None:
+def kill_postgres(stand, name, _seconds):
     signal_all([stand.cluster.postgres_pid(name)], signal.SIGKILL)
 
 
-def freeze_postgres(stand: Stand, name: str, seconds: float) -> None:
+def freeze_postgres(stand, name, seconds):
     with frozen(postgres_tree(stand, name)):
         pause(seconds)
 
 
-def kill_patroni(stand: Stand, name: str, _seconds: float) -> None:
+def kill_patroni(stand, name, _seconds):
     signal_all([stand.cluster.processes[name].pid], signal.SIGKILL)
 
 
-def freeze_patroni(stand: Stand, name: str, seconds: float) -> None:
+def freeze_patroni(stand, name, seconds):
     """Its PostgreSQL goes on as a leader that nobody looks after."""
     with frozen(patroni_tree(stand, name)):
         pause(seconds)
 
 
-def isolate(stand: Stand, name: str, seconds: float) -> None:
+def isolate(stand, name, seconds):
     with stand.links.isolation(name):
         pause(seconds)
 
 
-def slow_down(stand: Stand, name: str, seconds: float) -> None:
+def slow_down(stand, name, seconds):
     with stand.links.changed(f"postgres {name}", delay_s=0.05):
         pause(seconds)
 
 
-def fill_disk(stand: Stand, name: str, seconds: float) -> None:
+def fill_disk(stand, name, seconds):
     with full(stand.cluster.folder / name):
         pause(seconds)
 
 
-def switch_over(stand: Stand, _seconds: float) -> None:
+def switch_over(stand, _seconds):
     stand.cluster.switch_over()
 
 
-def lose_etcd(stand: Stand, seconds: float) -> None:
+def lose_etcd(stand, seconds):
     with frozen([stand.cluster.processes[f"etcd{n}"].pid for n in (1, 2, 3)]):
         pause(seconds)
 
 
-def kill(stand: Stand, name: str, _seconds: float) -> None:
+def kill(stand, name, _seconds):
     """It is started again as systemd would."""
     signal_all(tree(stand.cluster.processes[name].pid), signal.SIGKILL)
 
 
-def freeze(stand: Stand, name: str, seconds: float) -> None:
+def freeze(stand, name, seconds):
     with frozen(tree(stand.cluster.processes[name].pid)):
         pause(seconds)
 
 
-def cut(stand: Stand, name: str, seconds: float) -> None:
+def cut(stand, name, seconds):
     """Nothing comes through, and nobody is told."""
     names = [link for link in stand.links.links if link.split(" ")[0] == name]
     with stand.links.changed(*names, mode="silent"):
         pause(seconds)
 
 
-def refuse(stand: Stand, name: str, seconds: float) -> None:
+def refuse(stand, name, seconds):
     with stand.links.changed(name, mode="refusing"):
         pause(seconds)
 
 
-def slow(stand: Stand, name: str, seconds: float) -> None:
+def slow(stand, name, seconds):
     names = [link for link in stand.links.links if link.split(" ")[0] == name]
     with stand.links.changed(*names, delay_s=0.1):
         pause(seconds)
 
 
-def fail_receiver(stand: Stand, _name: str, seconds: float) -> None:
+def fail_receiver(stand, _name, seconds):
     behaviour = stand.receiver.behaviour
     stand.receiver.behaviour = lambda _handler, _received: Answer(500)
     try:
@@ -176,28 +175,28 @@ def fail_receiver(stand: Stand, _name: str, seconds: float) -> None:
         stand.receiver.behaviour = behaviour
 
 
-def freeze_node(stand: Stand, _name: str, seconds: float) -> None:
+def freeze_node(stand, _name, seconds):
     with frozen([stand.anvil.pid]):
         pause(seconds)
 
 
-def at(find: Callable[[Stand], str], harm: Callable[[Stand, str, float], None]) -> Harm:
+def at(find, harm):
     return lambda stand, seconds: harm(stand, find(stand), seconds)
 
 
-def named(name: str) -> Callable[[Stand], str]:
+def named(name):
     return lambda _stand: name
 
 
-def one_of(random: Random, *names: str) -> Callable[[Stand], str]:
+def one_of(random, *names):
     return lambda _stand: random.choice(names)
 
 
-def other_indexer(stand: Stand) -> str:
+def other_indexer(stand):
     return "indexer2" if stand.active_indexer() == "indexer1" else "indexer1"
 
 
-def all_faults(random: Random, *, with_small_disks: bool = False) -> list[Fault]:
+def all_faults(random, *, with_small_disks=False):
     """One of each; which of several equal parts it meets is drawn from `random`."""
     etcd = one_of(random, "etcd1", "etcd2", "etcd3")
     api = one_of(random, "api1", "api2", "api3")

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +17,7 @@ LOOK_EVERY_S = 0.3
 class Link:
     """One address that is connected to."""
 
-    def __init__(self, name: str, target: str, port: int) -> None:
+    def __init__(self, name, target, port):
         self.name = name
         self.port = port
         self.server: asyncio.Server | None = None  # None while it refuses connections
@@ -25,12 +25,12 @@ class Link:
         self.mode = "open"  # or "silent", as a cable that is cut, or "refusing"
         self.delay_s = 0.0
 
-    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def connect(self):
         host, port = self._target.split(":")
         return await asyncio.open_connection(host, int(port))
 
     @property
-    def machine(self) -> str:
+    def machine(self):
         """Of a node of PostgreSQL its machine; everything else is a machine of its own."""
         return self.name.split(" ")[1] if " db" in self.name else ""
 
@@ -46,7 +46,7 @@ class Isolated(NamedTuple):
 class Connection:
     """One that somebody has begun, from a port of his."""
 
-    def __init__(self, links: "Links", link: Link, port: int) -> None:
+    def __init__(self, links, link, port):
         self.link = link
         self._links = links
         self._port = port
@@ -54,7 +54,7 @@ class Connection:
         self._judged_for = ""  # the isolated node
         self._is_cut = False
 
-    async def wait_until_open(self) -> None:
+    async def wait_until_open(self):
         while self.link.mode == "silent" or self._is_isolated():
             await asyncio.sleep(PAUSE_S)
         if self.link.mode == "refusing":
@@ -62,7 +62,7 @@ class Connection:
         if self.link.delay_s:
             await asyncio.sleep(self.link.delay_s)
 
-    def _is_isolated(self) -> bool:
+    def _is_isolated(self):
         """One end is the isolated machine, and the other is not.
 
         Found out once: who has given up since, and closed his end, is not seen any more.
@@ -81,17 +81,17 @@ class Connection:
 class Links:
     """Proxies in one thread; `through` is for Cluster."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.links: dict[str, Link] = {}
         self.isolated: Isolated | None = None
         self.pids_of: Callable[[str], set[int]] = lambda _node: set()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="links", daemon=True).start()
 
-    def close(self) -> None:
+    def close(self):
         asyncio.run_coroutine_threadsafe(self._end(), self._loop)
 
-    async def _end(self) -> None:
+    async def _end(self):
         self._loop.set_exception_handler(lambda *_: None)  # they are cancelled, which is no news
         ended = asyncio.all_tasks() - {asyncio.current_task()}
         for task in ended:
@@ -99,13 +99,13 @@ class Links:
         await asyncio.gather(*ended, return_exceptions=True)
         self._loop.stop()
 
-    def through(self, name: str, address: str) -> str:
+    def through(self, name, address):
         link = self.links[name] = Link(name, address, free_port())
         asyncio.run_coroutine_threadsafe(self._listen(link), self._loop).result(10)
         return f"127.0.0.1:{link.port}"
 
     @contextmanager
-    def changed(self, *names: str, mode: str = "open", delay_s: float = 0.0) -> Iterator[None]:
+    def changed(self, *names, mode="open", delay_s=0.0):
         for name in names:
             self.links[name].mode, self.links[name].delay_s = mode, delay_s
         try:
@@ -115,7 +115,7 @@ class Links:
                 self.links[name].mode, self.links[name].delay_s = "open", 0.0
 
     @contextmanager
-    def isolation(self, node: str) -> Iterator[None]:
+    def isolation(self, node):
         """A node reaches neither etcd nor another node, and nobody reaches it."""
         ended = threading.Event()
         looking = threading.Thread(target=self._look_for_ports, args=(node, ended))
@@ -127,7 +127,7 @@ class Links:
             looking.join()
             self.isolated = None
 
-    def _look_for_ports(self, node: str, ended: threading.Event) -> None:
+    def _look_for_ports(self, node, ended):
         """Connections begun since have to wait for the next look."""
         while True:
             seen_at = time.monotonic()
@@ -135,12 +135,12 @@ class Links:
             if ended.wait(LOOK_EVERY_S):
                 return
 
-    async def _listen(self, link: Link) -> None:
+    async def _listen(self, link):
         link.server = await asyncio.start_server(
             lambda reader, writer: self._connected(link, reader, writer), "127.0.0.1", link.port
         )
 
-    async def _refuse(self, link: Link) -> None:
+    async def _refuse(self, link):
         """As long as what is behind the link does: a client then goes elsewhere at once."""
         server, link.server = link.server, None
         if server is None:
@@ -150,9 +150,7 @@ class Links:
             await asyncio.sleep(PAUSE_S)
         await self._listen(link)
 
-    async def _connected(
-        self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _connected(self, link, reader, writer):
         connection = Connection(self, link, writer.get_extra_info("peername")[1])
         try:
             await connection.wait_until_open()
@@ -164,7 +162,7 @@ class Links:
         await asyncio.gather(_pump(connection, reader, below), _pump(connection, above, writer))
 
 
-async def _accepts(link: Link) -> bool:
+async def _accepts(link):
     try:
         _, writer = await link.connect()
     except OSError:
@@ -173,9 +171,7 @@ async def _accepts(link: Link) -> bool:
     return True
 
 
-async def _pump(
-    connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
+async def _pump(connection, reader, writer):
     with suppress(OSError):
         while data := await reader.read(65536):
             await connection.wait_until_open()
@@ -185,7 +181,7 @@ async def _pump(
         writer.close()
 
 
-def _ports_of(pids: set[int]) -> set[int]:
+def _ports_of(pids):
     """Where connections of these processes end on this machine."""
     files = {name for pid in pids for name in _open_files(pid)}
     found = set()
@@ -196,7 +192,7 @@ def _ports_of(pids: set[int]) -> set[int]:
     return found
 
 
-def _open_files(pid: int) -> set[str]:
+def _open_files(pid):
     found = set()
     with suppress(OSError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():
@@ -205,7 +201,7 @@ def _open_files(pid: int) -> set[str]:
     return found
 
 
-def wait_until(condition: Callable[[], object], timeout_s: float, what: str) -> float:
+def wait_until(condition, timeout_s, what):
     """Seconds that it took."""
     begun = time.monotonic()
     while not condition():

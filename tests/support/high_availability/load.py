@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import requests
 
-from tests.support.anvil import Anvil
 from tests.support.scenario import BASIC_ACTS
 from tests.support.scenario.everyday import everyday
 from tests.support.scenario.stage import ETHER, Stage
@@ -48,13 +47,13 @@ class Sample(NamedTuple):
 class Client:
     """One address of loopback, with a connection kept open as clients do."""
 
-    def __init__(self, url: str, address: str, key: str = "") -> None:
+    def __init__(self, url, address, key=""):
         self._place = urlsplit(url).netloc
         self._address = address
         self._headers = {"X-API-Key": key} if key else {}
         self._connection: http.client.HTTPConnection | None = None
 
-    def ask(self, method: str, path: str, body: Any = None) -> tuple[int | str, Any]:
+    def ask(self, method, path, body=None):
         text = None if body is None else json.dumps(body)
         headers = {**self._headers, "Content-Type": "application/json"}
         try:
@@ -71,7 +70,7 @@ class Client:
             self._forget()
             return type(error).__name__, None
 
-    def _forget(self) -> None:
+    def _forget(self):
         if self._connection:
             self._connection.close()
         self._connection = None
@@ -80,9 +79,7 @@ class Client:
 class Load:
     """A chain that grows, people who read it with and without keys, and owners who ask for keys."""
 
-    def __init__(
-        self, stage: Stage, url: str, keys: Sequence[str], nodes: Mapping[str, str], authority: str
-    ) -> None:
+    def __init__(self, stage, url, keys, nodes, authority):
         """`nodes` are Patroni's addresses by the names of its nodes, whose certificates are of
         `authority`, a file."""
         self._authority = authority
@@ -95,7 +92,7 @@ class Load:
         self._stage = stage
         self._url = url
         self._stop = threading.Event()
-        jobs: list[tuple[str, Callable[[], None]]] = [("chain", self._mine), ("owner", self._own)]
+        jobs = [("chain", self._mine), ("owner", self._own)]
         for number in range(6):
             key = keys[number % len(keys)] if number % 2 else ""
             name = f"{'key' if key else 'anonymous'} {number}"
@@ -105,20 +102,20 @@ class Load:
             jobs.append((node, lambda node=node, address=address: self._watch(node, address)))  # type: ignore[misc]
         self._threads = [threading.Thread(target=job, name=name) for name, job in jobs]
 
-    def __enter__(self) -> "Load":
+    def __enter__(self):
         for thread in self._threads:
             thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stop.set()
         for thread in self._threads:
             thread.join()
 
-    def window(self, begun: float, ended: float, kind: str = "") -> list[Sample]:
+    def window(self, begun, ended, kind=""):
         return [s for s in self.samples if begun <= s.ended <= ended and s.client.startswith(kind)]
 
-    def longest_outage(self, begun: float, ended: float, kinds: tuple[str, ...]) -> float:
+    def longest_outage(self, begun, ended, kinds):
         """Between two good answers of one client, as far as it is longer than usual."""
         longest = 0.0
         for client in {s.client for s in self.samples if s.client.startswith(kinds)}:
@@ -130,12 +127,12 @@ class Load:
             longest = max([longest, *(b - a for a, b in pairwise(good))])
         return longest
 
-    def statuses(self, begun: float, ended: float, kinds: tuple[str, ...]) -> Counter[str]:
+    def statuses(self, begun, ended, kinds):
         return Counter(
             str(s.status) for s in self.window(begun, ended) if s.client.startswith(kinds)
         )
 
-    def slowest_block(self, begun: float, ended: float) -> float:
+    def slowest_block(self, begun, ended):
         """From being mined to being answered, of the blocks of that time."""
         return max(
             (
@@ -146,24 +143,24 @@ class Load:
             default=0.0,
         )
 
-    def longest_without_leader(self, begun: float, ended: float) -> tuple[float, float]:
+    def longest_without_leader(self, begun, ended):
         """Seconds, and when they ended; as the network shows it."""
         times = sorted(at for at, _ in self.leaders if begun - 3 <= at <= ended)
         gaps = ((b - a, b) for a, b in pairwise(times))
         return max(gaps, default=(0.0, begun))
 
-    def first_block_after(self, moment: float) -> float:
+    def first_block_after(self, moment):
         """Seconds until somebody was answered with a block that nobody had seen."""
         return min((at - moment for at in self.seen.values() if at > moment), default=0.0)
 
-    def is_served_since(self, moment: float) -> bool:
+    def is_served_since(self, moment):
         """Whether a block that was mined since has been answered, and a key been given."""
         return any(at > moment for n, at in self.mined.items() if n in self.seen) and any(
             s.client == "owner" and s.begun > moment and s.status in GOOD
             for s in self.samples[-200:]
         )
 
-    def _mine(self) -> None:
+    def _mine(self):
         anvil, stage, blocks = self._stage.anvil, self._stage, 0
         while not self._stop.wait(MINE_EVERY_S):
             try:
@@ -175,7 +172,7 @@ class Load:
                 self.problems.append(f"chain: {error!r}")
             blocks += 1
 
-    def _read(self, name: str, client: Client) -> None:
+    def _read(self, name, client):
         number = 0
         while not self._stop.wait(READ_EVERY_S):
             method, path, sent = READS[number % len(READS)]
@@ -186,14 +183,14 @@ class Load:
             if status == 200 and path == BLOCKS:
                 self._see(body["blocks"][0]["number"])
 
-    def _watch(self, node: str, address: str) -> None:
+    def _watch(self, node, address):
         while not self._stop.wait(LOOK_EVERY_S):
             with suppress(requests.RequestException):
                 answer = requests.head(f"{address}/primary", timeout=1, verify=self._authority)
                 if answer.status_code == 200:
                     self.leaders.append((time.monotonic(), node))
 
-    def _see(self, number: int) -> None:
+    def _see(self, number):
         if number not in self.seen and number in self.mined:
             now = time.monotonic()
             for earlier in range(number, max(self.mined) - 500, -1):
@@ -202,7 +199,7 @@ class Load:
                 if earlier in self.mined:
                     self.seen[earlier] = now
 
-    def _own(self) -> None:
+    def _own(self):
         """A key for a new wallet each time; what was acknowledged is kept."""
         client = Client(self._url, "127.0.0.10")
         while not self._stop.wait(WRITE_EVERY_S):
@@ -214,7 +211,7 @@ class Load:
                 self.keys.append({**body, "ownerAddress": owner_of(wallet)})
 
 
-def add_novelty(stage: Stage, number: int) -> None:
+def add_novelty(stage, number):
     """A token that nobody has seen, in a block of its own, and what happens to it."""
     key = f"novelty {number}"
     stage.deploy(key, "Coin", f"Novelty {number}", "NEW", 9)
@@ -222,7 +219,7 @@ def add_novelty(stage: Stage, number: int) -> None:
     stage.do(1, key, "transfer", stage.people[2], 7)
 
 
-def prepare(anvil: Anvil, seed: int) -> Stage:
+def prepare(anvil, seed):
     """Tokens, collections, exchanges and people who have approved them."""
     stage = Stage(anvil, seed)
     for act in BASIC_ACTS:

@@ -3,12 +3,9 @@
 import statistics
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from random import Random
 from typing import NamedTuple
 
 from tests.support.high_availability.faults import Fault
-from tests.support.high_availability.stand import Stand
 
 GOOD = ("200", "201")
 NOTICED_S = 1.5  # by then a supervisor has seen that something ended
@@ -31,7 +28,7 @@ class Seen(NamedTuple):
     head_after_leader: float
 
 
-def suffer(stand: Stand, fault: Fault, random: Random) -> Seen:
+def suffer(stand, fault, random):
     """Raises AssertionError where not everything comes back."""
     begun = time.monotonic()
     fault.harm(stand, random.uniform(*fault.seconds))
@@ -55,7 +52,7 @@ def suffer(stand: Stand, fault: Fault, random: Random) -> Seen:
     )
 
 
-def line(seen: Seen) -> str:
+def line(seen):
     return (
         f"{seen.fault.part}, {seen.fault.kind}: {seen.lasted:.1f} s, whole after"
         f" {seen.whole_after:.1f} s;"
@@ -66,9 +63,9 @@ def line(seen: Seen) -> str:
     )
 
 
-def table(all_seen: Iterable[Seen]) -> str:
+def table(all_seen):
     """Markdown, a row for each kind of fault: the worst of each column."""
-    grouped: dict[tuple[str, str], list[Seen]] = defaultdict(list)
+    grouped = defaultdict(list)
     for seen in all_seen:
         grouped[seen.fault.part, seen.fault.kind].append(seen)
     names = (
@@ -89,7 +86,7 @@ def table(all_seen: Iterable[Seen]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def cells(group: list[Seen]) -> list[str]:
+def cells(group):
     after_leader = [s.head_after_leader for s in group if s.leaderless > USUAL_S]
     return [
         str(len(group)),
@@ -104,17 +101,17 @@ def cells(group: list[Seen]) -> list[str]:
     ]
 
 
-def _order(group: tuple[tuple[str, str], list[Seen]]) -> int:
+def _order(group):
     return group[1][0].fault.number
 
 
-def _seconds(values: Iterable[float]) -> str:
+def _seconds(values):
     longest = max(values)
     return f"{longest:.1f} s" if longest > USUAL_S else "-"
 
 
-def _refusals(counters: Iterable[Counter[str]]) -> str:
+def _refusals(counters):
     """How many requests were not answered well, and how."""
-    whole: Counter[str] = sum(counters, Counter())
+    whole = sum(counters, Counter())
     bad = {status: count for status, count in sorted(whole.items()) if status not in GOOD}
     return ", ".join(f"{status}: {count}" for status, count in bad.items()) or "-"

@@ -4,17 +4,15 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg2
 import requests
 
 from deploy.ha.cluster import MACHINES, ROOT, Cluster
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.high_availability.links import Links, wait_until
 from tests.support.high_availability.load import Client, Load, prepare
 from tests.support.receiver import Authority, Receiver, running
@@ -31,15 +29,7 @@ RETRIED_S = 400.0  # an event that its receiver did not take twice is sent again
 class Stand:
     """Everything that runs, and who asks what of it."""
 
-    def __init__(
-        self,
-        anvil: Anvil,
-        cluster: Cluster,
-        links: Links,
-        receiver: Receiver,
-        receiver_url: str,
-        seed: int,
-    ) -> None:
+    def __init__(self, anvil, cluster, links, receiver, receiver_url, seed):
         self.anvil = anvil
         self.cluster = cluster
         self.links = links
@@ -55,30 +45,30 @@ class Stand:
             self.stage, cluster.url, keys, patronis, str(cluster.certificates / "ca.crt")
         )
 
-    def wait_for_head(self, timeout_s: float = SETTLE_S) -> float:
+    def wait_for_head(self, timeout_s=SETTLE_S):
         head = self.anvil.head()
         return wait_until(lambda: self.indexed_block() == head, timeout_s, f"block {head} indexed")
 
-    def indexed_block(self) -> int:
+    def indexed_block(self):
         try:
             rows = execute(self.cluster.database_url, "SELECT max(number) FROM blocks")
         except psycopg2.Error:
             return -1
         return int(rows[0][0] or 0)  # type: ignore[call-overload]
 
-    def wait_until_whole(self, timeout_s: float = SETTLE_S) -> float:
+    def wait_until_whole(self, timeout_s=SETTLE_S):
         """Until every part does its work: the database's nodes, instances, indexer, deliverers."""
         now = time.monotonic()
         return wait_until(lambda: self.is_whole(since=now), timeout_s, "everything at work")
 
-    def is_whole(self, *, since: float) -> bool:
+    def is_whole(self, *, since):
         return (
             self.load.is_served_since(since)
             and all(p.is_running() for p in self.cluster.processes.processes.values())
             and self.cluster.is_whole()
         )
 
-    def active_indexer(self) -> str:
+    def active_indexer(self):
         """The one that indexes now."""
         while True:
             before = self._indexed_counts()
@@ -88,7 +78,7 @@ class Stand:
                 if after[name] > before.get(name, after[name]):
                     return name
 
-    def _indexed_counts(self) -> dict[str, float]:
+    def _indexed_counts(self):
         found = {}
         for number in (1, 2):
             address = self.cluster.address(f"indexer{number}", 9101)
@@ -100,7 +90,7 @@ class Stand:
             found[f"indexer{number}"] = float(line.split()[1])
         return found
 
-    def _watch(self, address: str) -> dict[str, Any]:
+    def _watch(self, address):
         body = {
             "ownerAddress": address,
             "url": f"{self._receiver_url}/{address}",
@@ -112,7 +102,7 @@ class Stand:
 
     # ---- what must hold
 
-    def check_all(self, postgres: Postgres, template: str) -> dict[str, Any]:
+    def check_all(self, postgres, template):
         """After the load has ended and every fault with it; the figures, once all holds."""
         self.anvil.mine()
         caught_up = self.wait_for_head()
@@ -126,7 +116,7 @@ class Stand:
             **self.check_limits(),
         }
 
-    def audit(self) -> "subprocess.CompletedProcess[str]":
+    def audit(self):
         environment = {"PATH": "/usr/bin:/bin", **self.cluster.scan_environment()}
         return subprocess.run(
             [sys.executable, "-m", "scan", "audit", "--node"],
@@ -136,13 +126,13 @@ class Stand:
             text=True,
         )
 
-    def check_events(self) -> dict[str, int]:
+    def check_events(self):
         """Every event of the chain arrived, and no delivery's id came with two events."""
         expected = self.expected_events()
         self.send_again()
         wait_until(lambda: not expected - set(self.received_events()), RETRIED_S, "all events")
         received = self.received_events()
-        ids: dict[str, set[Any]] = defaultdict(set)
+        ids = defaultdict(set)
         for request in self.receiver.received:
             ids[request.delivery].add(request.body)
         assert not {i: bodies for i, bodies in ids.items() if len(bodies) > 1}
@@ -156,7 +146,7 @@ class Stand:
             "ids_used_twice": 0,
         }
 
-    def send_again(self) -> None:
+    def send_again(self):
         """What a receiver that was away did not take: the next attempt may be minutes ahead."""
         for hook in self.hooks.values():
             of_hook = f"{self.cluster.url}/api/v1/webhooks/{hook['id']}/deliveries"
@@ -167,9 +157,9 @@ class Stand:
                     retry = f"{of_hook}/{delivery['id']}/retry"
                     requests.post(retry, headers=secret, timeout=10)
 
-    def expected_events(self) -> set[tuple[object, ...]]:
+    def expected_events(self):
         truth = read_truth(self.anvil)
-        events: set[tuple[object, ...]] = set()
+        events = set()
         for kind, records in (
             ("tx", truth.transactions),
             ("token_transfer", truth.token_transfers),
@@ -185,13 +175,13 @@ class Stand:
                 events |= {(party, kind, *identity(record)) for party in parties & set(self.hooks)}
         return events
 
-    def received_events(self) -> Counter[tuple[object, ...]]:
+    def received_events(self):
         return Counter(
             (r.path[1:], r.event["event"], *identity(r.event["data"]))
             for r in self.receiver.received
         )
 
-    def check_keys(self) -> dict[str, int]:
+    def check_keys(self):
         """Every key whose creation was acknowledged is one."""
         for number, key in enumerate(self.load.keys):
             client = Client(self.cluster.url, f"127.0.1.{number % 250 + 1}", key["key"])
@@ -199,7 +189,7 @@ class Stand:
             assert status == 200, f"key {key['id']}: {status}"
         return {"keys": len(self.load.keys)}
 
-    def check_limits(self) -> dict[str, int]:
+    def check_limits(self):
         """A client that nobody has seen gets as many requests as it is due, through nginx."""
         client = Client(self.cluster.url, "127.0.2.1")
         statuses = Counter(client.ask("GET", "/api/v1/stats")[0] for _ in range(PER_MINUTE + 10))
@@ -207,7 +197,7 @@ class Stand:
         return {"limit": PER_MINUTE}
 
 
-def identity(record: dict[str, Any]) -> tuple[object, ...]:
+def identity(record):
     return (
         record.get("transactionHash") or record["hash"],
         record.get("logIndex"),
@@ -216,7 +206,7 @@ def identity(record: dict[str, Any]) -> tuple[object, ...]:
 
 
 @contextmanager
-def standing(folder: Path, seed: int) -> Iterator[Stand]:
+def standing(folder, seed):
     """Starts all of it, with every connection through links."""
     links = Links()
     authority = Authority(folder)
@@ -241,13 +231,13 @@ def standing(folder: Path, seed: int) -> Iterator[Stand]:
     links.close()
 
 
-def node_processes(cluster: Cluster, name: str) -> set[int]:
+def node_processes(cluster, name):
     """Patroni's and PostgreSQL's process numbers."""
     roots = (cluster.processes[name].pid, cluster.postgres_pid(name))
     return {pid for root in roots if root for pid in tree(root)}
 
 
-def tree(pid: int) -> list[int]:
+def tree(pid):
     """A process and all below it, the first one first."""
     try:
         tasks = list(Path(f"/proc/{pid}/task").iterdir())

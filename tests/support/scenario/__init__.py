@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from tests.support.anvil import Anvil
 from tests.support.scenario.contracts import creations, failures
 from tests.support.scenario.everyday import everyday
 from tests.support.scenario.exchanges import exchanges, odd_pools
@@ -13,13 +12,7 @@ from tests.support.scenario.tokens import collections, honest_tokens, wrappers
 from tests.support.scenario.transactions import kinds_of_transaction, plain_transfers
 
 
-def play(
-    anvil: Anvil,
-    rounds: int = 40,
-    per_block: tuple[int, int] = (0, 9),
-    poison: bool = True,
-    seed: int = 1,
-) -> Stage:
+def play(anvil, rounds=40, per_block=(0, 9), poison=True, seed=1):
     """Plays every act once, then `rounds` blocks of everyday life; about 110 blocks and `rounds`.
 
     `per_block` is the least and the most transactions of an everyday block.

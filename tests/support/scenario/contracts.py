@@ -6,11 +6,11 @@ from typing import Any
 from eth_utils import keccak
 
 from tests.support.anvil import creation_code
-from tests.support.scenario.stage import ETHER, GWEI, STRANGERS, Stage
+from tests.support.scenario.stage import ETHER, GWEI, STRANGERS
 from tests.support.solidity import artifact
 
 
-def creations(stage: Stage) -> None:
+def creations(stage):
     stage.deploy("maker", "Maker")
     stage.deploy("vault", "Vault", stage.people[3])
     stage.do(3, "vault", "open")
@@ -30,7 +30,7 @@ def creations(stage: Stage) -> None:
     stage.mine()
 
 
-def failures(stage: Stage) -> None:
+def failures(stage):
     stage.deploy("failing", "Failing")
     for function, args in FAILURES:
         stage.do(stage.random.randrange(10), "failing", function, *args, gas=90_000)
@@ -48,7 +48,7 @@ FAILURES: Sequence[tuple[str, tuple[Any, ...]]] = (
 )
 
 
-def purses(stage: Stage) -> None:
+def purses(stage):
     """Value that contracts move, in every way there is; `stage.contracts` has who moves it."""
     anvil, one = stage.anvil, stage.people[1]
     for key in ("purse", "till"):
@@ -87,7 +87,7 @@ def purses(stage: Stage) -> None:
     stage.mine()
 
 
-def spend(stage: Stage) -> None:
+def spend(stage):
     """One movement of value inside a transaction, or several."""
     purse, to = stage.contracts["purse"].address, stage.anybody()
     amount = stage.random.randint(1, GWEI)

@@ -1,9 +1,7 @@
 """Acts of exchanges: factories, pools, liquidity, trades, and pools by their events only."""
 
-from typing import Any
-
 from tests.support.anvil import ZERO, Contract
-from tests.support.scenario.stage import ETHER, MOST, Stage
+from tests.support.scenario.stage import ETHER, MOST
 from tests.support.solidity import artifact
 
 # Where the factories live on Ethereum: dex names hang on these addresses.
@@ -19,7 +17,7 @@ FULL_RANGE = (-887220, 887220)
 CREATE_POOL_GAS = 6_000_000
 
 
-def exchanges(stage: Stage) -> None:
+def exchanges(stage):
     stage.deploy("router", "Router")
     open_v2(stage)
     open_v3(stage)
@@ -29,13 +27,13 @@ def exchanges(stage: Stage) -> None:
     first_trades(stage)
 
 
-def open_factory(stage: Stage, key: str, deployer: str, name: str, *args: Any) -> None:
+def open_factory(stage, key, deployer, name, *args):
     """Creates a factory as its own deployer did, which gives it its well-known address."""
     stage.anvil.impersonate(deployer)
     stage.contracts[key] = stage.anvil.deploy(deployer, name, *args)
 
 
-def open_v2(stage: Stage) -> None:
+def open_v2(stage):
     """Three factories with the same code: two well known by their address, one unknown."""
     open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
     stage.contracts["pancakeswap-v2"] = stage.anvil.place(PANCAKESWAP_V2, "UniswapV2Factory")
@@ -52,7 +50,7 @@ def open_v2(stage: Stage) -> None:
         stage.pools[key] = pool(address, "UniswapV2Pair")
 
 
-def open_v3(stage: Stage) -> None:
+def open_v3(stage):
     open_factory(stage, "uniswap-v3", UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
     stage.deploy("unknown-v3", "UniswapV3Factory")
     for factory, key in (("uniswap-v3", "v3 dollar/weth"), ("unknown-v3", "v3 harbor/gold")):
@@ -65,7 +63,7 @@ def open_v3(stage: Stage) -> None:
         stage.mine()
 
 
-def open_pancake_v3(stage: Stage) -> None:
+def open_pancake_v3(stage):
     key = "pancake dollar/harbor"
     factory = stage.anvil.place(PANCAKESWAP_V3, "PancakeFactory")
     stage.contracts["pancakeswap-v3"] = factory
@@ -75,7 +73,7 @@ def open_pancake_v3(stage: Stage) -> None:
     stage.pools[key] = pool(address, "PancakePool")
 
 
-def approve_everything(stage: Stage) -> None:
+def approve_everything(stage):
     spenders = [stage.contracts["router"].address, stage.pools["pancake dollar/harbor"].address]
     for spender in spenders:
         for key in ("dollar", "harbor", "gold", "weth"):
@@ -84,7 +82,7 @@ def approve_everything(stage: Stage) -> None:
         stage.mine()
 
 
-def add_liquidity(stage: Stage) -> None:
+def add_liquidity(stage):
     for key, found in stage.pools.items():
         if key.startswith("v2"):
             args = (found.address, 20 * ETHER, 20 * ETHER)
@@ -98,7 +96,7 @@ def add_liquidity(stage: Stage) -> None:
     stage.mine()
 
 
-def first_trades(stage: Stage) -> None:
+def first_trades(stage):
     for zero_for_one in (True, False):
         for key in stage.pools:
             trade(stage, 1, key, zero_for_one, ETHER // 100)
@@ -112,7 +110,7 @@ def first_trades(stage: Stage) -> None:
     stage.mine()
 
 
-def trade(stage: Stage, who: int, key: str, zero_for_one: bool, amount: int) -> str:
+def trade(stage, who, key, zero_for_one, amount):
     found = stage.pools[key]
     if key.startswith("v2"):
         args = (found.address, zero_for_one, amount, stage.people[who])
@@ -123,7 +121,7 @@ def trade(stage: Stage, who: int, key: str, zero_for_one: bool, amount: int) -> 
     return stage.anvil.transact(stage.people[who], found, "swap", zero_for_one, amount)
 
 
-def odd_pools(stage: Stage) -> None:
+def odd_pools(stage):
     """Pools by their events only: which of them are pools, and which way did they trade?"""
     gold, harbor = (stage.contracts[key].address for key in ("gold", "harbor"))
     stage.deploy("pool without tokens", "FakePool", UNISWAP_V2, ZERO, ZERO)
@@ -157,11 +155,11 @@ def odd_pools(stage: Stage) -> None:
     stage.mine()
 
 
-def tokens_of(stage: Stage, pool_key: str) -> tuple[str, str]:
+def tokens_of(stage, pool_key):
     """The two tokens that a pool's key names: `v2 harbor/weth`."""
     one, two = pool_key.split(" ")[1].split("/")
     return stage.contracts[one].address, stage.contracts[two].address
 
 
-def pool(address: str, name: str) -> Contract:
+def pool(address, name):
     return Contract(address, artifact(name))

@@ -1,14 +1,14 @@
 """Acts of tokens that lie, burn gas, answer garbage or change their kind."""
 
 from tests.support.anvil import ZERO
-from tests.support.scenario.stage import MOST, STRANGERS, Stage, word
+from tests.support.scenario.stage import MOST, STRANGERS, word
 
 ERC721 = bytes.fromhex("80ac58cd")
 ERC1155 = bytes.fromhex("d9b67a26")
 NO_INTERFACE = bytes(4)
 
 
-def poison_metadata(stage: Stage) -> None:
+def poison_metadata(stage):
     for name in """
         NulName Bytes32Name LongName InvalidUtf8Name RevertingName HugeDecimals RevertingSupply
         GasBurner BrokenStrings
@@ -20,14 +20,14 @@ def poison_metadata(stage: Stage) -> None:
         stage.mine()
 
 
-def poison_events(stage: Stage) -> None:
+def poison_events(stage):
     kitties(stage)
     silent_and_empty(stage)
     liar(stage)
     stage.anvil.deploy(stage.people[0], "Vanishing")
 
 
-def kitties(stage: Stage) -> None:
+def kitties(stage):
     for name in ("Kitties", "UnindexedCoin", "Unannounced721"):
         stage.deploy(name, name)
         stage.do(0, name, "mint", stage.people[1], 11)
@@ -37,7 +37,7 @@ def kitties(stage: Stage) -> None:
     stage.mine()
 
 
-def silent_and_empty(stage: Stage) -> None:
+def silent_and_empty(stage):
     stage.deploy("Silent", "Silent")
     stage.deploy("EmptyAnswers", "EmptyAnswers")
     stage.do(0, "EmptyAnswers", "emitTransfer", ZERO, stage.people[5], 10)
@@ -46,7 +46,7 @@ def silent_and_empty(stage: Stage) -> None:
     stage.mine()
 
 
-def liar(stage: Stage) -> None:
+def liar(stage):
     """Balances by its events go below zero, back above, and over every uint256."""
     one, two, three = STRANGERS[5:8]
     stage.deploy("Liar", "Liar")
@@ -62,7 +62,7 @@ def liar(stage: Stage) -> None:
     stage.mine()
 
 
-def shape_shifters(stage: Stage) -> None:
+def shape_shifters(stage):
     to = stage.people[4]
     for key, claimed, claims_all in (
         ("claims 721", ERC721, False),

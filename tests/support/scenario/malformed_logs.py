@@ -1,10 +1,8 @@
 """Logs that begin like a transfer or a trade and are none."""
 
-from typing import Any
-
 from eth_utils import keccak
 
-from tests.support.scenario.stage import MOST, STRANGERS, Stage, data, topic
+from tests.support.scenario.stage import MOST, STRANGERS, data, topic
 
 TRANSFER = keccak(text="Transfer(address,address,uint256)")
 TRANSFER_SINGLE = keccak(text="TransferSingle(address,address,address,uint256,uint256)")
@@ -14,7 +12,7 @@ SWAP_V2 = keccak(text="Swap(address,uint256,uint256,uint256,uint256,address)")
 SWAP_V3 = keccak(text="Swap(address,address,int256,int256,uint160,uint128,int24)")
 
 
-def malformed_logs(stage: Stage) -> None:
+def malformed_logs(stage):
     """Logs that begin like a transfer or a trade and are none; only one of them is real."""
     clean, other = topic(STRANGERS[12]), topic(STRANGERS[13])
     dirty = b"\x01" + clean[1:]
@@ -45,7 +43,7 @@ def malformed_logs(stage: Stage) -> None:
     stage.mine()
 
 
-def malformed_batches(clean: bytes, other: bytes, dirty: bytes) -> list[tuple[Any, bytes]]:
+def malformed_batches(clean, other, dirty):
     batch = (TRANSFER_BATCH, clean, clean, other)
     return [
         ((TRANSFER_SINGLE, clean, dirty, other), data(1, 2)),

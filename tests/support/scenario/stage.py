@@ -1,11 +1,10 @@
 """Who acts on a node, what stands on it, and the one source of chance."""
 
 import random
-from typing import Any
 
 from eth_utils import keccak
 
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Contract
 
 MNEMONIC = "test test test test test test test test test test test junk"
 ETHER = 10**18
@@ -18,7 +17,7 @@ STRANGERS = tuple("0x" + keccak(text=f"stranger {n}")[12:].hex() for n in range(
 class Stage:
     """The node, who acts on it, what stands on it, and the one source of chance."""
 
-    def __init__(self, anvil: Anvil, seed: int = 1) -> None:
+    def __init__(self, anvil, seed=1):
         self.anvil = anvil
         self.random = random.Random(seed)
         self.people = anvil.accounts
@@ -26,34 +25,34 @@ class Stage:
         self.pools: dict[str, Contract] = {}
         self.collectibles: list[tuple[int, str]] = []
 
-    def deploy(self, key: str, name: str, *args: Any) -> Contract:
+    def deploy(self, key, name, *args):
         self.anvil.call("anvil_setCoinbase", self.random.choice(MINERS))
         self.contracts[key] = self.anvil.deploy(self.people[0], name, *args)
         return self.contracts[key]
 
-    def do(self, who: int | str, key: str, function: str, *args: Any, **fields: Any) -> str:
+    def do(self, who, key, function, *args, **fields):
         """One call of a contract, by the number or the address of who sends it."""
         sender = self.people[who] if isinstance(who, int) else who
         return self.anvil.transact(sender, self.contracts[key], function, *args, **fields)
 
-    def mine(self) -> None:
+    def mine(self):
         self.anvil.call("anvil_setCoinbase", self.random.choice(MINERS))
         self.anvil.mine()
 
-    def person(self) -> str:
+    def person(self):
         return self.random.choice(self.people)
 
-    def anybody(self) -> str:
+    def anybody(self):
         return self.random.choice((*self.people, *STRANGERS))
 
 
-def word(number: int) -> str:
+def word(number):
     return f"{number:064x}"
 
 
-def data(*numbers: int) -> bytes:
+def data(*numbers):
     return bytes.fromhex("".join(word(n) for n in numbers))
 
 
-def topic(address: str) -> bytes:
+def topic(address):
     return bytes(12) + bytes.fromhex(address[2:])

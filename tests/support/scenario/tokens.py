@@ -1,9 +1,9 @@
 """Acts of honest tokens: coins, collections, items and wrappers."""
 
-from tests.support.scenario.stage import ETHER, MOST, STRANGERS, Stage
+from tests.support.scenario.stage import ETHER, MOST, STRANGERS
 
 
-def honest_tokens(stage: Stage) -> None:
+def honest_tokens(stage):
     for key, name, symbol, decimals in (
         ("dollar", "Meridian Dollar", "MUSD", 6),
         ("harbor", "Harbor Token", "HBR", 18),
@@ -24,7 +24,7 @@ def honest_tokens(stage: Stage) -> None:
     stage.mine()
 
 
-def collections(stage: Stage) -> None:
+def collections(stage):
     stage.deploy("keepers", "Collectible", "Lantern Keepers", "LAMP")
     for token_id in (0, 1, 2, 3, MOST):
         stage.do(0, "keepers", "mint", stage.people[1], token_id)
@@ -36,7 +36,7 @@ def collections(stage: Stage) -> None:
     items(stage)
 
 
-def items(stage: Stage) -> None:
+def items(stage):
     one, two = stage.people[1], stage.people[2]
     many = list(range(100, 180))
     stage.deploy("forge", "Items", "Forge and Field", "FORGE")
@@ -53,7 +53,7 @@ def items(stage: Stage) -> None:
     stage.mine()
 
 
-def wrappers(stage: Stage) -> None:
+def wrappers(stage):
     stage.deploy("weth", "WrappedEther")
     stage.deploy("dweth", "DoubleWrapper")
     stage.deploy("staking", "Staking")

@@ -1,14 +1,12 @@
 """Acts of plain transactions: every type, signed here, and payments."""
 
-from typing import Any
 from unittest.mock import patch
 
 from eth_account import Account
-from eth_account.signers.local import LocalAccount
 from eth_account.typed_transactions import base as typed_transactions
 
 from tests.support.anvil import ZERO
-from tests.support.scenario.stage import ETHER, GWEI, MNEMONIC, STRANGERS, Stage, word
+from tests.support.scenario.stage import ETHER, GWEI, MNEMONIC, STRANGERS, word
 
 # The KZG commitment of a blob of zeros, and all proofs of it, are the point at infinity: computing
 # them takes 2 s of processor, for the trusted setup. The node verifies the proofs.
@@ -21,7 +19,7 @@ OF_ZEROS = {
 }
 
 
-def kinds_of_transaction(stage: Stage) -> None:
+def kinds_of_transaction(stage):
     """Types 0 to 4, signed here: the node's own signer chooses the type itself."""
     signer, authority = key_of(7), key_of(8)
     fees = {"maxFeePerGas": 20 * GWEI, "maxPriorityFeePerGas": GWEI}
@@ -41,7 +39,7 @@ def kinds_of_transaction(stage: Stage) -> None:
     zero_price(stage)
 
 
-def zero_price(stage: Stage) -> None:
+def zero_price(stage):
     """As validators and private chains do it: nothing paid for gas, in a block of no base fee."""
     base_fee = stage.anvil.call("eth_getBlockByNumber", "latest", False)["baseFeePerGas"]
     stage.anvil.call("anvil_setNextBlockBaseFeePerGas", "0x0")
@@ -50,7 +48,7 @@ def zero_price(stage: Stage) -> None:
     stage.anvil.call("anvil_setNextBlockBaseFeePerGas", base_fee)
 
 
-def plain_transfers(stage: Stage) -> None:
+def plain_transfers(stage):
     one = stage.people[1]
     stage.anvil.send(one, one, value=ETHER)
     stage.anvil.send(one, STRANGERS[15], value=0)
@@ -61,23 +59,20 @@ def plain_transfers(stage: Stage) -> None:
     stage.mine()
 
 
-def key_of(number: int) -> LocalAccount:
+def key_of(number):
     Account.enable_unaudited_hdwallet_features()
-    account: LocalAccount = Account.from_mnemonic(MNEMONIC, account_path=f"m/44'/60'/0'/0/{number}")
-    return account
+    return Account.from_mnemonic(MNEMONIC, account_path=f"m/44'/60'/0'/0/{number}")
 
 
-def chain_id(stage: Stage) -> int:
+def chain_id(stage):
     return int(stage.anvil.call("eth_chainId"), 16)
 
 
-def nonce_of(stage: Stage, account: LocalAccount) -> int:
+def nonce_of(stage, account):
     return int(stage.anvil.call("eth_getTransactionCount", account.address, "latest"), 16)
 
 
-def send_signed(
-    stage: Stage, signer: LocalAccount, fields: dict[str, Any], blobs: list[bytes] | None = None
-) -> None:
+def send_signed(stage, signer, fields, blobs=None):
     """A small payment of the given type, in a block of its own; blobs are of zeros."""
     transaction = {
         "chainId": chain_id(stage),

@@ -7,7 +7,6 @@ transaction, logs through eth_getLogs.
 
 from dataclasses import dataclass, field
 
-from tests.support.anvil import Node
 from tests.support.truth.addresses import addresses
 from tests.support.truth.blocks import block_record, log_record, stats, transactions
 from tests.support.truth.internal_transfers import internal_transfers
@@ -52,7 +51,7 @@ ELSEWHERE = {
 }
 
 
-def comparable(record: Record) -> Record:
+def comparable(record):
     return {name: value for name, value in record.items() if name not in ELSEWHERE}
 
 
@@ -79,16 +78,16 @@ class Truth:
     # of which it has none: see tests/extensions/user_operations
     user_operations: list[Record] = field(default_factory=list)
 
-    def transactions_of(self, address: str) -> list[Record]:
+    def transactions_of(self, address):
         return [t for t in self.transactions if self._touches(t, address)]
 
-    def address_detail(self, address: str) -> Record:
+    def address_detail(self, address):
         """As /addresses/:address shows it."""
         recent = self.transactions_of(address)[:25]
         detail = {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
         return {**detail, "creation": self.creation_of(address)}
 
-    def creation_of(self, address: str) -> Record | None:
+    def creation_of(self, address):
         """The newest, by a transaction or inside of one."""
         transactions = {t["hash"]: t for t in self.transactions}
         ways = [(t, None) for h, t in transactions.items() if self.created.get(h) == address]
@@ -113,11 +112,11 @@ class Truth:
             else ["creator", "factory", "transactionHash", "blockNumber", "timestamp"],
         }
 
-    def token_detail(self, token: Record) -> Record:
+    def token_detail(self, token):
         """As /tokens/:address shows it."""
         return {**token, **self.token_details[token["address"]]}
 
-    def tokens_held_by(self, address: str) -> list[Record]:
+    def tokens_held_by(self, address):
         """As /addresses/:address/tokens lists them."""
         return [
             {
@@ -130,12 +129,12 @@ class Truth:
             if address in self.holders.get(token["address"], ())
         ]
 
-    def _touches(self, transaction: Record, address: str) -> bool:
+    def _touches(self, transaction, address):
         parties = (transaction["fromAddress"], transaction["toAddress"])
         return address in parties or self.created.get(transaction["hash"]) == address
 
 
-def read_truth(node: Node, traces: bool = True) -> Truth:
+def read_truth(node, traces=True):
     """Reads the whole chain up to the head; `traces` as the service's SCAN_TRACES."""
     chain = Chain(node, traces)
     tokens = Tokens(chain)
@@ -164,5 +163,5 @@ def read_truth(node: Node, traces: bool = True) -> Truth:
     )
 
 
-def newest_first(records: list[Record]) -> list[Record]:
+def newest_first(records):
     return records[::-1]

@@ -1,18 +1,15 @@
 """Addresses: where they were seen, what the node says of them, how many transactions they have."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
 
 from tests.support.truth.internal_transfers import created_in, internal_transfers
-from tests.support.truth.reading import Chain, Record, batched, quantity
+from tests.support.truth.reading import batched, quantity
 
 DELEGATION = "0xef0100"  # how the code of an account begins that delegates it (EIP-7702)
 
 
-def addresses(
-    chain: Chain, transfers: list[Record], transactions: list[Record]
-) -> dict[str, Record]:
-    seen: dict[str, list[int]] = defaultdict(list)
+def addresses(chain, transfers, transactions):
+    seen = defaultdict(list)
     for address, block in sightings(chain, transfers):
         seen[address].append(block)
     counts = transaction_counts(chain, transactions)
@@ -33,7 +30,7 @@ def addresses(
     }
 
 
-def sightings(chain: Chain, transfers: list[Record]) -> Iterator[tuple[str, int]]:
+def sightings(chain, transfers):
     for block in chain.blocks:
         number = quantity(block["number"])
         yield block["miner"].lower(), number
@@ -55,21 +52,21 @@ def sightings(chain: Chain, transfers: list[Record]) -> Iterator[tuple[str, int]
         yield transfer["toAddress"], transfer["blockNumber"]
 
 
-def creations(chain: Chain, transaction_hash: str) -> list[str]:
+def creations(chain, transaction_hash):
     direct = chain.created.get(transaction_hash)
     trace = chain.traces.get(transaction_hash)
     return ([direct] if direct else []) + (created_in(trace) if trace else [])
 
 
-def transaction_counts(chain: Chain, transactions: list[Record]) -> Counter[str]:
-    counts: Counter[str] = Counter()
+def transaction_counts(chain, transactions):
+    counts = Counter()
     for t in transactions:
         parties = {t["fromAddress"], t["toAddress"], chain.created.get(t["hash"])} - {None}
         counts.update(parties)
     return counts
 
 
-def balances_and_codes(chain: Chain, holders: Iterable[str]) -> list[tuple[str, str]]:
+def balances_and_codes(chain, holders):
     """(balance, code) of each at the head."""
     at = hex(chain.head)
     asked = [(a, at) for a in holders]
@@ -78,13 +75,13 @@ def balances_and_codes(chain: Chain, holders: Iterable[str]) -> list[tuple[str, 
     return [(str(quantity(balance)), code) for balance, code in zip(balances, codes, strict=True)]
 
 
-def is_contract(code: str) -> bool:
+def is_contract(code):
     """An account that delegates its code (EIP-7702) has some, and is no contract."""
     delegated = code.startswith(DELEGATION) and len(code) == 2 + 2 * 23
     return code != "0x" and not delegated
 
 
-def delegation(code: str) -> Record:
+def delegation(code):
     """Whose code runs in an account's name, where it delegates."""
     delegate = code.removeprefix(DELEGATION)
     return {"delegate": f"0x{delegate}"} if delegate != code else {}

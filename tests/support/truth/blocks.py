@@ -1,7 +1,7 @@
 """What blocks, transactions and logs say of themselves, and what of it follows from no hash."""
 
 from tests.support.block_sizes import size_of
-from tests.support.truth.reading import Chain, Log, Record, creates, quantity, succeeded, timestamp
+from tests.support.truth.reading import creates, quantity, succeeded, timestamp
 
 OF_BODY = """
     hash fromAddress toAddress value gasPrice gasUsed status nonce transactionIndex contractAddress
@@ -10,7 +10,7 @@ OF_BODY = """
 """.split()
 
 
-def stats(chain: Chain, token_count: int) -> Record:
+def stats(chain, token_count):
     newest = chain.blocks[-100:]
     prices = [
         quantity(chain.receipts[t["hash"]]["effectiveGasPrice"])
@@ -26,7 +26,7 @@ def stats(chain: Chain, token_count: int) -> Record:
     }
 
 
-def block_record(block: Record, receipts: dict[str, Record]) -> Record:
+def block_record(block, receipts):
     own = [receipts[t["hash"]] for t in block["transactions"]]
     gas = sum(quantity(receipt["gasUsed"]) for receipt in own)
     with_blobs = [r for r in own if r.get("blobGasUsed") and quantity(r["blobGasUsed"])]
@@ -55,7 +55,7 @@ def block_record(block: Record, receipts: dict[str, Record]) -> Record:
     }
 
 
-def transactions(chain: Chain) -> list[Record]:
+def transactions(chain):
     return [
         transaction_record(t, chain.receipts[t["hash"]], chain.timestamps[quantity(b["number"])])
         | {"unproven": unproven_of_transactions(b)}
@@ -64,7 +64,7 @@ def transactions(chain: Chain) -> list[Record]:
     ]
 
 
-def transaction_record(transaction: Record, receipt: Record, at: str) -> Record:
+def transaction_record(transaction, receipt, at):
     return {
         "hash": transaction["hash"],
         "blockNumber": quantity(transaction["blockNumber"]),
@@ -92,7 +92,7 @@ def transaction_record(transaction: Record, receipt: Record, at: str) -> Record:
     }
 
 
-def log_record(chain: Chain, log: Log) -> Record:
+def log_record(chain, log):
     return {
         "transactionHash": log.transaction_hash,
         "blockNumber": log.block,
@@ -105,17 +105,17 @@ def log_record(chain: Chain, log: Log) -> Record:
     }
 
 
-def has_blobs_inside(block: Record) -> bool:
+def has_blobs_inside(block):
     """Whether anvil keeps the blobs of a block in it, which has no root of its header then."""
     return any(t.get("blobs") for t in block["transactions"])
 
 
-def unproven_of_block(block: Record) -> list[str]:
+def unproven_of_block(block):
     inside = ["blobBaseFee", "blobFees", "burntFees", "size", "txCount"]
     return inside if has_blobs_inside(block) else []
 
 
-def unproven_of_transactions(block: Record) -> list[str]:
+def unproven_of_transactions(block):
     """Of those of a block: all that the root covers, or where anvil sent in another's name the
     sender, the hash and what was created."""
     if has_blobs_inside(block):
@@ -124,17 +124,17 @@ def unproven_of_transactions(block: Record) -> list[str]:
     return [] if is_signed else ["contractAddress", "fromAddress", "hash"]
 
 
-def fee(transaction: Record, receipt: Record) -> int:
+def fee(transaction, receipt):
     """Return what the sender paid for gas and, by EIP-4844, for blobs of 131,072 gas each."""
     blobs = len(transaction.get("blobVersionedHashes") or ())
     gas = quantity(receipt["effectiveGasPrice"]) * quantity(receipt["gasUsed"])
     return gas + blobs * 131_072 * quantity(receipt.get("blobGasPrice") or "0x0")
 
 
-def text_or_none(amount: str | None) -> str | None:
+def text_or_none(amount):
     return None if amount is None else str(quantity(amount))
 
 
-def method_id(transaction: Record) -> str | None:
+def method_id(transaction):
     calls = transaction["to"] and len(transaction["input"]) >= 10
     return transaction["input"][:10] if calls else None

@@ -1,11 +1,9 @@
 """Value that calls, creations and self-destructions moved inside transactions."""
 
-from collections.abc import Iterator
-
-from tests.support.truth.reading import Chain, Record, quantity, read_log
+from tests.support.truth.reading import quantity, read_log
 
 
-def internal_transfers(chain: Chain) -> list[Record]:
+def internal_transfers(chain):
     """What calls, creations and self-destructions moved inside transactions."""
     if not chain.traces:
         return logged_transfers(chain)
@@ -31,7 +29,7 @@ def internal_transfers(chain: Chain) -> list[Record]:
     ]
 
 
-def logged_transfers(chain: Chain) -> list[Record]:
+def logged_transfers(chain):
     """What logs of coin say was moved inside transactions; the first of a transaction with a
     value to another account is of that value."""
     records = []
@@ -59,7 +57,7 @@ def logged_transfers(chain: Chain) -> list[Record]:
     return records
 
 
-def moved_in(outermost: Record) -> list[tuple[int, Record]]:
+def moved_in(outermost):
     """The calls of a trace that move value or create, undone ones left out, as they were called,
     and the place of each among all calls."""
     return [
@@ -69,9 +67,7 @@ def moved_in(outermost: Record) -> list[tuple[int, Record]]:
     ]
 
 
-def calls_in(
-    frame: Record, around: Record | None = None, *, undone: bool = False
-) -> Iterator[tuple[Record, Record | None]]:
+def calls_in(frame, around=None, *, undone=False):
     """The calls of a trace and those around them: None of the outermost and of undone ones."""
     undone = undone or bool(frame.get("error"))
     yield frame, None if undone else around
@@ -79,7 +75,7 @@ def calls_in(
         yield from calls_in(call, frame, undone=undone)
 
 
-def is_movement(call: Record, around: Record) -> bool:
+def is_movement(call, around):
     if call["type"] == "SELFDESTRUCT":
         # Anvil reports the transfer before, where a contract destroys itself in its own favour.
         borrowed = around["type"] in ("DELEGATECALL", "CALLCODE")
@@ -90,7 +86,7 @@ def is_movement(call: Record, around: Record) -> bool:
     return quantity(call.get("value", "0x0")) > 0
 
 
-def created_in(frame: Record) -> list[str]:
+def created_in(frame):
     """Contracts that a call frame and those below it created, undone ones left out."""
     if frame.get("error"):
         return []

@@ -1,14 +1,13 @@
 """A chain read whole from its node: blocks, receipts, logs, traces and answers of contracts."""
 
 import datetime
-from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
 from eth_abi import encode
 from eth_utils import keccak
 
-from tests.support.anvil import Node, RpcError
+from tests.support.anvil import RpcError
 
 ZERO = "0x" + 40 * "0"
 SYSTEM = "0x" + 19 * "ff" + "fe"
@@ -17,7 +16,7 @@ BATCH = 100
 Record = dict[str, Any]
 
 
-def topic_of(event: str) -> str:
+def topic_of(event):
     return "0x" + keccak(text=event).hex()
 
 
@@ -32,10 +31,10 @@ class Log(NamedTuple):
     transaction_hash: str
 
     @property
-    def event(self) -> str:
+    def event(self):
         return "0x" + self.topics[0].hex() if self.topics else ""
 
-    def words(self) -> list[int]:
+    def words(self):
         whole = len(self.data) // 32 * 32
         return [int.from_bytes(self.data[n : n + 32], "big") for n in range(0, whole, 32)]
 
@@ -43,7 +42,7 @@ class Log(NamedTuple):
 class Chain:
     """One pass over the chain: what was read is kept, since everything is asked many times."""
 
-    def __init__(self, node: Node, traces: bool) -> None:
+    def __init__(self, node, traces):
         self.node = node
         self.head = int(node.call("eth_blockNumber"), 16)
         self.blocks = read_blocks(node, self.head)
@@ -54,17 +53,17 @@ class Chain:
         self.traces = read_traces(node, self.receipts) if traces else {}
         self.call = cache(self._call)
 
-    def is_coin(self, log: Log) -> bool:
+    def is_coin(self, log):
         """Whether the protocol logs a transfer of coin, as it does since Amsterdam (EIP-7708)."""
         return log.address == SYSTEM and "blockAccessListHash" in self.blocks[log.block]
 
-    def address_answer(self, log: Log, signature: str, *args: Any, to: str = "") -> str | None:
+    def address_answer(self, log, signature, *args, to=""):
         answer = self.call(to or log.address, signature, args, log.block)
         if answer is None or len(answer) < 32 or any(answer[:12]):
             return None
         return "0x" + answer[12:32].hex()
 
-    def _call(self, to: str, signature: str, args: tuple[Any, ...], block: int) -> bytes | None:
+    def _call(self, to, signature, args, block):
         """The raw answer, or None where the call fails."""
         types = signature[signature.index("(") + 1 : -1]
         body = encode(types.split(","), args) if types else b""
@@ -75,37 +74,37 @@ class Chain:
             return None
 
 
-def read_blocks(node: Node, head: int) -> list[Record]:
+def read_blocks(node, head):
     asked = [("eth_getBlockByNumber", (hex(n), True)) for n in range(head + 1)]
     return batched(node, asked)
 
 
-def read_receipts(node: Node, blocks: list[Record]) -> dict[str, Record]:
+def read_receipts(node, blocks):
     hashes = [t["hash"] for b in blocks for t in b["transactions"]]
     receipts = batched(node, [("eth_getTransactionReceipt", (h,)) for h in hashes])
     return dict(zip(hashes, receipts, strict=True))
 
 
-def direct_creations(receipts: dict[str, Record]) -> dict[str, str]:
+def direct_creations(receipts):
     return {h: r["contractAddress"].lower() for h, r in receipts.items() if creates(r)}
 
 
-def creates(receipt: Record) -> bool:
+def creates(receipt):
     """A creation that failed created nothing, though its receipt may name an address."""
     return bool(receipt.get("contractAddress")) and succeeded(receipt)
 
 
-def succeeded(receipt: Record) -> bool:
+def succeeded(receipt):
     return receipt.get("status") != "0x0"
 
 
-def read_traces(node: Node, hashes: Iterable[str]) -> dict[str, Record]:
+def read_traces(node, hashes):
     """The outermost call frame of each transaction."""
     asked = [("debug_traceTransaction", (h, {"tracer": "callTracer"})) for h in hashes]
     return dict(zip(hashes, batched(node, asked), strict=True))
 
 
-def read_logs(node: Node, head: int) -> list[Log]:
+def read_logs(node, head):
     logs = []
     for first in range(0, head + 1, BATCH):
         span = {"fromBlock": hex(first), "toBlock": hex(min(head, first + BATCH - 1))}
@@ -113,7 +112,7 @@ def read_logs(node: Node, head: int) -> list[Log]:
     return sorted(logs, key=lambda log: (log.block, log.number))
 
 
-def read_log(found: Record) -> Log:
+def read_log(found):
     return Log(
         address=found["address"].lower(),
         topics=[bytes.fromhex(topic[2:]) for topic in found["topics"]],
@@ -124,17 +123,17 @@ def read_log(found: Record) -> Log:
     )
 
 
-def batched(node: Node, asked: list[tuple[str, Any]]) -> list[Any]:
-    answers: list[Any] = []
+def batched(node, asked):
+    answers = []
     for n in range(0, len(asked), BATCH):
         answers += node.batch(asked[n : n + BATCH])
     return answers
 
 
-def timestamp(value: str) -> str:
+def timestamp(value):
     moment = datetime.datetime.fromtimestamp(quantity(value), datetime.UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def quantity(value: str) -> int:
+def quantity(value):
     return int(value, 16)

@@ -1,13 +1,12 @@
 """Transfers of tokens as logs say them, before the token's type has its say."""
 
 from collections import defaultdict
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from eth_abi import decode
 from eth_abi.exceptions import DecodingError
 
-from tests.support.truth.reading import ZERO, Chain, Log, topic_of
+from tests.support.truth.reading import ZERO, Log, topic_of
 
 TRANSFER = topic_of("Transfer(address,address,uint256)")
 SINGLE = topic_of("TransferSingle(address,address,address,uint256,uint256)")
@@ -70,9 +69,9 @@ def is_wrapper(chain: Chain, move: Move, moves: list[Move]) -> bool:
     return after - before != announced
 
 
-def read_move(log: Log) -> Move | None:
+def read_move(log):
     """The transfer that a log is by its shape, if every address in it is one."""
-    readers: dict[str, Callable[[Log], Move | None]] = {
+    readers = {
         TRANSFER: read_transfer,
         SINGLE: read_single,
         BATCHED: read_batch,
@@ -83,7 +82,7 @@ def read_move(log: Log) -> Move | None:
     return reader(log) if reader else None
 
 
-def read_transfer(log: Log) -> Move | None:
+def read_transfer(log):
     count, length, words = len(log.topics), len(log.data), log.words()
     if count == 3 and length >= 32:
         return move_of(log, "erc20", log.topics[1:3], [(words[0], words[0])])
@@ -95,14 +94,14 @@ def read_transfer(log: Log) -> Move | None:
     return None
 
 
-def read_single(log: Log) -> Move | None:
+def read_single(log):
     if len(log.topics) != 4 or len(log.data) < 64:
         return None
     token_id, value = log.words()[:2]
     return move_of(log, "erc1155", log.topics[2:4], [(token_id, value)])
 
 
-def read_batch(log: Log) -> Move | None:
+def read_batch(log):
     if len(log.topics) != 4:
         return None
     try:
@@ -114,7 +113,7 @@ def read_batch(log: Log) -> Move | None:
     return move_of(log, "erc1155", log.topics[2:4], list(zip(ids, values, strict=True)))
 
 
-def read_wrapping(log: Log) -> Move | None:
+def read_wrapping(log):
     if len(log.topics) != 2 or len(log.data) != 32:
         return None
     value, zero = log.words()[0], bytes(32)
@@ -123,9 +122,7 @@ def read_wrapping(log: Log) -> Move | None:
     return move_of(log, "withdrawal", [log.topics[1], zero], [(value, value)])
 
 
-def move_of(
-    log: Log, shape: str, parties: list[bytes], parts: list[tuple[int, int]]
-) -> Move | None:
+def move_of(log, shape, parties, parts):
     if any(any(party[:12]) for party in parties):
         return None
     sender, recipient = ("0x" + party[12:].hex() for party in parties)

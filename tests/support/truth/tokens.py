@@ -6,14 +6,14 @@ from collections import Counter, defaultdict
 from eth_abi import decode
 from eth_abi.exceptions import DecodingError
 
-from tests.support.truth.reading import ZERO, Chain, Log, Record
+from tests.support.truth.reading import ZERO, Record
 from tests.support.truth.token_moves import WRAPPING, Move, moves_in, wrappers_in
 
 
 class Tokens:
     """The transfers of a chain, and what the tokens in them are."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain):
         self.chain = chain
         self.types: dict[str, str] = {}
         self.first_seen: dict[str, int] = {}
@@ -54,10 +54,10 @@ class Tokens:
         )
         return "BEP20" if answers("decimals()") and not has_owners else "BEP721"
 
-    def claimed_type(self, log: Log) -> str | None:
+    def claimed_type(self, log):
         """What ERC-165 says, when it says one thing and says it credibly."""
 
-        def claims(interface: str) -> bool:
+        def claims(interface):
             answer = self.chain.call(
                 log.address, "supportsInterface(bytes4)", (bytes.fromhex(interface),), log.block
             )
@@ -72,7 +72,7 @@ class Tokens:
         ]
         return claimed[0] if len(claimed) == 1 else None
 
-    def transfer_records(self, move: Move) -> list[Record]:
+    def transfer_records(self, move):
         token_type = self.types.get(move.log.address)
         return [
             {
@@ -94,19 +94,19 @@ class Tokens:
             if (token_type == "BEP1155") == (move.shape == "erc1155")
         ]
 
-    def symbol(self, token: str) -> str | None:
+    def symbol(self, token):
         """None for a contract that no token was ever moved of."""
         if token not in self.first_seen:
             return None
         return text_of(self.chain.call(token, "symbol()", (), self.first_seen[token]), 50)
 
-    def decimals(self, token: str) -> int | None:
+    def decimals(self, token):
         if token not in self.first_seen:
             return None
         decimals = first_word(self.chain.call(token, "decimals()", (), self.first_seen[token]))
         return decimals if 0 <= decimals <= 255 else 0
 
-    def record(self, token: str, holders: dict[str, dict[str, int]], contract: Record) -> Record:
+    def record(self, token, holders, contract):
         seen = self.first_seen[token]
         supply = self.chain.call(token, "totalSupply()", (), self.chain.head)
         total = first_word(supply)
@@ -124,8 +124,8 @@ class Tokens:
             "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
 
-    def details(self, transfers: list[Record]) -> dict[str, Record]:
-        by_token: dict[str, list[Record]] = {token: [] for token in self.types}
+    def details(self, transfers):
+        by_token = {token: [] for token in self.types}
         for transfer in transfers:
             by_token[transfer["tokenAddress"]].append(transfer)
         return {
@@ -151,9 +151,9 @@ def amount_of(token_type: str | None, token_id: int, value: int) -> Record:
     return {"value": str(value), "tokenId": None}
 
 
-def holders_by_transfers(transfers: list[Record]) -> dict[str, dict[str, int]]:
+def holders_by_transfers(transfers):
     """Who holds how much of what by the events, the ids of a token summed; zero holds nothing."""
-    by_token: dict[str, list[Record]] = defaultdict(list)
+    by_token = defaultdict(list)
     for transfer in transfers:
         by_token[transfer["tokenAddress"]].append(transfer)
     return {
@@ -162,16 +162,16 @@ def holders_by_transfers(transfers: list[Record]) -> dict[str, dict[str, int]]:
     }
 
 
-def balances_of(transfers: list[Record]) -> Counter[str]:
+def balances_of(transfers):
     """What one token's transfers leave to whom, also less than nothing."""
-    balances: Counter[str] = Counter()
+    balances = Counter()
     for t in transfers:
         balances[t["fromAddress"]] -= int(t["value"])
         balances[t["toAddress"]] += int(t["value"])
     return balances
 
 
-def text_of(answer: bytes | None, most: int) -> str:
+def text_of(answer, most):
     """A name as shown: a string, or bytes32 of old, without what a page could not show."""
     if answer is None:
         return ""
@@ -180,7 +180,7 @@ def text_of(answer: bytes | None, most: int) -> str:
     return "".join(c for c in text if unicodedata.category(c) != "Cc")[:most]
 
 
-def raw_string(answer: bytes) -> bytes:
+def raw_string(answer):
     try:
         (raw,) = decode(["bytes"], answer)
     except (DecodingError, OverflowError):
@@ -188,6 +188,6 @@ def raw_string(answer: bytes) -> bytes:
     return bytes(raw)
 
 
-def first_word(answer: bytes | None) -> int:
+def first_word(answer):
     """A number answered, or 0 where there was none."""
     return int.from_bytes(answer[:32], "big") if answer and len(answer) >= 32 else 0

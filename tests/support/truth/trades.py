@@ -1,10 +1,9 @@
 """Trades on exchanges by their pools' events, and which exchange a pool is of."""
 
 from collections import Counter
-from collections.abc import Iterator
 
-from tests.support.truth.reading import ZERO, Chain, Log, Record, topic_of
-from tests.support.truth.tokens import Tokens, first_word
+from tests.support.truth.reading import ZERO, topic_of
+from tests.support.truth.tokens import first_word
 
 # The four factories of Ethereum that the scenario puts where they are known.
 KNOWN_FACTORIES = {
@@ -22,20 +21,20 @@ SWAP_PANCAKE = topic_of("Swap(address,address,int256,int256,uint160,uint128,int2
 class Trades:
     """A pool is one exchange's, whatever else it emits: named at its first trade."""
 
-    def __init__(self, chain: Chain, tokens: Tokens) -> None:
+    def __init__(self, chain, tokens):
         self.chain, self.tokens = chain, tokens
         self.dexes: dict[str, str] = {}
 
-    def records(self, transfers: list[Record]) -> list[Record]:
+    def records(self, transfers):
         """Each with whether the pool's transfers bear what its trades in the transaction say."""
-        moved: Counter[tuple[str, str, str, str]] = Counter()
+        moved = Counter()
         for transfer in transfers:
             at, token, value = (transfer[k] for k in ("transactionHash", "tokenAddress", "value"))
             if transfer["fromAddress"] != transfer["toAddress"]:
                 moved[at, token, "in", transfer["toAddress"]] += int(value)
                 moved[at, token, "out", transfer["fromAddress"]] += int(value)
         trades = [record for log in self.chain.logs if (record := self.trade_record(log))]
-        said: Counter[tuple[str, str, str, str]] = Counter()
+        said = Counter()
         for trade in trades:
             for key, amount in sides(trade):
                 said[key] += amount
@@ -48,7 +47,7 @@ class Trades:
                 trade["backedByTransfers"] = None
         return trades
 
-    def trade_record(self, log: Log) -> Record | None:
+    def trade_record(self, log):
         if (swap := read_swap(log)) is None:
             return None
         protocol, net0, net1 = swap
@@ -79,13 +78,13 @@ class Trades:
             """.split(),
         }
 
-    def dex_of(self, log: Log, protocol: str, token0: str, token1: str) -> str:
+    def dex_of(self, log, protocol, token0, token1):
         factory = self.chain.address_answer(log, "factory()") or ZERO
         if not self.confirmed(log, protocol, factory, token0, token1):
             return f"{protocol}-unconfirmed"
         return KNOWN_FACTORIES.get((protocol, factory), f"{protocol}-{factory}")
 
-    def confirmed(self, log: Log, protocol: str, factory: str, token0: str, token1: str) -> bool:
+    def confirmed(self, log, protocol, factory, token0, token1):
         if protocol == "v2":
             signature, args = "getPair(address,address)", (token0, token1)
         else:
@@ -94,7 +93,7 @@ class Trades:
         return self.chain.address_answer(log, signature, *args, to=factory) == log.address
 
 
-def read_swap(log: Log) -> tuple[str, int, int] | None:
+def read_swap(log):
     """The protocol, and what went into the pool of token0 and token1; what came out is below 0."""
     words = log.words()
     if len(log.topics) != 3:
@@ -108,7 +107,7 @@ def read_swap(log: Log) -> tuple[str, int, int] | None:
     return None
 
 
-def direction(net0: int, net1: int) -> tuple[bool, int, int]:
+def direction(net0, net1):
     """(token0 goes in, amount in, amount out), amounts net and never below zero.
 
     Where both or neither went in, token0 is the one that did, if any of it did.
@@ -118,11 +117,11 @@ def direction(net0: int, net1: int) -> tuple[bool, int, int]:
     return False, max(net1, 0), max(-net0, 0)
 
 
-def signed(word: int) -> int:
+def signed(word):
     return word - 2**256 if word >= 2**255 else word
 
 
-def sides(trade: Record) -> Iterator[tuple[tuple[str, str, str, str], int]]:
+def sides(trade):
     """What a trade says went into its pool, and out of it."""
     at, pool = trade["transactionHash"], trade["pairAddress"]
     yield (at, trade["tokenIn"], "in", pool), int(trade["amountIn"])

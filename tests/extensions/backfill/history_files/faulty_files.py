@@ -4,7 +4,6 @@ import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import reduce
-from typing import Any
 
 import cramjam
 import rlp
@@ -19,31 +18,31 @@ BLOCK = 6  # with transactions of types 0 and 2, a withdrawal list, and logs
 Entry = tuple[int, bytes]
 
 
-def entry(type_: int, data: bytes, reserved: int = 0) -> bytes:
+def entry(type_, data, reserved=0):
     return struct.pack("<HIH", type_, len(data), reserved) + data
 
 
-def index(first: int, count: int, entries: int | None = None) -> Entry:
+def index(first, count, entries=None):
     """Its offsets are wrong, as nobody reads them."""
     numbers = [first, *[0] * 3 * (count if entries is None else entries), 3, count]
     return INDEX, b"".join(struct.pack("<Q", number % 2**64) for number in numbers)
 
 
-def framed(data: bytes) -> bytes:
+def framed(data):
     return bytes(cramjam.snappy.compress(data))
 
 
-def joined(entries: Sequence[Entry]) -> bytes:
+def joined(entries):
     return b"".join(entry(*each) for each in entries)
 
 
-def file_of(all_parts: Sequence[Parts]) -> bytes:
+def file_of(all_parts):
     kinds = zip((HEADER, BODY, SLIM), range(3), strict=True)
     parts = [(kind, framed(parts[place])) for kind, place in kinds for parts in all_parts]
     return joined([(VERSION, b""), *parts, index(0, len(all_parts))])
 
 
-def entries_of(file: bytes) -> list[Entry]:
+def entries_of(file):
     entries, start = [], 0
     while start < len(file):
         type_, size, _ = struct.unpack_from("<HIH", file, start)
@@ -52,22 +51,22 @@ def entries_of(file: bytes) -> list[Entry]:
     return entries
 
 
-def of_bytes(change: Callable[[bytes], bytes]) -> Callable[[Sequence[Parts]], bytes]:
+def of_bytes(change):
     return lambda all_parts: change(file_of(all_parts))
 
 
-def of_entries(change: Callable[[list[Entry]], Sequence[Entry]]) -> Callable[..., bytes]:
+def of_entries(change):
     return of_bytes(lambda file: joined(change(entries_of(file))))
 
 
-def place_of(entries: Sequence[Entry], kind: int, number: int = BLOCK) -> int:
+def place_of(entries, kind, number=BLOCK):
     return [place for place, (type_, _) in enumerate(entries) if type_ == kind][number]
 
 
-def of_part(kind: int, change: Callable[[bytes], bytes]) -> Callable[..., bytes]:
+def of_part(kind, change):
     """Change a compressed part of a block."""
 
-    def changed(entries: list[Entry]) -> list[Entry]:
+    def changed(entries):
         place = place_of(entries, kind)
         entries[place] = kind, change(entries[place][1])
         return entries
@@ -75,14 +74,14 @@ def of_part(kind: int, change: Callable[[bytes], bytes]) -> Callable[..., bytes]
     return of_entries(changed)
 
 
-def of_content(kind: int, change: Callable[[bytes], bytes]) -> Callable[..., bytes]:
+def of_content(kind, change):
     return of_part(kind, lambda data: framed(change(bytes(cramjam.snappy.decompress(data)))))
 
 
-def of_list(kind: int, change: Callable[[list[Any]], Any]) -> Callable[..., bytes]:
+def of_list(kind, change):
     """Change a part that is decoded as RLP in place."""
 
-    def changed(content: bytes) -> bytes:
+    def changed(content):
         items = rlp.decode(content)
         replaced = change(items)
         return rlp.encode(items if replaced is None else replaced)
@@ -90,12 +89,12 @@ def of_list(kind: int, change: Callable[[list[Any]], Any]) -> Callable[..., byte
     return of_content(kind, changed)
 
 
-def of_proven(kind: str, change: Callable[[Any], None]) -> Callable[..., bytes]:
+def of_proven(kind, change):
     """Change transactions or receipts, and the root and the hashes of all headers with them: such
     a file agrees with itself."""
 
-    def made(all_parts: Sequence[Parts]) -> bytes:
-        made_parts: list[Parts] = []
+    def made(all_parts):
+        made_parts = []
         for number, parts in enumerate(all_parts):
             header, body, receipts = (rlp.decode(part) for part in parts[:3])
             if number == BLOCK:
@@ -113,17 +112,17 @@ def of_proven(kind: str, change: Callable[[Any], None]) -> Callable[..., bytes]:
     return made
 
 
-def with_its_receipts_root(parts: Parts) -> Parts:
+def with_its_receipts_root(parts):
     header = rlp.decode(parts.header)
     with suppress(ValueError, TypeError):
         header[5] = list_root(encoded_receipts(parts))
     return parts._replace(header=rlp.encode(header))
 
 
-def set_item(*path: Any) -> Callable[[Any], None]:
+def set_item(*path):
     """Set what a path of positions leads to, to the path's last value."""
 
-    def change(items: Any) -> None:
+    def change(items):
         *places, last, value = path
         for place in places:
             items = items[place]
@@ -132,10 +131,10 @@ def set_item(*path: Any) -> Callable[[Any], None]:
     return change
 
 
-def typed(change: Callable[[list[Any]], Any], type_: int | None = None) -> Callable[[Any], None]:
+def typed(change, type_=None):
     """Change the list of the block's first transaction of type 2."""
 
-    def changed(transactions: list[Any]) -> None:
+    def changed(transactions):
         place = next(p for p, item in enumerate(transactions) if isinstance(item, bytes))
         items = rlp.decode(transactions[place][1:])
         change(items)
@@ -145,18 +144,18 @@ def typed(change: Callable[[list[Any]], Any], type_: int | None = None) -> Calla
     return changed
 
 
-def first_log(receipts: list[Any]) -> list[Any]:
+def first_log(receipts):
     return next(logs[0] for _, _, _, logs in receipts if logs)
 
 
-def swapped(entries: list[Entry]) -> list[Entry]:
+def swapped(entries):
     for kind in (HEADER, BODY, SLIM):
         one, other = place_of(entries, kind, 3), place_of(entries, kind, 4)
         entries[one], entries[other] = entries[other], entries[one]
     return entries
 
 
-def bomb(chunk: bytes, count: int) -> bytes:
+def bomb(chunk, count):
     return b"\xff\x06\x00\x00sNaPpY" + chunk * count
 
 

@@ -3,8 +3,6 @@
 import threading
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from typing import Self
 
 Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
 Fault = Callable[[str, Answer], Answer]
@@ -13,25 +11,25 @@ Fault = Callable[[str, Answer], Answer]
 class FileServer:
     """`requests` has the path and range of each request so far."""
 
-    def __init__(self, folder: Path, fault: Fault | None = None) -> None:
+    def __init__(self, folder, fault=None):
         self.folder = folder
         self.fault = fault
         self.requests: list[tuple[str, str]] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
 
-    def __enter__(self) -> Self:
+    def __enter__(self):
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._server.shutdown()
         self._server.server_close()
 
     @property
-    def url(self) -> str:
+    def url(self):
         return f"http://127.0.0.1:{self._server.server_port}/era"
 
-    def answer(self, name: str, range_: str) -> Answer:
+    def answer(self, name, range_):
         path = self.folder / name
         if not name:
             links = "".join(f'<a href="/era/{p.name}">x</a>' for p in self.folder.iterdir())
@@ -48,9 +46,9 @@ class FileServer:
         return 206, {"Content-Range": f"bytes {range_[6:]}/{len(body)}"}, part
 
 
-def _handler_of(server: FileServer) -> type[BaseHTTPRequestHandler]:
+def _handler_of(server):
     class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
+        def do_GET(self):
             name, range_ = self.path.removeprefix("/era/"), self.headers.get("Range", "")
             server.requests.append((name, range_))
             answer = server.answer(name, range_)
@@ -63,7 +61,7 @@ def _handler_of(server: FileServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, *_):
             """Nothing."""
 
     return Handler

@@ -3,19 +3,13 @@
 Anvil leaves the list of withdrawals out of a block's size, which `sized` adds.
 """
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any
-
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files.e2store import Parts
 from scan.extensions.backfill.history_files.history_export import file_name, write_file
 from scan.extensions.backfill.history_files.raw_block import parts_of
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
-from tests.support.anvil import Anvil
-from tests.support.faulty_node import Fault, altering
+from tests.support.faulty_node import altering
 from tests.support.scenario.contracts import creations, failures, purses
 from tests.support.scenario.hostile_tokens import liar
 from tests.support.scenario.malformed_logs import malformed_logs
@@ -45,7 +39,7 @@ ACTS = (
 )
 
 
-def play(node: Anvil) -> None:
+def play(node):
     stage = Stage(node)
     for act in ACTS:
         act(stage)
@@ -65,11 +59,11 @@ def play(node: Anvil) -> None:
     node.mine(4)
 
 
-def sized(fault: Fault | None = None) -> Fault:
+def sized(fault=None):
     """The node with true sizes of blocks, and with `fault`."""
 
     @altering
-    def reply(_: Any, answer: dict[str, Any]) -> None:
+    def reply(_, answer):
         block = answer.get("result")
         if isinstance(block, dict) and block.get("withdrawalsRoot") and "size" in block:
             block["size"] = hex(int(block["size"], 16) + 1)
@@ -79,7 +73,7 @@ def sized(fault: Fault | None = None) -> Fault:
     return lambda calls, forward: reply(calls, lambda asked: fault(asked, forward).body)
 
 
-def write(url: str, folder: Path, last: int) -> Path:
+def write(url, folder, last):
     """A file of a node's blocks up to the last one."""
     source = BlockSource(node := Node([url]), traces="off")
     hash_ = source.hash_at(last)
@@ -89,12 +83,12 @@ def write(url: str, folder: Path, last: int) -> Path:
     return path
 
 
-def structs(url: str, first: int, last: int) -> Iterator[tuple[Any, Sequence[Any]]]:
+def structs(url, first, last):
     source = BlockSource(Node([url]), traces="off")
     for number, pair in enumerate(source.raw_blocks(first, last), start=first):
         header, receipts = pair
         yield read_json(header, BlockJson, number), read_json(receipts, ReceiptsJson, number)
 
 
-def parts(url: str, first: int, last: int) -> list[Parts]:
+def parts(url, first, last):
     return [parts_of(header, receipts, ()) for header, receipts in structs(url, first, last)]

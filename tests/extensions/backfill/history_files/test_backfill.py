@@ -29,7 +29,7 @@ from tests.extensions.backfill.history_files.file_server import FileServer
 from tests.indexer.test_node_faults import status
 from tests.support import auditing
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, prune, refuse
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
@@ -55,13 +55,7 @@ OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
 
 
 @pytest.fixture(scope="module")
-def chain(
-    postgres: Postgres,
-    template: str,
-    signed: Anvil,
-    node: FaultyNode,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Chain:
+def chain(postgres, template, signed, node, tmp_path_factory):
     head, files = signed.head(), tmp_path_factory.mktemp("files")
     signed_chain.write(node.url, files, head - KEPT // 2)
     with postgres.cloned(template) as url:

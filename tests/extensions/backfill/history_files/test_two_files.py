@@ -1,7 +1,6 @@
 """A chain of two files, as real ones have many: what links them to each other and to the node."""
 
 import argparse
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,7 @@ from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.extensions.backfill.history_files import signed_chain
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, prune
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
@@ -40,9 +39,7 @@ class Chain(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def chain(
-    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Chain]:
+def chain(postgres, template, tmp_path_factory):
     files, other = tmp_path_factory.mktemp("files"), tmp_path_factory.mktemp("other")
     with Anvil("--number", str(GENESIS)) as anvil, FaultyNode(anvil.url) as node:
         node.fault = with_genesis(signed_chain.sized())

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -108,10 +108,10 @@ def rows(url):
 def assert_as_the_node_has_it(node, url):
     """After every block each account delegates to whom its last valid authorization says."""
     in_effect = dict.fromkeys((account.address.lower() for account in EVERYBODY), ZERO)
-    by_block: dict[int, list[dict[str, Any]]] = {}
+    by_block = {}
     for row in rows(url):
         by_block.setdefault(row["block_number"], []).append(row)
-    expected: dict[tuple[str, int], str] = {}
+    expected = {}
     for number in range(node.head() + 1):
         for row in by_block.get(number, ()):
             assert row["is_valid"] is not None

@@ -2,7 +2,6 @@
 
 from tests.extensions.block_records.authorizations.test_authorizations import (
     EVERYBODY,
-    Delegations,
     delegations,  # noqa: F401  # a fixture
 )
 from tests.support.anvil import ZERO
@@ -10,8 +9,8 @@ from tests.support.authorizations import delegate_of
 
 
 def test_a_delegating_account_is_a_contract_everywhere(
-    delegations: Delegations,  # noqa: F811
-) -> None:
+    delegations,  # noqa: F811
+):
     node, _, client = delegations
     delegating = 0
     for account in EVERYBODY:

@@ -25,7 +25,7 @@ def rows_of(client, limit, **filters):
 
 
 def test_a_block_brings_its_producer_what_its_balance_gains(client, scenario):
-    days: Counter[tuple[str, str]] = Counter()
+    days = Counter()
     burnt, blocks = days.copy(), days.copy()
     for block in scenario.truth.blocks[:-1]:  # without the first one
         record = get(client, f"/blocks/{block['number']}")
@@ -69,7 +69,7 @@ def test_days_of_one_producer_are_chosen_shown_and_saved(client, scenario):
 def test_rewards_of_proof_of_work_are_in_what_a_miner_earned(mined):  # noqa: F811
     """The test's node keeps no rewards: the chain in front of it says which there were."""
     client, chain = mined.client, mined.chain
-    gained: Counter[str] = Counter()
+    gained = Counter()
     for header in chain.headers[1:]:
         number, miner = int(header["number"], 16), header["miner"]
         given = chain.earned(miner, hex(number)) - chain.earned(miner, hex(number - 1))
@@ -77,7 +77,7 @@ def test_rewards_of_proof_of_work_are_in_what_a_miner_earned(mined):  # noqa: F8
         assert int(get(client, f"/blocks/{number}")["earned"]) == expected
         gained[miner] += expected
     gained |= {miner: chain.earned(miner, "latest") for miner in UNCLE_MINERS}
-    shown: Counter[str] = Counter()
+    shown = Counter()
     for row in rows_of(client, 2):
         shown[row["miner"]] += int(row["earned"])
     assert {miner: shown[miner] for miner in gained} == gained

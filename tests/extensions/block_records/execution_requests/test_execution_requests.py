@@ -57,8 +57,8 @@ def play(node):
     contracts.place(node)
     node.call("anvil_setCode", FORWARDER, f"0x365f5f375f5f365f3473{WITHDRAWALS[2:]}5af100")
     choice = random.Random(3)
-    deposits: dict[int, list[list[bytes]]] = {}
-    taken: dict[int, list[bytes]] = {}
+    deposits = {}
+    taken = {}
     queues = contracts.Queue(64), contracts.Queue(16)
     for counts in zip(WITHDRAWN, CONSOLIDATED, DEPOSITED, BUILDERS, EXITED, strict=True):
         number = node.head() + 1

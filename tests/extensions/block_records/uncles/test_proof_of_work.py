@@ -5,7 +5,6 @@ what a node of that time returns besides.
 """
 
 import json
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -19,7 +18,7 @@ from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.kept_answers import kept_answers
@@ -60,9 +59,7 @@ def play(node):
 
 
 @pytest.fixture(scope="module")
-def mined(
-    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Mined]:
+def mined(postgres, template, tmp_path_factory):
     with (
         Anvil("--chain-id", "1", hardfork="homestead") as anvil,
         FaultyNode(anvil.url) as node,
@@ -76,7 +73,7 @@ def mined(
 
 
 def test_every_history_adds_up_to_the_balance(mined):
-    types: dict[str, set[str]] = {}
+    types = {}
     for (address,) in execute(mined.url, "SELECT address FROM addresses"):
         holder = f"0x{bytes(address).hex()}"
         page = mined.client.get(f"/api/v1/addresses/{holder}/history?limit=100").json

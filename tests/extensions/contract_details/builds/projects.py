@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from tests.support.explorer import compilation, standard_input
 
@@ -41,35 +40,34 @@ SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
 STANDARD = standard_input(SOURCES, **SETTINGS)
 
 
-def output() -> dict[str, Any]:
+def output():
     return compilation(VERSION, STANDARD)
 
 
-def creation_of(name: str, library: str | None = None) -> str:
+def creation_of(name, library=None):
     """The creation code, linked to a library at an address."""
     path = HALVES_PATH if name == "Halves" else STORE_PATH
     bytecode = output()["contracts"][path][name]["evm"]["bytecode"]
-    code: str = bytecode["object"]
+    code = bytecode["object"]
     for links in bytecode["linkReferences"].values():
         for place in (place for places in links.values() for place in places):
             start, end = 2 * place["start"], 2 * (place["start"] + place["length"])
-            assert library is not None
             code = code[:start] + library.removeprefix("0x") + code[end:]
     return code
 
 
-def _write(path: Path, value: object) -> None:
+def _write(path, value):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value))
 
 
-def write_sources(project: Path) -> None:
+def write_sources(project):
     for path, content in SOURCES.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
         (project / path).write_text(content)
 
 
-def _contracts() -> list[tuple[str, str, Mapping[str, Any]]]:
+def _contracts():
     return [
         (path, name, contract)
         for path, contracts in output()["contracts"].items()
@@ -77,11 +75,11 @@ def _contracts() -> list[tuple[str, str, Mapping[str, Any]]]:
     ]
 
 
-def _with_prefix(code: Mapping[str, Any]) -> dict[str, Any]:
+def _with_prefix(code):
     return {**code, "object": f"0x{code['object']}"}
 
 
-def foundry(project: Path) -> Path:
+def foundry(project):
     """An artifact a contract; its sources are in the project."""
     write_sources(project)
     for path, name, contract in _contracts():
@@ -101,7 +99,7 @@ def foundry(project: Path) -> Path:
     return project / "out"
 
 
-def foundry_with_build_info(project: Path) -> Path:
+def foundry_with_build_info(project):
     """What `forge build --build-info` writes, without the sources."""
     info = {"_format": "", "id": "0123", "solcVersion": VERSION, "solcLongVersion": VERSION}
     given = {**STANDARD, "version": VERSION}
@@ -109,7 +107,7 @@ def foundry_with_build_info(project: Path) -> Path:
     return project / "out"
 
 
-def hardhat_2(project: Path) -> Path:
+def hardhat_2(project):
     info = {"id": "a1", "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
     _write(
         project / "artifacts/build-info/a1.json",
@@ -121,7 +119,7 @@ def hardhat_2(project: Path) -> Path:
     return project / "artifacts"
 
 
-def hardhat_3(project: Path) -> Path:
+def hardhat_3(project):
     name = "solc-0_8_28-a1"
     info = {"id": name, "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
     folder = project / "artifacts/build-info"
@@ -133,7 +131,7 @@ def hardhat_3(project: Path) -> Path:
     return project / "artifacts"
 
 
-def _write_hardhat_artifacts(project: Path, **more: object) -> list[tuple[str, str]]:
+def _write_hardhat_artifacts(project, **more):
     """Write an artifact a contract, and return their paths and names."""
     for path, name, contract in _contracts():
         deployed = contract["evm"]["deployedBytecode"]
@@ -154,7 +152,7 @@ def _write_hardhat_artifacts(project: Path, **more: object) -> list[tuple[str, s
     return [(path, name) for path, name, _ in _contracts()]
 
 
-def truffle(project: Path) -> Path:
+def truffle(project):
     write_sources(project)
     for path, name, contract in _contracts():
         _write(
@@ -176,7 +174,7 @@ def truffle(project: Path) -> Path:
     return project / "build/contracts"
 
 
-def ape(project: Path) -> Path:
+def ape(project):
     """A manifest (EIP-2678). It has no places of immutables, so Store has none there."""
     types = {
         name: {

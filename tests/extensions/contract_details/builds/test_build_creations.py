@@ -10,7 +10,6 @@ import pytest
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
-from scan.http.request_state import Services
 from scan.verification.creation_comparison import search_hashes
 from tests.extensions.contract_details.builds.projects import VERSION
 from tests.support.explorer import Explorer, compilation, standard_input
@@ -88,7 +87,7 @@ def foundry(project):
 @pytest.fixture
 def use(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Use:
     """Let the application know the builds of a folder."""
-    services: Services = explorer.app.extensions["scan"]
+    services = explorer.app.extensions["scan"]
 
     def use_folder(folder):
         builds = Builds([folder])
@@ -118,7 +117,6 @@ def line_of(mark):
 @pytest.mark.parametrize("tool", [build_info, hardhat_3, foundry])
 def test_the_line_by_a_build_of_each_tool(explorer, use, tmp_path, tool):
     location = failure(explorer, use, tool(tmp_path), 1)["error"]["location"]
-    assert location is not None
     assert (location["file"], location["line"]) == line_of("own")
     assert (location["address"], location["function"]) == (None, "constructor")
 
@@ -181,7 +179,7 @@ def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
     write(folder / "a1.json", {**info, "input": {}})
     own = Builds([folder])
     own.refresh()
-    reads: list[object] = []
+    reads = []
     mapped = build_sources.mapped
     monkeypatch.setattr(
         build_sources, "mapped", lambda *given: reads.append(given) or mapped(*given)

@@ -5,7 +5,6 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -14,7 +13,6 @@ from eth_utils import keccak
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_formats import contracts_of
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
-from scan.http.request_state import Services
 from scan.verification import submission_compilations
 from scan.verification.request import parse
 from tests.extensions.contract_details.builds.projects import (
@@ -37,7 +35,7 @@ class Watched:
 
     def __init__(self, explorer, *folders):
         self.explorer = explorer
-        services: Services = explorer.app.extensions["scan"]
+        services = explorer.app.extensions["scan"]
         self.watch = BuildWatch(Builds(folders), services.writes, services.verifier)
 
     def step(self):
@@ -145,7 +143,7 @@ def uncompiled(running: Explorer, tmp_path: Path) -> Explorer:
 
 
 def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
-    store: str = uncompiled.store  # type: ignore[attr-defined]
+    store = uncompiled.store  # type: ignore[attr-defined]
     assert match_of(uncompiled, store) == (None, None)
     sent = uncompiled.send(store, keep(7))
     page = uncompiled.client.get(f"/tx/{sent}").text
@@ -153,14 +151,14 @@ def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
     assert "decoded with the ABI in the build folder, not compiled here" in page
     failed = uncompiled.send(store, keep(101), gas=100_000)
     assert "TooLarge" in uncompiled.client.get(f"/tx/{failed}").text
-    decoded: Any = uncompiled.client.get(f"/api/v1/decode?address={store}&data={keep(7)}").json
+    decoded = uncompiled.client.get(f"/api/v1/decode?address={store}&data={keep(7)}").json
     first = decoded["candidates"][0]
     assert (first["source"], first["signature"]) == ("build", "keep(uint256)")
     assert first["arguments"][0]["name"] == "amount"
 
 
 def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(uncompiled):
-    store: str = uncompiled.store  # type: ignore[attr-defined]
+    store = uncompiled.store  # type: ignore[attr-defined]
     assert uncompiled.call(store, "start").json == {"result": "5"}
     page = uncompiled.client.get(f"/address/{store}?tab=contract&view=read").text
     assert "the ABI in the build folder, which was not compiled here" in page
@@ -174,7 +172,7 @@ def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(unc
 
 
 def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled):
-    store: str = uncompiled.store  # type: ignore[attr-defined]
+    store = uncompiled.store  # type: ignore[attr-defined]
     [claim] = uncompiled.client.get(f"/api/v1/contracts/{store}/claims").json["claims"]
     assert claim["source"] == "build"
     assert claim["contractName"] == "src/Store.sol:Store"
@@ -312,7 +310,7 @@ def test_a_build_s_abi_of_any_form_is_stored(running, tmp_path):
     folder = foundry(tmp_path)
     artifact = folder / "Halves.sol/Halves.json"
     content = json.loads(artifact.read_text())
-    inputs: list[Any] = [{"name": "", "type": "uint256"}]
+    inputs = [{"name": "", "type": "uint256"}]
     for _ in range(400):
         inputs = [{"components": inputs}]
     abi = [
@@ -333,7 +331,7 @@ def test_a_build_s_abi_of_any_form_is_stored(running, tmp_path):
         assert (
             running.client.get(f"/api/v1/decode?address={address}&data={call}").status_code == 200
         )
-    decoded: Any = running.client.get(f"/api/v1/decode?address={library}&data={call}").json
+    decoded = running.client.get(f"/api/v1/decode?address={library}&data={call}").json
     assert decoded["candidates"][0]["source"] == "build"
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
 
 import pytest
 from flask import Response
@@ -18,11 +17,11 @@ from scan.extensions.contract_details.contract_import.source_client import (
 from scan.extensions.contract_details.contract_import.source_records import Blockscout
 from tests.commands.test_command import scan
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.serving import in_thread
 from tests.support.verified_elsewhere import Elsewhere, Verified
 from tests.support.vyper import BOX as VYPER_BOX
-from tests.support.vyper import NEWEST, SEVEN, Vyper
+from tests.support.vyper import NEWEST, SEVEN
 
 VERSION, COMMIT = "0.8.28", "0.8.28+commit.7893614a"
 BOX = "contract Box { uint256 public number; constructor(uint256 n) { number = n; } }\n"
@@ -115,9 +114,7 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def chain(
-    own_explorer: Explorer, vyper: Vyper, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Chain]:
+def chain(own_explorer, vyper, tmp_path_factory):
     made = Chain(own_explorer, vyper, tmp_path_factory.mktemp("programs"))
     with in_thread(make_server("127.0.0.1", 0, made.elsewhere.app, threaded=True)) as url:
         made.url = url
@@ -260,7 +257,7 @@ def test_an_answer_of_another_form_is_refused(chain):
 def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain):
     """None of it ends the import, reaches the disk or is stored as a verification."""
     chain.forget()
-    made: dict[str, object] = {
+    made = {
         "is_verified": True, "language": "solidity", "name": "\u202eX\n\0", "file_path": "../../e",
         "source_code": "contract X {}", "compiler_version": "v0.8.28; rm -rf /",
         "compiler_settings": {"remappings": [{}], "libraries": {"a": "b"}},
@@ -282,7 +279,7 @@ def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain):
 
 
 def test_a_source_is_asked_politely_and_not_for_ever(chain):
-    waits: list[float] = []
+    waits = []
     client = SourceClient(chain.url, 0.5, sleep=waits.append)
     address = bytes.fromhex(chain.box[2:])
     chain.elsewhere.refusals[:] = [Response(status=503), Response(status=429)]

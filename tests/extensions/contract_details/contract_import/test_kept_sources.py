@@ -6,7 +6,6 @@ import pytest
 
 from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.http.request_state import Services
 from tests.support.database import execute, wait_until_none
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import VERSION
@@ -20,7 +19,7 @@ class Sources:
     """What a process of an explorer's service does with a folder of sources."""
 
     def __init__(self, explorer, folder):
-        services: Services = explorer.app.extensions["scan"]
+        services = explorer.app.extensions["scan"]
         self._kept = KeptSources(folder, services.writes, services.sources.get(VerificationJobs))
         self._url = explorer.settings.database_url
 

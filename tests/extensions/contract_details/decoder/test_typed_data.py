@@ -124,8 +124,8 @@ def test_random_messages_are_hashed_as_by_eth_account(seed):
         "string": lambda: "".join(randomly.choices("aé漢 \n", k=randomly.randrange(40))),
     }
     for _ in range(30):
-        types: dict[str, Any] = {"EIP712Domain": DOMAIN}
-        made: dict[str, Any] = {}
+        types = {"EIP712Domain": DOMAIN}
+        made = {}
         for level in range(3):  # each structure refers to those before it
             members = [{"name": f"s{n}", "type": f"S{n}"} for n in range(level)]
             message = {f"s{n}": made[f"S{n}"]() for n in range(level)}

@@ -10,7 +10,6 @@ from eth_utils import keccak
 from scan.extensions.contract_details.factory_children import factory_children
 from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.http.request_state import Services
 from tests.support.database import execute, wait_until_none
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.serving import wait_until
@@ -107,7 +106,7 @@ def jobs_of(explorer, address):
 
 def look(explorer):
     """Take a step, and wait until what it submits is over."""
-    services: Services = explorer.app.extensions["scan"]
+    services = explorer.app.extensions["scan"]
     jobs = services.sources.get(VerificationJobs)
     FactoryChildren(services.writes, services.verifier.creations, jobs).step()
     wait_until_none(explorer.settings.database_url, UNFINISHED)
@@ -161,7 +160,7 @@ def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, 
     monkeypatch.setattr(factory_children, "MAX_OF_FACTORY", 1)
     own = {project.make(12), project.address(project.factory, "inner()")}
     project.verify()
-    services: Services = explorer.app.extensions["scan"]
+    services = explorer.app.extensions["scan"]
     jobs = Mock(spec=VerificationJobs)
     children = FactoryChildren(services.writes, services.verifier.creations, jobs)
     for _ in range(3):

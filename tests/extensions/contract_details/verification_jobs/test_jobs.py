@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -22,7 +21,6 @@ from scan.extensions.contract_details.verification_jobs.jobs import (
     JobRunner,
     VerificationJobs,
 )
-from scan.http.request_state import Services
 from scan.verification import compiler_run
 from scan.verification.compiler_run import RUNNING
 from tests.support.database import Postgres, execute
@@ -49,7 +47,7 @@ def address(idle: Explorer) -> str:
 
 @pytest.fixture
 def jobs(idle: Explorer) -> Iterator[VerificationJobs]:
-    found: Services = idle.app.extensions["scan"]
+    found = idle.app.extensions["scan"]
     yield found.sources.get(VerificationJobs)
     execute(idle.settings.database_url, "DELETE FROM verification_jobs")
 
@@ -68,7 +66,6 @@ def finished(jobs, job_id, timeout_s=180):
 def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(idle, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     job = jobs.get(job_id)
-    assert job is not None
     assert (job.status, job.match, job.finished_at) == ("pending", None, None)
     with idle.running_jobs():
         job = finished(jobs, job_id)
@@ -83,7 +80,7 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(idle, jobs
 
 
 def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(idle, jobs, address):
-    given: list[tuple[dict[str, Any], str | None, str]] = [
+    given = [
         ({"sourceCode": SOURCE.replace("x =", "y =")}, "no_match", "No match"),
         ({"sourceCode": "contract Stored { uint x = y; }"}, "compiler_error", "not compile"),
         ({"contractName": "Absent"}, "no_match", "no contract named Absent"),
@@ -103,7 +100,7 @@ def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
     with pytest.raises(NotFound):
         jobs.submit(request(CHECKSUMMED), CLIENT, wait_s=0.1)
     later = f"0x{int(address, 16) ^ 1:040x}"
-    submitted: list[str] = []
+    submitted = []
 
     def submit():
         submitted.append(jobs.submit(request(later), CLIENT, wait_s=20))
@@ -135,7 +132,7 @@ def test_a_client_has_two_jobs_and_all_together_a_bounded_number(jobs, address):
 
 def test_shares_hold_where_many_submit_at_once(idle, jobs, address):
     """Also through two processes: each has an application of its own here."""
-    other: Services = create_app(idle.settings).extensions["scan"]
+    other = create_app(idle.settings).extensions["scan"]
 
     def is_taken(through):
         try:
@@ -178,7 +175,7 @@ def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
     execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
     for number in range(20):
         jobs.submit(request(address), f"192.0.2.{number}")
-    services: Services = idle.app.extensions["scan"]
+    services = idle.app.extensions["scan"]
     now = datetime.now(UTC)
     until = now + timedelta(seconds=30)
     with services.writes.transaction() as tx:
@@ -243,7 +240,6 @@ def test_a_job_survives_the_end_of_its_process(
 
     def status():
         job = jobs.get(job_id)
-        assert job is not None
         return job.status
 
     with gunicorn_started(url, port, **environment(idle, slow_solc_dir)) as process:
@@ -267,7 +263,7 @@ def test_a_job_survives_the_end_of_its_process(
 
 def test_a_job_is_not_begun_again_while_its_process_stands_still(idle, jobs, address, monkeypatch):
     jobs.submit(request(address), CLIENT)
-    services: Services = idle.app.extensions["scan"]
+    services = idle.app.extensions["scan"]
     first, second = (
         JobRunner(services.writes, services.verifier, services.sources.get(VerificationJobs))
         for _ in range(2)
@@ -290,7 +286,7 @@ def is_admitted(places, client, taken):
 
 def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
     """While all are taken, a job waits, and it does not fail."""
-    services: Services = idle.app.extensions["scan"]
+    services = idle.app.extensions["scan"]
     places = services.verifier.places
     with ExitStack() as taken:
         for client in "abcd":

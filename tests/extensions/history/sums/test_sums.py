@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from html import unescape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -26,7 +26,7 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
 from tests.support.scenario import play
 from tests.support.scenario.everyday import everyday
-from tests.support.truth import Record, read_truth
+from tests.support.truth import read_truth
 
 # Where sums of an entity are, below those of an address.
 PATHS = {
@@ -63,7 +63,7 @@ def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
 
 
 def by_month(rows, *key):
-    groups: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+    groups = defaultdict(list)
     for row in rows:
         for month in ("all", row["timestamp"][:7]):
             groups[month, *(row[name] for name in key)].append(row)
@@ -155,7 +155,7 @@ def require_all(chain, busiest):
         for own in [*addresses[:busiest], *sorted(truth.created.values())[:1], addresses[-1]]:
             mine = found.find({"entity": entity, "filter": {"address": own}})
             others = {row["toAddress"] for row in mine} - {own, None}
-            filters: list[dict[str, Any]] = [
+            filters = [
                 {}, {"from": own}, {"to": own}, {"from": own, "to": own},
                 {"timeFrom": f"{day}-01T00:00:00Z"}, {"blockTo": truth.head - 3},
                 *({"counterparty": other} for other in sorted(others)[:2]),

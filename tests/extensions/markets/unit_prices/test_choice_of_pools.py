@@ -1,6 +1,6 @@
 """Which of a token's pools gives its price, where they disagree or have not been traded lately."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import NamedTuple, cast
@@ -32,7 +32,7 @@ class Traded(NamedTuple):
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
+def database(database_url: str, database: Database) -> Database:
     for token in (DOLLAR, TOKEN):
         execute(
             database_url,
@@ -50,9 +50,7 @@ def database(database_url: str) -> Iterator[Database]:
         " VALUES (9, %s, 0, 0, 0, 0, 0, 0, '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
         HEAD,
     )
-    database = Database(database_url, statement_timeout_ms=10_000)
-    yield database
-    database.close()
+    return database
 
 
 def prices_of(url, database, pools):

@@ -1,6 +1,5 @@
 """Prices of days: what hours of pools give, by which tokens, and what has none."""
 
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple, cast
 
@@ -48,7 +47,7 @@ def in_hex(address):
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
+def database(database_url: str, database: Database) -> Database:
     execute(database_url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
     for token, decimals in TOKENS:
         execute(
@@ -71,9 +70,7 @@ def database(database_url: str) -> Iterator[Database]:
             *close,
             *close[2:],
         )
-    database = Database(database_url, statement_timeout_ms=10_000)
-    yield database
-    database.close()
+    return database
 
 
 def prices_of(database, min_depth):

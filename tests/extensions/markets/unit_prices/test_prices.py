@@ -4,7 +4,6 @@ import ipaddress
 import json
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -31,7 +30,7 @@ def document(scenario, **changed):
 
 def read(client):
     """Return what the API has once the source and prices by pools have been read."""
-    prices: dict[str, Any] = {}
+    prices = {}
 
     def is_read():
         prices.update(client.get("/api/v1/prices").get_json())

@@ -172,7 +172,7 @@ def expected_prices(market):
     prices = {}
     for key, found in market.stage.pools.items():
         decimals = next(d for k, _, _, d in TOKENS if k == key)
-        closes: dict[int, Decimal] = {}
+        closes = {}
         for log in anvil.call(
             "eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": found.address}
         ):
@@ -234,7 +234,7 @@ def test_prices_are_near_those_of_the_reserves(market, tmp_path):
 
 def expected_worths(market, prices):
     """What the holder's balances of the node are worth at the prices of the API."""
-    worths: dict[str, Decimal | None] = {}
+    worths = {}
     with localcontext(Context(prec=300)):
         for key, _, _, decimals in TOKENS:
             contract = market.stage.contracts[key]

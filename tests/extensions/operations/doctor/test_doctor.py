@@ -28,7 +28,7 @@ class SetUp:
     def examine(self, *arguments, **environment):
         given = {"DATABASE_URL": self.database_url, "RPC_URL": self.anvil.url, **environment}
         done = scan("doctor", "--json", *arguments, **given)
-        findings: list[Finding] = json.loads(done.stdout)
+        findings = json.loads(done.stdout)
         has_errors = any(finding["level"] == "error" for finding in findings)
         assert done.returncode == (1 if has_errors else 0), done.stderr
         return findings

@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.database import Postgres
-from tests.support.faulty_node import Fault, FaultyNode, altering, refuse
+from tests.support.faulty_node import altering, refuse
 from tests.support.indexing import settings_for
 from tests.support.reasons import Played, play_reasons
 
@@ -20,7 +18,7 @@ def played(postgres: Postgres, template: str) -> Iterator[Played]:
         yield found
 
 
-def is_trace(call: dict[str, Any]) -> bool:
+def is_trace(call):
     return str(call["method"]).startswith(("debug_", "trace_"))
 
 
@@ -28,10 +26,10 @@ NO_TRACES = refuse(is_trace)
 NO_TRACERS = refuse(lambda call: call["method"] == "debug_traceTransaction")
 
 
-def answering_traces(result: str) -> Fault:
+def answering_traces(result):
     """A node that says this, as JSON, to every request for a trace."""
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if is_trace(call):
             answer.pop("error", None)
             answer["result"] = json.loads(result)
@@ -39,6 +37,6 @@ def answering_traces(result: str) -> Fault:
     return altering(alter)
 
 
-def client_over(played: Played, node: FaultyNode) -> FlaskClient:
+def client_over(played, node):
     """A service of its own, which remembers nothing."""
     return create_app(settings_for(played.url, node.url)).test_client()

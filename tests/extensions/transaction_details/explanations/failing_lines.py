@@ -221,7 +221,7 @@ MARKS = {"inModifier": "modifier", "inLibrary": "library"}
 FUNCTIONS = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
 
 
-def line_of(mark: str) -> int:
+def line_of(mark):
     [number] = [
         number
         for number, line in enumerate(FAILING.split("\n"), start=1)

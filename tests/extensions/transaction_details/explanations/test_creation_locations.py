@@ -148,7 +148,6 @@ FAILURES = {
 @pytest.mark.parametrize(("number", "mark", "function"), FAILURES.values(), ids=FAILURES)
 def test_the_line_where_a_creation_failed(deployed, number, mark, function):
     location = deployed.error(None, deployed.created(number))["location"]
-    assert location is not None
     assert (location["file"], location["line"]) == (PATH, line_of(mark))
     assert location["function"] == function
     assert deployed.name_at(location["address"]) == "Created"

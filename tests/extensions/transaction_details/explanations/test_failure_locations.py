@@ -300,7 +300,7 @@ def test_code_that_the_client_replaces_has_no_line(failing):
 def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
-    locations: FailureLocations = sources.get(TransactionFailures).locations
+    locations = sources.get(TransactionFailures).locations
     calls, steps = {(): FailedCall(address, None)}, {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
@@ -344,7 +344,7 @@ class UnansweredTraces:
 )
 def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, requests):
     sources = failing.explorer.app.extensions["scan"].sources
-    traces: Any = UnansweredTraces(error)
+    traces = UnansweredTraces(error)
     locations = FailureLocations(sources, traces)
     calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), None)}
     for _ in range(2):

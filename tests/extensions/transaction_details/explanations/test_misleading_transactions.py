@@ -45,7 +45,7 @@ class Played(NamedTuple):
 
     def sentence(self, name):
         """The API's, which the page shows, too."""
-        text: str = self.detail(name)["summary"]["text"]
+        text = self.detail(name)["summary"]["text"]
         html = self.client.get(f"/tx/{self.sent[name]}").text
         [shown] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
         plain = re.sub(r"<[^>]+>", "", shown).strip().lower()

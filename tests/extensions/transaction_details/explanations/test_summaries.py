@@ -1,7 +1,5 @@
 """Sentences about transactions that try to say something else: hostile names, lying contracts."""
 
-from typing import Any
-
 import pytest
 from eth_utils import keccak
 
@@ -374,7 +372,7 @@ def test_every_form_can_be_filled():
     values = {"sender": ALICE, "zero": 0, "one": 1, "unlimited": MOST}
     for form in FORMS["events"]:
         types = form["event"].split("(")[1].rstrip(")").split(",")
-        words: list[Any] = [BOB if kind == "address" else 7 for kind in types]
+        words = [BOB if kind == "address" else 7 for kind in types]
         for number, condition in form.get("where", {}).items():
             words[int(number)] = values[condition]
         logs = [log(TOKEN, form["event"], *words, topics=form["topics"])]

@@ -166,7 +166,7 @@ def test_what_is_kept_of_another_block_is_ignored(played):
 
 def test_the_table_keeps_the_newest(played):
     database = Database(played.url, statement_timeout_ms=5000)
-    values: dict[str, Any] = {
+    values = {
         **dict.fromkeys(("words", "type"), ""),
         "kind": "revert",
         "returned": b"",

@@ -3,7 +3,6 @@
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 
@@ -290,7 +289,7 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played):
                 traced.append(len(calls))
             return Reply(body=forward(calls))
 
-        traced: list[int] = []
+        traced = []
         node.fault = slow
         app = create_app(settings_for(played.url, node.url))
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
@@ -319,7 +318,7 @@ def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, nam
 
 
 def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
-    lies: dict[str, Any] = {
+    lies = {
         "type": "STATICCALL",
         "from": "0x" + "12" * 20,
         "to": "0x" + "12" * 20,

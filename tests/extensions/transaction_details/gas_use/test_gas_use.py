@@ -63,7 +63,7 @@ def test_the_gas_of_functions_is_that_of_the_trace(stores, number):
     trace = anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
     used = int(anvil.receipt_of(sent)["gasUsed"], 16)
     trace["gasUsed"] = hex(used)
-    expected: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    expected = defaultdict(lambda: [0, 0, 0])
     for call in walk(trace):
         inside = sum(int(inner["gasUsed"], 16) for inner in call.get("calls", ()))
         of_address = expected[call["to"]]

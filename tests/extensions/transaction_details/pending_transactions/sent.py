@@ -1,7 +1,5 @@
 """Pending transactions as a node reports them."""
 
-from typing import Any
-
 from eth_account import Account
 
 HASH = "0x" + "12" * 32
@@ -22,7 +20,7 @@ _WALLET = Account.from_key("0x" + "01" * 32)
 SIGNER = _WALLET.address.lower()
 
 
-def signed(nonce: int) -> dict[str, Any]:
+def signed(nonce):
     """The JSON of a transaction of SIGNER."""
     fields = {
         "to": "0x" + "12" * 20,

@@ -1,7 +1,5 @@
 """What the node's pool has of a sender: the list, the tab and Blockscout's action."""
 
-from typing import Any
-
 import pytest
 
 from app import create_app
@@ -79,7 +77,7 @@ def test_what_is_not_known_is_said(indexed, scenario):
     """A pool of 100,000 is not asked for; one that is larger than the node said is not read."""
     large = {"pending": {"0x" + "cd" * 20: of_nonces(0, 20_000)}, "queued": {}}
     small = {"pending": "0x1", "queued": "0x0"}
-    cases: list[tuple[dict[str, Any], str]] = [
+    cases = [
         ({}, "does not offer"),
         ({"status": {"pending": hex(100_000), "queued": "0x0"}, "content": large}, "not searched"),
         ({"status": {"pending": "0x7d0", "queued": "0x1"}}, "above 2,000 transactions"),
@@ -106,7 +104,7 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
     other = "0x" + "cd" * 20
     named = {SENDER.replace("ab", "AB"): of_nonces(4, 6), other: of_nonces(9, 10)}
     content = {"pending": named, "queued": {SENDER: {**of_nonces(8, 9), "x": 1}}}
-    cases: list[tuple[dict[str, Any], list[int]]] = [
+    cases = [
         ({"contentFrom": {"pending": of_nonces(2, 4), "queued": of_nonces(7, 8)}}, [2, 3, 7]),
         ({"contentFrom": {"pending": of_nonces(2, 4, **{"from": other})}}, []),
         ({"contentFrom": {"pending": of_nonces(2, 4, to="<b>")}}, []),

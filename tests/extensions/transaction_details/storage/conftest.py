@@ -1,7 +1,6 @@
 """A contract with variables of all kinds, verified."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from eth_abi.abi import encode
@@ -13,7 +12,7 @@ from tests.support.explorer import Explorer, compiled, standard_input
 OPTIMIZED = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
 
 
-def calldata(signature: str, *values: Any) -> str:
+def calldata(signature, *values):
     types = signature[signature.index("(") + 1 : -1]
     encoded = encode(types.split(",") if types else [], values)
     return f"0x{keccak(text=signature)[:4].hex()}{encoded.hex()}"
@@ -24,10 +23,10 @@ class Deployed(NamedTuple):
     address: str
 
     @property
-    def sender(self) -> str:
+    def sender(self):
         return self.explorer.anvil.accounts[0]
 
-    def account(self, signature: str, *values: Any, to: str = "") -> Any:
+    def account(self, signature, *values, to=""):
         """What a call changes in the contract, as the API has it."""
         to = to or self.address
         sent = self.explorer.send(to, calldata(signature, *values), gas=5_000_000)
@@ -36,38 +35,29 @@ class Deployed(NamedTuple):
         [account] = [a for a in answer.json["accounts"] if a["address"] == to]
         return account
 
-    def changed(self, signature: str, *values: Any) -> dict[str, tuple[Any, Any]]:
+    def changed(self, signature, *values):
         """The changed variables, by name. No slot is without one."""
         storage = self.account(signature, *values)["storage"]
         assert all(slot["variables"] for slot in storage), storage
         return {v["name"]: (v["before"], v["after"]) for s in storage for v in s["variables"]}
 
-    def storage(self, **query: Any) -> Any:
+    def storage(self, **query):
         path = f"/api/v1/contracts/{self.address}/storage"
         return self.explorer.client.get(path, query_string=query)
 
-    def values(self, **query: Any) -> dict[str, Any]:
+    def values(self, **query):
         answer = self.storage(**query)
         assert answer.status_code == 200, answer.json
         return {entry["name"]: entry["value"] for entry in answer.json["variables"]}
 
-    def read(self, function: str, *arguments: object) -> Any:
+    def read(self, function, *arguments):
         """What the contract's own getter returns."""
         answer = self.explorer.call(self.address, function, *arguments)
         assert answer.status_code == 200, answer.json
         return answer.json["result"]
 
 
-def deploy(
-    explorer: Explorer,
-    sources: Mapping[str, str],
-    path: str,
-    name: str,
-    arguments: str = "",
-    *,
-    version: str = VERSION,
-    is_verified: bool = True,
-) -> Deployed:
+def deploy(explorer, sources, path, name, arguments="", *, version=VERSION, is_verified=True):
     standard = standard_input(sources, **(OPTIMIZED if version == VERSION else {}))
     creation = compiled(version, standard, path, name).creation
     address = explorer.deploy(creation, arguments)

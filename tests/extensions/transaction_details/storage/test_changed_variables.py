@@ -1,7 +1,6 @@
 """The variables in the slots that a transaction changed, beside the contract's own getters."""
 
 import json
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -106,7 +105,7 @@ def test_without_a_tracer_such_keys_are_not_known(kept):
     with FaultyNode(kept.explorer.anvil.url) as node:
         settings = settings_for(kept.explorer.settings.database_url, node.url)
         node.fault = refuse(lambda call: mapping_keys.TRACER in call["params"])
-        answer: Any = create_app(settings).test_client().get(path)
+        answer = create_app(settings).test_client().get(path)
     [account] = [a for a in answer.json["accounts"] if a["address"] == kept.address]
     assert [slot["variables"] for slot in account["storage"]] == [[], [], []]
 
@@ -126,7 +125,7 @@ def test_a_node_that_lies_of_what_was_hashed(kept, answer):
         settings = settings_for(kept.explorer.settings.database_url, node.url)
         node.fault = altering(alter)
         path = f"/api/v1/transactions/{sent}/state-changes"
-        answered: Any = create_app(settings).test_client().get(path)
+        answered = create_app(settings).test_client().get(path)
     assert answered.status_code == 200
     [account] = [a for a in answered.json["accounts"] if a["address"] == kept.address]
     assert [slot["variables"] for slot in account["storage"]] == [[], [], []]

@@ -1,7 +1,5 @@
 """Keys of types that a source declares over elementary ones: the layout has their names alone."""
 
-from typing import Any
-
 import pytest
 
 from scan.errors import InvalidParameter
@@ -101,7 +99,7 @@ def test_keys_are_numbers_that_their_type_has(label, least, most):
 
 @pytest.mark.check
 def test_candidates_in_either_alignment():
-    words: list[Any] = [
+    words = [
         MARK.ljust(32, bytes(1)),
         MARK.rjust(32, bytes(1)),
         b"\xff" * 28 + b"\x80" + bytes(3),

@@ -1,7 +1,6 @@
 """Layouts of strangers' contracts: every walk and every size is bounded."""
 
 import json
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -116,7 +115,7 @@ def test_malformed_layouts_of_vyper_are_refused(text):
 
 
 def test_modules_in_modules_are_followed_to_a_bound():
-    nested: Any = {"deep": {"slot": 1, "type": "uint256"}}
+    nested = {"deep": {"slot": 1, "type": "uint256"}}
     for _ in range(100):
         nested = {"m": nested}
     own = read_vyper(json.dumps({"near": {"a": {"slot": 0, "type": "bool"}}, **nested}))
@@ -335,7 +334,7 @@ def test_a_stored_layout_is_bounded():
     assert packed(None) is None
     assert packed([]) is None
     assert packed({"a": "x" * MAX_LAYOUT_BYTES}) is None
-    nested: Any = {}
+    nested = {}
     for _ in range(1_000):
         nested = {"a": nested}
     assert packed(nested) is None

@@ -1,7 +1,5 @@
 """Atom feeds: valid for a reader, with what the lists have, through forks."""
 
-from collections.abc import Iterator
-
 import feedparser
 import pytest
 from flask.testing import FlaskClient
@@ -37,11 +35,9 @@ def read(client, path, **more):
 
 
 @pytest.fixture
-def chain(database_url: str) -> Iterator[Chain]:
+def chain(database_url: str, database: Database) -> Chain:
     store_all_logs(database_url)
-    database = Database(database_url, statement_timeout_ms=0)
-    yield Chain(database)
-    database.close()
+    return Chain(database)
 
 
 @pytest.fixture

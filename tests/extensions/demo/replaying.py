@@ -1,0 +1,16 @@
+"""Nodes that replay made chains."""
+
+from contextlib import contextmanager
+
+from scan.extensions.demo.demo_node import DemoNode, Recording
+from tests.support.faulty_node import FaultyNode
+
+
+@contextmanager
+def served(chain, fault=None, **lines):
+    """A node of a made chain; `fault` may alter what it answers."""
+    recording = DemoNode(Recording(chain.lines(**lines)), 0)
+    with FaultyNode(recording.url) as node:
+        node.fault = fault
+        yield node
+    recording.stop()
