@@ -48,10 +48,10 @@ def _code(paths):
 @cache
 def sizes():
     """Return what tests/size.toml has: code lines, files, and the share of imports in percent."""
-    own = [path for path in (ROOT / "scan").rglob("*.py") if "resources" not in path.parts]
-    scan = [path for path in own if "tests" not in path.parts]
-    core = [path for path in scan if "extensions" not in path.parts]
-    tests = [path for path in own if "tests" in path.parts]
+    parts = {path: path.relative_to(ROOT).parts for path in (ROOT / "scan").rglob("*.py")}
+    scan = [path for path in parts if not {"resources", "tests"} & {*parts[path]}]
+    core = [path for path in scan if "extensions" not in parts[path]]
+    tests = [path for path in parts if "tests" in parts[path]]
     tests += [p for p in (ROOT / "tests").rglob("*.py") if "node_modules" not in p.parts]
     statements = [ROOT / "schema.sql", *(ROOT / "sql").rglob("*.sql*")]
     statements += [*(ROOT / "scan" / "extensions").rglob("*.sql*")]

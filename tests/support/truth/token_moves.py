@@ -28,12 +28,12 @@ class Move(NamedTuple):
     parts: list[tuple[int, int]]
 
 
-def moves_in(chain: Chain, logs: list[Log]) -> list[Move]:
+def moves_in(chain, logs: list[Log]) -> list[Move]:
     """The movements that logs say, whether or not their contracts are tokens."""
     return [m for log in logs if not chain.is_coin(log) and (m := read_move(log))]
 
 
-def wrappers_in(chain: Chain) -> dict[str, int]:
+def wrappers_in(chain) -> dict[str, int]:
     """The contracts whose deposits and withdrawals move balances, with the first block of one."""
     by_transaction: dict[str, list[Log]] = defaultdict(list)
     for log in chain.logs:
@@ -48,7 +48,7 @@ def wrappers_in(chain: Chain) -> dict[str, int]:
     return since
 
 
-def is_wrapper(chain: Chain, move: Move, moves: list[Move]) -> bool:
+def is_wrapper(chain, move: Move, moves: list[Move]) -> bool:
     """Whether a balance moved that no other event of the transaction, the block's only one of the
     party, accounts for."""
     token, party = move.log.address, move.sender if move.recipient == ZERO else move.recipient
