@@ -17,7 +17,7 @@ from scan.commands.startup import (
 )
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
-from scan.indexer.follower import Follower
+from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 from scan.settings import Settings
 
@@ -49,5 +49,5 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     part = registry.only(AutomaticBackfill)
     if part is not None and settings.bulk_backfill_blocks is not None:
         backfill = partial(part.run, settings, stop)
-    Follower(settings, database, node, stop, backfill).run()
+    ChainIndexer(settings, database, node, stop, backfill).run()
     return 0
