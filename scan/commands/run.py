@@ -33,7 +33,6 @@ from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import requests
-from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from scan.indexer.progress import LOG_AGAIN_AFTER_S
 from scan.settings import ROOT, Settings, child_environment
@@ -233,12 +232,11 @@ def _database_of_chain(
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    source = BlockSource(node)
     key = settings.rpc_urls[0]
     log_at = 0.0
     while not stop.is_set():
         try:
-            name = database_name(read_identity(source))
+            name = database_name(read_identity(node))
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
             postgres.remember_chain(key, name)

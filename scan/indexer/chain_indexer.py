@@ -178,7 +178,7 @@ class ChainIndexer:
         session = self._session or self._begin()
         head = session.head
         began = monotonic()
-        node = self._source.head(head and head.number)
+        node = node_reader.read_head(self._node, head and head.number)
         node_head = self._node_head = node.number
         self._status.note_head(node_head, monotonic() - began)
         if node.chain_id != session.chain.identity.chain_id:
@@ -256,8 +256,8 @@ class ChainIndexer:
         if not node_reader.are_elsewhere(self._settings):
             if not is_far:
                 return
-            self._source.require_kept(first)
-        elif not is_far and (missing <= 0 or self._source.is_kept(first)):
+            node_reader.require_kept(self._node, first)
+        elif not is_far and (missing <= 0 or node_reader.is_kept(self._node, max(first, 1))):
             return
         raise FarBehind(f"{missing} blocks are to be indexed in bulk")
 
