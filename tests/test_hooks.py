@@ -19,9 +19,9 @@ MARKETS = "scan/extensions/markets"
 
 @cache
 def parts():
-    """The modules of extensions that bind HOOKS, each with the object that it makes."""
+    """The modules of extensions that bind HOOKS, each with the objects that it makes."""
     return {
-        path: node.value
+        path: node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         for path in sorted((ROOT / "scan/extensions").rglob("*.py"))
         if "HOOKS" in (text := path.read_text(encoding="utf-8"))  # others need not be parsed
         for node in ast.parse(text).body
@@ -29,13 +29,17 @@ def parts():
     }
 
 
+def made_by(node):
+    return ast.unparse(node.func).split(".")[-1]
+
+
 @pytest.mark.check
 def test_a_part_stands_in_the_module_of_its_contract():
     """In another module nothing would read it."""
-    made = {path: ast.unparse(node.func).split(".")[-1] for path, node in parts().items()}
+    made = {(path, made_by(node)) for path, nodes in parts().items() for node in nodes}
     # What an extension adds to one that is deleted has no contract.
-    known = {path: CONTRACTS[name] for path, name in made.items() if name in CONTRACTS}
-    assert {path: c.module for path, c in known.items() if c.module != path.stem} == {}
+    known = {(path, CONTRACTS[name]) for path, name in made if name in CONTRACTS}
+    assert {(path, c.module) for path, c in known if c.module != path.stem} == set()
     assert len(known) == len(made) or settings_document.taken_away()
 
 
@@ -49,8 +53,9 @@ def test_a_module_of_a_contract_s_name_is_a_part():
 @pytest.mark.check
 def test_each_hook_is_brought_by_an_extension():
     brought = {
-        (ast.unparse(node.func).split(".")[-1], keyword.arg)
-        for node in parts().values()
+        (made_by(node), keyword.arg)
+        for nodes in parts().values()
+        for node in nodes
         for keyword in node.keywords
     }
     unused = {

@@ -306,7 +306,7 @@ def _sql_strings(tree):
             yield node
 
 
-LONGEST_FILE = 400
+LONGEST_FILE = 420
 
 
 def test_files_are_not_long():

@@ -19,12 +19,19 @@ pytestmark = pytest.mark.check
 
 SERVED = served(modules())
 GATEWAY = "scan.ethereum.request_node"
+# Chapters that requests import, and functions in them that read what proves a block.
+OF_INDEXER = (
+    "scan.ethereum.block_hashing",
+    "scan.ethereum.fork_schedule",
+    "scan.extensions.internal_transfers.trace_checks",
+    "scan.indexer.block_check",
+)
 # What may name a node: the door, what puts it before the node, and what only an indexer calls.
 OF_NODE = {
     "scan.contracts.account_state": "makes it, for the gateway",
     GATEWAY: "the door",
     "scan.ethereum.client": "the node",
-    "scan.ethereum.fork_schedule": "beside the rows of blocks, for the indexer",
+    **dict.fromkeys(OF_INDEXER, "beside the rows of blocks, for the indexer"),
     "scan.extensions.names.service": "makes that of Ethereum, for a gateway of its own",
 }
 # Sessions with the node, each with the client that its places are counted for.
@@ -73,6 +80,7 @@ WAITS = {
     ): "a storage's time-out; in the loop the future is done",
     ("scan.server.worker", "_flask_ran"): "nothing: the future is done",
     ("scan.database.migrations", "_retry_while_locked"): "a command",
+    ("scan.ethereum.node_errors", "run"): "the indexer and commands, which try again",
 }
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
@@ -119,7 +127,11 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     }
     assert users <= OF_NODE.keys(), f"{GATEWAY} is the way from a request to the node"
     assert users == OF_NODE.keys() or taken_away()
-    makers = {"NodeGateway": {"app", "scan.extensions.names.service"}, "node_of_index": {"app"}}
+    of_command = "scan.extensions.contract_details.contract_import.importer"
+    makers = {
+        "NodeGateway": {"app", "scan.extensions.names.service", of_command},
+        "node_of_index": {"app", of_command},
+    }
     for maker, in_modules in makers.items():
         found = {module for module, call in _calls() if _called(call) == maker}
         assert found == {module for module in in_modules if is_there(module)}
@@ -138,8 +150,9 @@ def test_every_call_of_the_node_has_a_time_and_a_place():
     calls = node_calls(SERVED)
     methods = {call.method for call in calls}
     assert {"eth_call", "eth_getLogs", "eth_sendRawTransaction"} <= methods or taken_away()
-    outside = {call.module for call in calls} & (OF_NODE.keys() - {GATEWAY, "scan.ethereum.client"})
-    assert outside == {"scan.ethereum.fork_schedule"} or taken_away()
+    door = {GATEWAY, "scan.ethereum.client", "scan.contracts.account_state"}
+    outside = {call.module for call in calls} & (OF_NODE.keys() - door)
+    assert outside == {*OF_INDEXER} or taken_away()
 
 
 def test_compilers_run_in_places_alone():
@@ -156,8 +169,9 @@ def test_compilers_run_in_places_alone():
         if isinstance(call, ast.Call) and _called(call) == "verify"
     }
     details = "scan.extensions.contract_details"
-    threads = {f"{details}.verification_jobs.job_runner", f"{details}.builds.build_watch"}
-    assert verifying - held <= threads  # have one of their own
+    threads = {f"{details}.verification_jobs.jobs", f"{details}.builds.build_watch"}
+    command = {f"{details}.contract_import.importer"}
+    assert verifying - held <= threads | command  # have one of their own
     holding = ("scan.api.contracts", "scan.extensions.contract_details.pages")
     assert {*filter(is_there, holding)} <= held
 

@@ -110,7 +110,7 @@ def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     with ThreadPoolExecutor(flood + 1) as pool, ExitStack() as stack:
         stack.callback(service.node.held.set)
         waiting = [pool.submit(service.balance) for _ in range(flood)]
-        wait_until(lambda: service.node.waiting == 3)
+        wait_until(lambda: service.node.waiting >= 3)
         wait_until(lambda: status_soon(service, READER) == 429)
         # The worker's threads are free, and so is a place at the node.
         assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", READER).ok
@@ -138,7 +138,7 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
         connections = [connect(service.address) for _ in range(3 + QUEUED_PER_CLIENT)]
         for connection in connections:
             connection.sendall(f"GET {new_address()} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
-        wait_until(lambda: service.node.waiting == 3)
+        wait_until(lambda: service.node.waiting >= 3)
         wait_until(lambda: status_soon(service, "127.0.0.1") == 429)
         for connection in connections:
             connection.close()
@@ -162,7 +162,7 @@ def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     with ThreadPoolExecutor(3) as pool, ExitStack() as stack:
         stack.callback(service.node.held.set)
         held = [pool.submit(service.balance, "127.0.0.1") for _ in range(3)]
-        wait_until(lambda: service.node.waiting == 3)
+        wait_until(lambda: service.node.waiting >= 3)
         connection = stack.enter_context(connect(service.address))
         connection.sendall((head + form + after).encode())
         time.sleep(0.3)

@@ -76,10 +76,10 @@ def _bases() -> Iterator[tuple[str, str, str]]:
             if isinstance(node, ast.ImportFrom) and node.module
             for name in node.names
         }
-        [made] = [
-            n.value for n in body if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
-        ]
-        for base in (ast.unparse(k.value) for k in made.keywords if k.arg == "base"):
+        [bound] = [n.value for n in body if isinstance(n, ast.Assign)]
+        made = [call for call in ast.walk(bound) if isinstance(call, ast.Call)]
+        keywords = [keyword for call in made for keyword in call.keywords]
+        for base in (ast.unparse(k.value) for k in keywords if k.arg == "base"):
             declared_in = (ROOT / modules[base].replace(".", "/")).with_suffix(".py")
             [declared] = [
                 node
