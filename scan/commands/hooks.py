@@ -12,7 +12,7 @@ from scan.registry import Part
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # most commands need no indexer
-    from scan.indexer.follower import BackfillEnd
+    from scan.indexer.chain_indexer import BackfillEnd
 
 
 class Arguments(Protocol):

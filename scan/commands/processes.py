@@ -13,7 +13,7 @@ from scan import registry
 from scan.commands import arguments, hooks, startup
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
-from scan.indexer.follower import Follower
+from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 from scan.settings import ROOT, Settings
 from scan.webhooks.dispatcher import Dispatcher
@@ -60,7 +60,7 @@ def index(settings: Settings, options: argparse.Namespace) -> int:
     part = registry.only(hooks.AutomaticBackfill)
     if part is not None and settings.bulk_backfill_blocks is not None:
         backfill = partial(part.run, settings, stop)
-    Follower(settings, database, node, stop, backfill).run()
+    ChainIndexer(settings, database, node, stop, backfill).run()
     return 0
 
 

@@ -22,7 +22,7 @@ from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import requests
-from scan.indexer import block_source, chain_identity, progress
+from scan.indexer import chain_identity, progress
 from scan.settings import ROOT, Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -182,12 +182,11 @@ def _database_of_chain(
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    source = block_source.BlockSource(node)
     key = settings.rpc_urls[0]
     log_at = 0.0
     while not stop.is_set():
         try:
-            name = startup.database_name(chain_identity.read_identity(source))
+            name = startup.database_name(chain_identity.read_identity(node))
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
             postgres.remember_chain(key, name)

@@ -21,7 +21,6 @@ from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
-from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity, require_same_start
 from scan.observability import metrics
 from scan.settings import Settings
@@ -218,6 +217,6 @@ def _other_chain(nodes: Sequence[Node], name: str) -> ChainIdentity | None:
 
 def _try_chain(node: Node) -> ChainIdentity | None:
     try:
-        return read_identity(BlockSource(node))
+        return read_identity(node)
     except NodeError:
         return None

@@ -229,9 +229,6 @@ class RawBlocks:
         self._node = node
         self._missing: set[str] = set()
 
-    def block(self, number: int) -> "RawBlock":
-        return RawBlock(self, number)
-
     def read(self, method: str, *parameters: str) -> Any:
         """Return the method's result, None where the node has none, or fails: the block is checked
         without it, and a block that is refused is read again."""

@@ -21,8 +21,7 @@ from scan.ethereum.node_errors import (
     WrongChain,
 )
 from scan.ethereum.served_chain import BlockId, ServedChain
-from scan.ethereum.transport import Call, Transport, request_body, results_of
-from scan.observability import metrics
+from scan.ethereum.transport import Call, Transport, results_of
 
 __all__ = [
     "AnswerTooLarge",
@@ -316,7 +315,7 @@ class Node:
         # A connection whose first request failed is checked before the next one.
         is_new = self._transport.take_connected()
         self._require_chain(url, ends_at, anew=is_new or cannot_be_undone)
-        answer = self._send(url, calls, ends_at - time.monotonic(), most_bytes, raw)
+        answer = self._transport.post(url, calls, ends_at - time.monotonic(), most_bytes, raw)
         if self._transport.take_connected():
             self._require_chain(url, ends_at, anew=True)
         return answer
@@ -326,20 +325,12 @@ class Node:
 
         def ask(method: str, params: Sequence[object]) -> Any:
             left_s = ends_at - time.monotonic()
-            answer, _ = self._send(url, [Call(method, params)], left_s, MAX_ANSWER_BYTES, False)
+            answer, _ = self._transport.post(url, [Call(method, params)], left_s, MAX_ANSWER_BYTES)
             self._transport.take_connected()
             return results_of(answer, 1)[0]
 
         if self._chain is not None:
             self._chain.require(url, ask, anew=anew)
-
-    @metrics.observed_rpc
-    def _send(
-        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int, raw: bool
-    ) -> tuple[Any, int]:
-        if timeout_s <= 0:
-            raise TimedOut("the node did not respond in time")
-        return self._transport.post(url, request_body(calls), timeout_s, most_bytes, raw=raw)
 
 
 def _is_worth_halving(error: NodeError, calls: int) -> bool:

@@ -87,14 +87,24 @@ class Transport:
         _deadline.has_connected = False
         return has_connected
 
+    @metrics.observed_rpc
     def post(
-        self, url: str, body: bytes, timeout_s: float, most_bytes: int, *, raw: bool = False
+        self,
+        url: str,
+        calls: Sequence["Call"],
+        timeout_s: float,
+        most_bytes: int,
+        raw: bool = False,
     ) -> tuple[Any, int]:
-        """Return the parsed answer, and its size in bytes. A path as `url` is an IPC socket's.
+        """Return the parsed answer to calls, and its size in bytes. A path as `url` is an IPC
+        socket's.
 
         With `raw`, results may be msgspec.Raw, for a caller who knows their types.
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
         """
+        if timeout_s <= 0:
+            raise TimedOut("the node did not respond in time")
+        body = request_body(calls)
         began = time.monotonic()
         ends_at = began + timeout_s
         try:
@@ -260,13 +270,10 @@ def _read_body(response: requests.Response, most_bytes: int) -> bytes:
 
 
 def read_answer(text: bytes, most_bytes: int, *, raw: bool) -> Any:
-    """Return a parsed answer, with raw results as Transport.post() has them."""
-    return (_raw_results if raw else _json)(text, most_bytes)
-
-
-def _raw_results(text: bytes, most_bytes: int) -> Any:
-    """Return the answer with each result unparsed, so the caller applies require_few_elements() to
-    it. An answer with errors, or that is not JSON, goes to _json()."""
+    """Return a parsed answer; with `raw` each result unparsed, so the caller applies
+    require_few_elements() to it, unless the answer has errors or is not JSON."""
+    if not raw:
+        return _json(text, most_bytes)
     try:
         answer = _REPLIES.decode(text)
     except (msgspec.DecodeError, RecursionError):

@@ -2,7 +2,7 @@
 
 Input: blocks from a node. Output: rows, derived tables and webhook events, a batch in
 one transaction.
-Start with follower.py (the loop) and chain_indexer.py (its step), then catch_up.py,
-batch_reader.py, prefetch.py, contract_inspection.py (code, tokens, pools), writer.py, derivation.py
-(derived tables) and fork_finder.py.
+Start with chain_indexer.py (the loop and its step), then block_source.py, prefetch.py,
+contract_inspection.py (code, tokens, pools), writer.py, derivation.py (derived tables) and
+fork_finder.py.
 """

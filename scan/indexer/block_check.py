@@ -89,7 +89,7 @@ class BlockChecker:
     ) -> None:
         self._node = node
         self._computes_senders = computes_senders
-        self._raw = RawBlocks(node)
+        self._raws: dict[Node, RawBlocks] = {}
         self._chain_id = chain_id
         self._orders: list[tuple[str, ...]] = []  # of unknown fields in headers, the newest first
         self._proven_from: int | None = None  # the first block whose header was proven
@@ -102,11 +102,12 @@ class BlockChecker:
         header: Any,
         receipts: Sequence[Any],
         leaves: Sequence[bytes] | None = None,
-        raw: RawBlocks | None = None,
+        node: Node | None = None,
     ) -> Verdict:
         """Check a block, given as structs. `leaves` are the encoded receipts, where these have no
-        logs any more; `raw` reads the bytes of its parts, by default from the node that serves."""
-        own_raw = (raw or self._raw).block(number)
+        logs any more; the bytes of its parts are of `node`, by default of the one that serves."""
+        node = node or self._node
+        own_raw = RawBlock(self._raws.setdefault(node, RawBlocks(node)), number)
         try:
             verdict = self._check_header(number, header, own_raw)
         except (ValueError, TypeError, AttributeError) as error:

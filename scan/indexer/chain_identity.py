@@ -8,7 +8,7 @@ from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.forms.matching import require_form
 from scan.ethereum.served_chain import ChainIdentity, mismatch
 from scan.indexer.block_rows import load_standard_topics
-from scan.indexer.block_source import BlockSource
+from scan.indexer.node_reader import read_chain_id, read_genesis_hash
 
 
 class WrongLogs(Exception):
@@ -32,7 +32,7 @@ def store_or_check(
     form is of an extension that is off, NodeError where the first node cannot be reached.
     """
     require_same_start(database, start_block)
-    identity = read_identity(BlockSource(node))
+    identity = read_identity(node)
     database.rows(
         "indexer/chain_insert",
         **identity._asdict(),
@@ -71,11 +71,11 @@ def check(node: Node, database: Database) -> StoredChain | None:
     if row is None:
         return None
     stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
-    _require_same(stored.identity, read_identity(BlockSource(node)), "the node at RPC_URL")
+    _require_same(stored.identity, read_identity(node), "the node at RPC_URL")
     nodes = node.single_nodes()
     for number, single_node in enumerate(nodes if len(nodes) > 1 else [], start=1):
         try:
-            identity = read_identity(BlockSource(single_node))
+            identity = read_identity(single_node)
         except WrongChain:
             raise
         except NodeError:
@@ -84,10 +84,10 @@ def check(node: Node, database: Database) -> StoredChain | None:
     return stored
 
 
-def read_identity(source: BlockSource) -> ChainIdentity:
+def read_identity(node: Node) -> ChainIdentity:
     """Return the node's chain id and genesis hash. Raises NodeError."""
-    genesis_hash = source.genesis_hash()
-    chain_id = source.chain_id()
+    genesis_hash = read_genesis_hash(node)
+    chain_id = read_chain_id(node)
     if chain_id >= 2**63:
         raise NodeError("the node's chain id is beyond 63 bits")
     return ChainIdentity(chain_id, genesis_hash)

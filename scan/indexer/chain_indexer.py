@@ -1,45 +1,52 @@
-"""Catching up from the indexed head to the node's: the blocks of one request are written as they
-are read; of more blocks, batches are read ahead of the writer, and committed together.
+"""The loop that keeps the index at the node's head, a step at a time: begin a session, unwind a
+reorganisation, write the missing blocks, or refresh. After a fault it waits and tries again.
 
-One step of indexing: begin a session, unwind a reorganisation, catch up, or refresh.
+The blocks of one request are written as they are read; of more blocks, batches are read ahead of
+the writer, and committed together.
 """
 
 import itertools
 import logging
+import random
 import threading
-import time
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from time import monotonic
+from typing import NamedTuple
 
 from scan import registry
 from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
+from scan.ethereum.node_errors import RETRIED
 from scan.indexer import block_rows, chain_identity, node_reader
 from scan.indexer.block_rows import LogSelection
 from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import StoredChain
+from scan.indexer.chain_identity import StoredChain, WrongLogs
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.contract_state import load_factories
-from scan.indexer.derivation import fill_missing
-from scan.indexer.fork_finder import ForkBackoff, ForkFinder, require_linked
+from scan.indexer.derivation import RowsRemoved, fill_missing
+from scan.indexer.fork_finder import ForkBackoff, ForkFinder, ForkTooDeep, require_linked
 from scan.indexer.hooks import Maintenance
 from scan.indexer.prefetch import BatchReader, BlockPrefetcher, MissingBlocks
 from scan.indexer.progress import CatchUpProgress, StatusReporter
 from scan.indexer.stale_state import StaleStateRefresher
 from scan.indexer.writer import (
-    Append,
     HeadChanged,
     IndexedHead,
     InspectedBatch,
+    NotTheWriter,
     Writer,
     inspected_batch,
 )
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
+log = logging.getLogger(__name__)
+
+HEAD_POLL_S = 0.4
+TAKE_OVER_S = 1.0
 # Batches are committed together, up to this share of the index, and derived tables are updated from
 # all of them at once: so a page of a derived table gets as many rows at once, however large the
 # table is.
@@ -52,42 +59,224 @@ COMMIT_S = 20.0
 CHECK_WATCHED_EVERY_S = 10.0
 
 
-class CatchUp:
-    """Writes ranges of blocks."""
+class UnfinishedBackfill(Exception):
+    """A bulk backfill of this database was begun and has to be finished before indexing."""
+
+
+class FarBehind(Exception):
+    """The index is empty, and so far behind the node that it has to be filled in bulk."""
+
+
+class _Stopped(Exception):
+    """Indexing stops, and several batches are dropped: updating derived tables takes too long."""
+
+
+class BackfillEnd(NamedTuple):
+    """The end of a bulk backfill: done, or with a problem. `is_refused`: it cannot even begin."""
+
+    problem: str = ""
+    is_refused: bool = False
+
+
+@dataclass
+class Session:
+    """The known state of chain and contracts up to a head, valid only for that head."""
+
+    chain: StoredChain
+    forks: ForkFinder
+    inspector: ContractInspector
+    logs: LogSelection
+    head: IndexedHead | None  # as written last
+
+
+class ChainIndexer:
+    """Brings one database to the head of one node, and keeps it there until `stop` is set."""
 
     def __init__(
         self,
-        writer: Writer,
-        prefetcher: BlockPrefetcher,
-        status: StatusReporter,
-        fork_backoff: ForkBackoff,
+        settings: Settings,
+        database: Database,
+        node: Node,
         stop: threading.Event,
-        maintain: Callable[[int], None],
+        backfill: Callable[[], BackfillEnd] | None = None,
     ) -> None:
-        """`maintain` is called between commits, with the newest block."""
-        self._writer = writer
-        self._prefetcher = prefetcher
-        self._status = status
-        self._fork_backoff = fork_backoff
+        """`backfill` fills an empty index that is far behind, or finishes a backfill that was
+        begun. Without it the index is filled block after block."""
+        self._settings = settings
+        self._database = database
+        self._node = node
         self._stop = stop
-        self._maintain = maintain
-        self._has_committed = False  # since the last fault
+        self._backfill = backfill
+        # The missing blocks from which on an empty index is filled in bulk; None: never.
+        self._bulk_blocks = settings.bulk_backfill_blocks if backfill else None
+        self._status = StatusReporter(database, node)
+        self._source = BlockSource(node, traces=settings.traces)
+        self._prefetcher = BlockPrefetcher(settings, self._source, stop)
+        self._writer = Writer(database, settings.partition_rows, settings.keep)
+        self._refresher = StaleStateRefresher(node, database, self._writer)
+        self._tasks = [part.task(database, settings) for part in registry.parts(Maintenance)]
+        self._fork_backoff = ForkBackoff()
+        self._session: Session | None = None
+        self._node_head: int | None = None  # in this step
+        self._has_committed = False  # several batches, since the last fault
         self._derive_s = 0.0  # for each batch of the last commit
 
-    def run(
-        self,
-        inspector: ContractInspector,
-        missing: MissingBlocks,
-        lacks_watched: Callable[[LogSelection], bool],
-    ) -> IndexedHead | None:
-        """Write the missing blocks, or the first of them, and return the new head. Batches before a
-        fault are written. Raises NodeError where blocks do not link, as after a reorganisation."""
-        if self._prefetcher.is_short(missing.first, missing.last):
-            return self._write(inspector, missing)
-        return self._write_many(inspector, missing, lacks_watched)
+    def run(self) -> None:
+        """Follow the node until stopped. After a fault of node or database, wait and try again; a
+        fault that repeats is logged once."""
+        with closing(self._prefetcher), self._status.watching():
+            while not self._stop.is_set():
+                self._stop.wait(self.step())
+
+    def step(self) -> float:
+        """Take one step; return the seconds to wait before the next one. After a fault the session
+        ends: it may know contracts that the database does not have."""
+        self._node_head = None
+        try:
+            return HEAD_POLL_S if self._advance() else 0.0
+        except HeadChanged:
+            log.info("the database's head is not the one written last; beginning anew")
+            self._session = None
+            return 0.0
+        except NotTheWriter:
+            self._session = None
+            self._status.is_writing = False
+            if self._status.is_new("another indexer"):
+                log.info("another indexer writes to this database; waiting to take over")
+            return TAKE_OVER_S * random.uniform(0.7, 1.3)
+        except (*RETRIED, WrongLogs, RowsRemoved, ForkTooDeep) as error:
+            return self._recover(error)
+        except (FarBehind, UnfinishedBackfill) as error:
+            return self._fill(error)
+        except Exception as error:
+            if self._status.is_new(repr(error)):
+                log.exception("unexpected")
+            return self._recover(error, f"unexpected {type(error).__name__}: {error}"[:500])
+
+    def _recover(self, error: Exception, reason: str | None = None) -> float:
+        """Record a problem, and return the seconds to wait."""
+        self._session = None
+        return self._status.record_problem(self._node_head, error, reason)
+
+    def _fill(self, reason: FarBehind | UnfinishedBackfill) -> float:
+        """Fill the database in bulk; return the seconds to wait for the next step."""
+        if self._backfill is None:
+            return self._recover(reason)
+        self._session = None
+        self._status.is_writing = False  # the backfill reports
+        self._database.close()  # releases the writer's lock, which the backfill takes
+        end = self._backfill()
+        if not end.problem:
+            return 0.0
+        if end.is_refused and isinstance(reason, FarBehind):
+            log.warning("indexing block after block, not in bulk: %s", end.problem)
+            self._bulk_blocks = None
+            return 0.0
+        return self._recover(reason, f"the bulk backfill has stopped: {end.problem}")
+
+    def _advance(self) -> bool:
+        """Bring the index closer to the node's head; return whether there was nothing to do."""
+        session = self._session or self._begin()
+        head = session.head
+        began = monotonic()
+        node = node_reader.read_head(self._node, head and head.number)
+        node_head = self._node_head = node.number
+        self._status.note_head(node_head, monotonic() - began)
+        if node.chain_id != session.chain.identity.chain_id:
+            session = self._begin()  # raises WrongChain, as the node was replaced at its URL
+        if head and not session.forks.has_head(head, node):
+            self._unwind(head, node_head)
+            return False
+        self._fork_backoff.record_agreement()
+        first = head.number + 1 if head else session.chain.start_block
+        if head is None and self._bulk_blocks is not None:
+            self._require_near(first, node_head, self._bulk_blocks)
+        if first <= node_head:
+            selection = block_rows.with_watched(session.logs, self._database)
+            genesis_hash = session.chain.identity.genesis_hash
+            missing = MissingBlocks(first, node_head, head, genesis_hash, selection)
+            is_short = self._prefetcher.is_short(first, node_head)
+            write = self._write if is_short else self._write_many
+            session.head = write(session.inspector, missing)
+            return False
+        # What writes compares the heads itself.
+        if self._writer.head() != head:
+            raise HeadChanged
+        is_idle = True
+        if head:
+            self._maintain(head.number)
+        if head and head.number == node_head:
+            is_idle = not self._refresher.refresh(head)
+        self._status.record_following(node_head)
+        return is_idle
+
+    def _begin(self) -> Session:
+        """Begin and return a session. Raises NotTheWriter, WrongChain, WrongLogs, NodeError,
+        UnfinishedBackfill, RowsRemoved."""
+        self._session = None
+        if self._bulk_blocks is None:
+            self._require_no_backfill()  # before the lock, which the backfill needs to continue
+        self._writer.acquire_lock()
+        self._status.is_writing = True
+        self._require_no_backfill()
+        chain = chain_identity.store_or_check(
+            self._node, self._database, self._settings.start_block, self._settings.logs
+        )
+        self._source.expect(chain.identity.chain_id)
+        fill_missing(self._database)
+        with suppress(NodeError):  # what is asked next says so
+            fork = unknown_fork(self._node)
+            if fork and self._status.is_new(fork):
+                log.warning("%s: update Scan before", fork)
+            missed = missed_fork(self._node)
+            if missed and self._status.is_new(missed):
+                log.warning("%s: update the node", missed)
+        proven = self._database.value("indexer/blocks_find_proven")
+        if proven is not None:
+            self._source.checker.record_proven(proven)
+        self._session = Session(
+            chain,
+            ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
+            ContractInspector(self._node, self._database, load_factories(chain.identity.chain_id)),
+            block_rows.read_stored(self._database),
+            self._writer.head(),
+        )
+        return self._session
+
+    def _require_no_backfill(self) -> None:
+        if self._database.value("indexer/bulk_backfill_is_unfinished"):
+            raise UnfinishedBackfill(
+                "a bulk backfill is not finished: `scan backfill chain` continues it"
+            )
+
+    def _require_near(self, first: int, node_head: int, most: int) -> None:
+        """Raise FarBehind where an empty index is to be filled in bulk: it lacks many blocks, or
+        blocks that the node has pruned and an extension has. Raises HistoryPruned."""
+        missing = node_head + 1 - first
+        is_far = missing >= most
+        if not node_reader.are_elsewhere(self._settings):
+            if not is_far:
+                return
+            node_reader.require_kept(self._node, first)
+        elif not is_far and (missing <= 0 or node_reader.is_kept(self._node, max(first, 1))):
+            return
+        raise FarBehind(f"{missing} blocks are to be indexed in bulk")
+
+    def _unwind(self, head: IndexedHead, node_head: int) -> None:
+        """Remove the blocks after the fork, but only once the blocks that replace them are read."""
+        session = self._begin()
+        if session.head != head:
+            raise HeadChanged
+        self._fork_backoff.require_elapsed()
+        fork = session.forks.find(head, node_head)
+        log.info("reorganisation: unwinding %d blocks after %d", head.number - fork, fork)
+        self._writer.unwind(fork)
+        self._fork_backoff.record_unwound(head.hash)
+        session.head = self._writer.head()
 
     def _write(self, inspector: ContractInspector, missing: MissingBlocks) -> IndexedHead:
-        """Write what one request returns of the missing blocks, as at the node's head."""
+        """Write what one request returns of the missing blocks, as at the node's head, and return
+        the new head. Raises NodeError where blocks do not link, as after a reorganisation."""
         first, last, head, genesis_hash, selection = missing
         blocks = self._prefetcher.fetch(first, last, selection)
         require_linked(blocks, head and head.hash, genesis_hash)
@@ -104,13 +293,11 @@ class CatchUp:
         return head
 
     def _write_many(
-        self,
-        inspector: ContractInspector,
-        missing: MissingBlocks,
-        lacks_watched: Callable[[LogSelection], bool],
+        self, inspector: ContractInspector, missing: MissingBlocks
     ) -> IndexedHead | None:
-        """Write blocks while the next ones are read. Ends early where the selection lacks emitters
-        that webhooks watch by now."""
+        """Write the missing blocks while the next ones are read, and return the new head. Ends
+        early where the selection lacks emitters that webhooks watch by now. Batches before a fault
+        are written. Raises NodeError as _write() does."""
         head = missing.head
         check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
         with (
@@ -124,18 +311,12 @@ class CatchUp:
                     return head
                 self._note_written(inspector, head, missing.last)
                 if monotonic() >= check_watched_at:
-                    if lacks_watched(missing.selection):
+                    if block_rows.lacks_watched(missing.selection, self._database):
                         return head
                     check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
             if batches.fault is not None:
                 raise batches.fault
         return head
-
-    def _note_written(self, inspector: ContractInspector, head: IndexedHead, last: int) -> None:
-        self._fork_backoff.record_written(head.hash)
-        self._status.note_following(last)
-        inspector.stored_to = head.number
-        self._maintain(head.number)
 
     def _commit(
         self,
@@ -147,219 +328,43 @@ class CatchUp:
         """Commit `first` with the batches after it, and return the new head. After a fault `first`
         is committed alone, so that a fault that recurs with many batches does not stop the index.
         """
-        size = self._commit_size(head)
+        size = 0  # the transactions that the commit is to have; 0 for a single batch
+        if head is not None and self._has_committed:
+            size = min(head.totals.transactions // COMMIT_SHARE, COMMIT_TRANSACTIONS)
         self._has_committed = False
         with self._writer.appending(head, first) as append:
-            head = self._append(append, batches, size, progress)
+            began = monotonic()
+            for count in itertools.count(1):
+                batch = batches.take()
+                with progress.seconds.clock("write"):
+                    append.add(batch)
+                # A batch that is not full comes from a slow node; it is committed at once.
+                if append.transactions >= size or not batch.is_full:
+                    break
+                batch_s = (monotonic() - began) / count + self._derive_s
+                if (count + 1) * batch_s > COMMIT_S:
+                    break
+                following = batches.peek()
+                if self._stop.is_set():
+                    raise _Stopped
+                if following is None or not self._writer.can_take(append.head, following):
+                    break
+            derive_began = monotonic()
+            with progress.seconds.clock("write"):
+                head = append.derive()
+            self._derive_s = (monotonic() - derive_began) / count
             self._status.store_following(append.transaction, progress.last)
         self._has_committed = True
         progress.advance(head.number, append.transactions)
         return head
 
-    def _commit_size(self, head: IndexedHead | None) -> int:
-        """Return how many transactions the next commit is to have; 0 for a single batch."""
-        if head is None or not self._has_committed:
-            return 0
-        return min(head.totals.transactions // COMMIT_SHARE, COMMIT_TRANSACTIONS)
-
-    def _append(
-        self, append: Append, batches: BatchReader, size: int, progress: CatchUpProgress
-    ) -> IndexedHead:
-        began = monotonic()
-        for count in itertools.count(1):
-            batch = batches.take()
-            with progress.seconds.clock("write"):
-                append.add(batch)
-            if append.transactions >= size:
-                break
-            # A batch that is not full comes from a slow node; it is committed at once.
-            if not batch.is_full:
-                break
-            batch_s = (monotonic() - began) / count + self._derive_s
-            if (count + 1) * batch_s > COMMIT_S:
-                break
-            following = batches.peek()
-            if self._stop.is_set():
-                raise _Stopped
-            if following is None or not self._writer.can_take(append.head, following):
-                break
-        derive_began = monotonic()
-        with progress.seconds.clock("write"):
-            head = append.derive()
-        self._derive_s = (monotonic() - derive_began) / count
-        return head
-
-
-class _Stopped(Exception):
-    """Indexing stops, and several batches are dropped: updating derived tables takes too long."""
-
-
-log = logging.getLogger(__name__)
-
-
-class UnfinishedBackfill(Exception):
-    """A bulk backfill of this database was begun and has to be finished before indexing."""
-
-
-class FarBehind(Exception):
-    """The index is empty, and so far behind the node that it has to be filled in bulk."""
-
-
-@dataclass
-class Session:
-    """The known state of chain and contracts up to a head, valid only for that head."""
-
-    chain: StoredChain
-    forks: ForkFinder
-    inspector: ContractInspector
-    logs: LogSelection
-    head: IndexedHead | None  # as written last
-
-
-class ChainIndexer:
-    """Brings one database closer to the head of one node, a step at a time."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        database: Database,
-        node: Node,
-        status: StatusReporter,
-        stop: threading.Event,
-    ) -> None:
-        self.node_head: int | None = None
-        self._settings = settings
-        self._database = database
-        self._node = node
-        self._status = status
-        self._source = BlockSource(node, traces=settings.traces)
-        self._prefetcher = BlockPrefetcher(settings, self._source, stop)
-        self._writer = Writer(database, settings.partition_rows, settings.keep)
-        self._fork_backoff = ForkBackoff()
-        self._tasks = [part.task(database, settings) for part in registry.parts(Maintenance)]
-        self._catch_up = CatchUp(
-            self._writer, self._prefetcher, status, self._fork_backoff, stop, self._maintain
-        )
-        self._refresher = StaleStateRefresher(node, database, self._writer)
-        self._session: Session | None = None
-        # The missing blocks from which on an empty index raises FarBehind. None: an empty index is
-        # filled block after block.
-        self.bulk_backfill_blocks: int | None = None
-
-    def end_session(self) -> None:
-        """Forget the session, as after any fault: its findings may never have been written."""
-        self._session = None
-
-    def close(self) -> None:
-        self._prefetcher.close()
-
-    def step(self) -> bool:
-        """Take one step; return whether there was nothing to do. After HeadChanged, as after any
-        error, the session has to end: it may know contracts that the database does not have."""
-        self.node_head = None
-        session = self._session or self._begin()
-        head = session.head
-        began = time.monotonic()
-        node = self._source.head(head and head.number)
-        self.node_head = node_head = node.number
-        self._status.note_head(node_head, time.monotonic() - began)
-        if node.chain_id != session.chain.identity.chain_id:
-            session = self._begin()  # raises WrongChain, as the node was replaced at its URL
-        if head and not session.forks.has_head(head, node):
-            self._unwind(head, node_head)
-            return False
-        self._fork_backoff.record_agreement()
-        first = head.number + 1 if head else session.chain.start_block
-        if head is None and self.bulk_backfill_blocks is not None:
-            self._require_near(first, node_head, self.bulk_backfill_blocks)
-        if first <= node_head:
-            genesis_hash = session.chain.identity.genesis_hash
-            selection = block_rows.with_watched(session.logs, self._database)
-            session.head = self._catch_up.run(
-                session.inspector,
-                MissingBlocks(first, node_head, head, genesis_hash, selection),
-                lambda selection: block_rows.lacks_watched(selection, self._database),
-            )
-            return False
-        # What writes compares the heads itself.
-        if self._writer.head() != head:
-            raise HeadChanged
-        is_idle = True
-        if head:
-            self._maintain(head.number)
-        if head and head.number == node_head:
-            is_idle = not self._refresher.refresh(head)
-        self._status.record_following(node_head)
-        return is_idle
+    def _note_written(self, inspector: ContractInspector, head: IndexedHead, last: int) -> None:
+        self._fork_backoff.record_written(head.hash)
+        self._status.note_following(last)
+        inspector.stored_to = head.number
+        self._maintain(head.number)
 
     def _maintain(self, head: int) -> None:
         """Do what extensions have to do between commits; `head` is the newest block."""
         for task in self._tasks:
             task.advance(head)
-
-    def _require_near(self, first: int, node_head: int, most: int) -> None:
-        """Raise FarBehind where an empty index is to be filled in bulk: it lacks many blocks, or
-        blocks that the node has pruned and an extension has. Raises HistoryPruned."""
-        missing = node_head + 1 - first
-        is_far = missing >= most
-        if not node_reader.are_elsewhere(self._settings):
-            if not is_far:
-                return
-            self._source.require_kept(first)
-        elif not is_far and (missing <= 0 or self._source.is_kept(first)):
-            return
-        raise FarBehind(f"{missing} blocks are to be indexed in bulk")
-
-    def _begin(self) -> Session:
-        """Begin and return a session. Raises NotTheWriter, WrongChain, WrongLogs, NodeError,
-        UnfinishedBackfill, RowsRemoved."""
-        self._session = None
-        if self.bulk_backfill_blocks is None:
-            self._require_no_backfill()  # before the lock, which the backfill needs to continue
-        self._writer.acquire_lock()
-        self._status.is_writing = True
-        self._require_no_backfill()
-        chain = chain_identity.store_or_check(
-            self._node, self._database, self._settings.start_block, self._settings.logs
-        )
-        self._source.expect(chain.identity.chain_id)
-        fill_missing(self._database)
-        self._warn_of_fork()
-        proven = self._database.value("indexer/blocks_find_proven")
-        if proven is not None:
-            self._source.checker.record_proven(proven)
-        self._session = Session(
-            chain,
-            ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
-            ContractInspector(self._node, self._database, load_factories(chain.identity.chain_id)),
-            block_rows.read_stored(self._database),
-            self._writer.head(),
-        )
-        return self._session
-
-    def _warn_of_fork(self) -> None:
-        with suppress(NodeError):  # what is asked next says so
-            fork = unknown_fork(self._node)
-            if fork and self._status.is_new(fork):
-                log.warning("%s: update Scan before", fork)
-            missed = missed_fork(self._node)
-            if missed and self._status.is_new(missed):
-                log.warning("%s: update the node", missed)
-
-    def _require_no_backfill(self) -> None:
-        if self._database.value("indexer/bulk_backfill_is_unfinished"):
-            raise UnfinishedBackfill(
-                "a bulk backfill is not finished: `scan backfill chain` continues it"
-            )
-
-    def _unwind(self, head: IndexedHead, node_head: int) -> None:
-        """Remove the blocks after the fork, but only once the blocks that replace them are read."""
-        session = self._begin()
-        if session.head != head:
-            raise HeadChanged
-        self._fork_backoff.require_elapsed()
-        fork = session.forks.find(head, node_head)
-        log.info("reorganisation: unwinding %d blocks after %d", head.number - fork, fork)
-        self._writer.unwind(fork)
-        self._fork_backoff.record_unwound(head.hash)
-        session.head = self._writer.head()

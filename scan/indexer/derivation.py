@@ -81,10 +81,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
             lists=list(lists),
             keys=[bytes(key) for key in keys],
             entries=list(entries),
-            first_block=written.blocks["block_from"],
-            last_block=written.blocks["block_to"],
-            **written.rows,
-            **written.logs,
+            span=written.span,
         )
 
 

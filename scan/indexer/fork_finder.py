@@ -8,7 +8,8 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError
 from scan.indexer.block_rows import BlockRows
-from scan.indexer.block_source import BlockSource, NodeHead
+from scan.indexer.block_source import BlockSource
+from scan.indexer.node_reader import NodeHead, read_hash
 from scan.indexer.writer import IndexedHead
 
 MAX_BACKOFF_S = 60.0
@@ -38,7 +39,7 @@ class ForkFinder:
             return node.hash_at_indexed in (None, head.hash)
         if node.number < self._start_block:
             return True
-        return self._source.hash_at(node.number) in (None, self._hash_at(node.number))
+        return read_hash(self._source.node, node.number) in (None, self._hash_at(node.number))
 
     def find(self, head: IndexedHead, node_head: int) -> int:
         """Return the number of the newest block that both chains share. Steps back double until a
@@ -54,7 +55,7 @@ class ForkFinder:
         if not are_linked(self._hash_at(fork), proof):
             raise NodeError("the node serves blocks of several forks at once")
         if proof[0].hash == self._hash_at(fork + 1):
-            self._source.rest_node()
+            self._source.node.rest()
             raise NodeError(f"the node named another hash for block {fork + 1} than it has")
         return fork
 
@@ -88,7 +89,7 @@ class ForkFinder:
         differ."""
         if number < self._start_block:
             return True
-        node_hash = self._source.hash_at(number)
+        node_hash = read_hash(self._source.node, number)
         if node_hash is None:
             raise NodeError(f"the node does not have block {number} of its own chain")
         return node_hash == self._hash_at(number)

@@ -1,6 +1,5 @@
-"""Reads blocks with their receipts, and the bytes of their parts, from any node or a given one.
-
-A block's receipts are read in one call, or one by one. Answers are checked; errors are raised.
+"""What a node has: its head, hashes of blocks, and blocks that are not read in the usual way, with
+receipts one by one or above the usual bound. Answers are checked; errors are raised.
 
 Blocks that a node has dropped, as many do with old ones, and the first block that it has kept.
 
@@ -10,14 +9,13 @@ return the block, but for its receipts null or an empty list.
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from scan import registry
-from scan.ethereum.block_hashing import RawBlocks, receipt_leaf
-from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptJson, ReceiptsJson, read_json
+from scan.ethereum.block_hashing import receipt_leaf
+from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptJson, read_json
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     MAX_BATCH,
@@ -30,7 +28,6 @@ from scan.ethereum.client import (
     RpcError,
     StateUnavailable,
 )
-from scan.ethereum.forms.matching import has_uncovered_end
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 from scan.indexer.hooks import PrunedHistory
@@ -50,98 +47,62 @@ UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block t
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
 
 
-class NodeReader:
-    """Reads blocks, and remembers which methods its node offers."""
+def large_pair(node: Node, number: int) -> tuple[Any, list[Any]]:
+    """Return a large block and its receipts as structs, all of them in memory."""
+    header = large_header(node, number)
+    receipts = large_receipts(node, header, number)
+    return header, [read_json(receipt, ReceiptJson, number) for receipt in receipts]
 
-    def __init__(self, node: Node) -> None:
-        self.raw = RawBlocks(node)
-        self._node = node
-        self._has_block_receipts = True
 
-    def pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Yield blocks with their receipts, or one of UNREAD in place of either. Raises MissingPart
-        where the node lacks any of them."""
-        if not self._has_block_receipts:
-            yield from self._pairs_one_by_one(first, last)
-            return
-        calls = _block_calls(first, last)
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
-        for number in range(first, last + 1):
-            header, receipts = present(next(results), "block", number), next(results)
-            if isinstance(receipts, RpcError) and receipts.is_missing_method:
-                log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
-                self._has_block_receipts = False
-                yield from self._pairs_one_by_one(number, last)
-                return
-            header = read_part(header, BlockJson, number)
-            receipts = complete_receipts(read_part(receipts, ReceiptsJson, number), number)
-            if isinstance(receipts, list) and not isinstance(header, UNREAD):
-                receipts = self._with_state_sync(header, receipts, number)
-                if header.transactions and not receipts:
-                    raise MissingPart(f"the node has no receipts of block {number}", number=number)
-            yield header, receipts
+def large_header(node: Node, number: int) -> Any:
+    header = _large(node, "eth_getBlockByNumber", hex(number), True)
+    return read_json(present(header, "block", number), BlockJson, number)
 
-    def large_pair(self, number: int) -> tuple[Any, list[Any]]:
-        """Return a large block and its receipts as structs, all of them in memory."""
-        header = self.large_header(number)
-        receipts = self.large_receipts(header, number)
-        return header, [read_json(receipt, ReceiptJson, number) for receipt in receipts]
 
-    def large_header(self, number: int) -> Any:
-        header = self._large("eth_getBlockByNumber", hex(number), True)
-        return read_json(present(header, "block", number), BlockJson, number)
+def large_receipts(node: Node, header: Any, number: int) -> Iterator[Any]:
+    calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in transaction_hashes(header)]
+    results = node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+    for call, receipt in zip(calls, results, strict=True):
+        if isinstance(receipt, AnswerTooLarge):
+            receipt = _large(node, call.method, *call.params)
+        yield present(receipt, "a receipt of block", number)
 
-    def large_receipts(self, header: Any, number: int) -> Iterator[Any]:
-        calls = [
-            Call("eth_getTransactionReceipt", (hash_,)) for hash_ in transaction_hashes(header)
-        ]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
-        for call, receipt in zip(calls, results, strict=True):
-            if isinstance(receipt, AnswerTooLarge):
-                receipt = self._large(call.method, *call.params)
-            yield present(receipt, "a receipt of block", number)
 
-    def _large(self, method: str, *params: object) -> Any:
-        try:
-            return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
-        except RpcError as error:
-            raise NodeError(
-                f"the node returned an error for {method} of {params[0]}: {error.message}"
-            ) from None
+def _large(node: Node, method: str, *params: object) -> Any:
+    try:
+        return node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
+    except RpcError as error:
+        raise NodeError(
+            f"the node returned an error for {method} of {params[0]}: {error.message}"
+        ) from None
 
-    def _with_state_sync(self, block: Any, receipts: list[Any], number: int) -> Any:
-        """Return the receipts with that of Polygon's state sync, which some nodes return only by
-        its hash."""
-        if len(receipts) != len(block.transactions) - 1 or not has_uncovered_end(block):
-            return receipts
-        [(_, last)] = self._with_receipts([(number, block, [block.transactions[-1].hash])])
-        return last if isinstance(last, UNREAD) else [*receipts, *last]
 
-    def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Yield blocks as pairs() does, but read each transaction's receipt by itself."""
-        calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
-        headers: list[tuple[int, Any, list[Any]]] = []
-        for number, result in enumerate(results, start=first):
-            header = read_part(present(result, "block", number), BlockJson, number)
-            headers.append((number, header, transaction_hashes(header)))
-            if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
-                yield from self._with_receipts(headers)
-                headers = []
+def pairs_one_by_one(node: Node, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+    """Yield blocks with their receipts, or one of UNREAD in place of either, but read each
+    transaction's receipt by itself. Raises MissingPart where the node lacks any of them."""
+    calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
+    results = node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
+    headers: list[tuple[int, Any, list[Any]]] = []
+    for number, result in enumerate(results, start=first):
+        header = read_part(present(result, "block", number), BlockJson, number)
+        headers.append((number, header, transaction_hashes(header)))
+        if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
+            yield from with_receipts(node, headers)
+            headers = []
 
-    def _with_receipts(
-        self, headers: Sequence[tuple[int, Any, list[Any]]]
-    ) -> Iterator[tuple[Any, Any]]:
-        calls = [
-            Call("eth_getTransactionReceipt", (hash_,))
-            for *_, hashes in headers
-            for hash_ in hashes
-        ]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
-        for number, header, hashes in headers:
-            receipts: Any = [read_part(next(results), ReceiptJson, number) for _ in hashes]
-            unread = [receipt for receipt in receipts if isinstance(receipt, UNREAD)]
-            yield header, unread[0] if unread else complete_receipts(receipts, number)
+
+def with_receipts(
+    node: Node, headers: Sequence[tuple[int, Any, list[Any]]]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield blocks with the receipts of these hashes, given as (number, header, hashes)."""
+    calls = [
+        Call("eth_getTransactionReceipt", (hash_,)) for *_, hashes in headers for hash_ in hashes
+    ]
+    results = node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
+    for number, header, hashes in headers:
+        receipts: Any = [read_part(next(results), ReceiptJson, number) for _ in hashes]
+        unread = [receipt for receipt in receipts if isinstance(receipt, UNREAD)]
+        yield header, unread[0] if unread else complete_receipts(receipts, number)
 
 
 class LargeReceipts:
@@ -175,17 +136,6 @@ def is_large(header: Any, receipts: Any) -> bool:
     return isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge)
 
 
-def _block_calls(first: int, last: int) -> list[Call]:
-    return [
-        call
-        for number in range(first, last + 1)
-        for call in (
-            Call("eth_getBlockByNumber", (hex(number), True)),
-            Call("eth_getBlockReceipts", (hex(number),)),
-        )
-    ]
-
-
 def read_part(result: Any, type_: Any, number: int) -> Any:
     """Return a result as the struct `type_`, or one of UNREAD; an error, or null, unchanged.
 
@@ -211,7 +161,7 @@ def transaction_hashes(header: Any) -> list[Any]:
 
 
 class MissingPart(NodeError):
-    """The node returns null or an error for a part of a block. pruned_history.py finds out why."""
+    """The node returns null or an error for a part of a block. explained() finds out why."""
 
     def __init__(self, message: str, *, number: int = 0) -> None:
         super().__init__(message)
@@ -258,19 +208,65 @@ def block_hash(answer: Any) -> bytes | None:
     return None if answer is None or isinstance(answer, RpcError) else data(answer["hash"], 32)
 
 
+class NodeHead(NamedTuple):
+    """The number of a node's newest block, its chain id, and the hash of its block that has the
+    number of the indexed head, None where it has none."""
+
+    number: int
+    chain_id: int
+    hash_at_indexed: bytes | None
+
+
+def read_head(node: Node, indexed: int | None = None) -> NodeHead:
+    """Return what the node has, in one request."""
+    calls = [Call("eth_blockNumber", ()), Call("eth_chainId", ())]
+    if indexed is not None:
+        calls.append(Call("eth_getBlockByNumber", (hex(indexed), False)))
+
+    def read() -> NodeHead:
+        number, chain_id, *headers = node.batch(calls)
+        return NodeHead(
+            block_number(result_of(number)),
+            quantity(result_of(chain_id)),
+            block_hash(headers[0]) if headers else None,
+        )
+
+    return checked_answer(node, read)
+
+
+def read_chain_id(node: Node) -> int:
+    return checked_answer(node, lambda: quantity(node.call("eth_chainId")))
+
+
+def read_hash(node: Node, number: int) -> bytes | None:
+    """Return the hash of the node's block `number`; None if the node has none."""
+    calls = [Call("eth_getBlockByNumber", (hex(number), False))]
+    return checked_answer(node, lambda: block_hash(*node.batch(calls)))
+
+
+def read_genesis_hash(node: Node) -> bytes:
+    """Return the hash of block 0. Raises HistoryPruned, NodeError."""
+    if (genesis_hash := read_hash(node, 0)) is not None:
+        return genesis_hash
+    missing = MissingPart("the node does not have block 0")
+    if isinstance(explained(node, missing), HistoryPruned):
+        raise HistoryPruned(f"{missing}, whose hash identifies the chain: use one that has it")
+    raise missing
+
+
 def checked_answer(node: Node, read: Callable[[], _T]) -> _T:
     """Return what `read` makes of the node's answers, as read_again() does. Raises NodeError for
     one that is an error."""
-    return read_again(node, partial(_checked, read))
 
+    def checked() -> _T:
+        try:
+            return read()
+        except (BadHex, KeyError, TypeError) as error:
+            raise MalformedResponse(f"the node's response is malformed: {error}") from error
+        except RpcError as error:
+            raise NodeError(f"the node returned an error: {error}") from error
 
-def _checked(read: Callable[[], _T]) -> _T:
-    try:
-        return read()
-    except (BadHex, KeyError, TypeError) as error:
-        raise MalformedResponse(f"the node's response is malformed: {error}") from error
-    except RpcError as error:
-        raise NodeError(f"the node returned an error: {error}") from error
+    return read_again(node, checked)
 
 
 def read_again(node: Node, read: Callable[[], _T]) -> _T:
@@ -338,6 +334,14 @@ def first_kept(node: Node, dropped: int, head: int) -> int | None:
         else:
             dropped = middle
     return head
+
+
+def require_kept(node: Node, number: int) -> None:
+    """Raise HistoryPruned where the node has dropped a block or its receipts, NodeError where it
+    cannot be read. For block 0, which nodes keep, block 1 is checked."""
+    number = max(number, 1)
+    if not is_kept(node, number):
+        raise explained(node, MissingPart(f"the node does not have block {number}", number=number))
 
 
 def is_kept(node: Node, number: int) -> bool:

@@ -5,7 +5,6 @@ import threading
 from scan.commands import startup
 from scan.commands.startup import database_name
 from scan.ethereum.client import Node
-from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import settings_for
@@ -27,7 +26,7 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
         return Reply(body=answers)
 
     with FaultyNode(anvil.url) as node:
-        identity = read_identity(BlockSource(Node((node.url,))))
+        identity = read_identity(Node((node.url,)))
         settings, over = settings_for("postgresql://none", node.url), threading.Event()
         watch = threading.Thread(
             target=startup.watch, args=(settings, database_name(identity), over)

@@ -20,7 +20,6 @@ from scan.ethereum.client import (
     WrongChain,
 )
 from scan.ethereum.served_chain import ServedChain
-from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
@@ -58,7 +57,7 @@ def test_an_index_from_ipc_is_the_same(ipc_anvil, database_url, postgres, templa
 def test_a_node_of_another_chain_at_the_same_path_is_refused(tmp_path):
     path = str(tmp_path / "node.ipc")
     with Anvil("--ipc", path):
-        chain = read_identity(BlockSource(Node([path])))
+        chain = read_identity(Node([path]))
         node = Node([path], chain=ServedChain([path], lambda: chain))
         assert node.call("eth_chainId") == hex(31337)
     with Anvil("--ipc", path, "--chain-id", "4242"), pytest.raises(WrongChain):

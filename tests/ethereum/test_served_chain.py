@@ -7,7 +7,6 @@ import pytest
 from scan.ethereum import served_chain
 from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.served_chain import ChainIdentity, ServedChain
-from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply, cut_connection, prune
@@ -32,7 +31,7 @@ def proxy(right: Anvil) -> Iterator[FaultyNode]:
 
 
 def node_of(right, *urls):
-    expected = read_identity(BlockSource(Node([right.url])))
+    expected = read_identity(Node([right.url]))
     return Node(urls, chain=ServedChain(urls, lambda: expected))
 
 
@@ -64,7 +63,7 @@ def test_each_connection_is_checked(right, wrong, proxy):
 
 
 def test_a_genesis_block_tells_chains_of_one_id_apart(right):
-    expected = read_identity(BlockSource(Node([right.url])))
+    expected = read_identity(Node([right.url]))
     other = ChainIdentity(expected.chain_id, bytes(32))
     node = Node([right.url], chain=ServedChain([right.url], lambda: other))
     with pytest.raises(WrongChain, match=f"genesis 0x{expected.genesis_hash[:4].hex()}"):

@@ -10,8 +10,8 @@ from scan.database.transaction import Transaction
 from scan.ethereum import transport
 from scan.ethereum.client import Node
 from scan.indexer import derivation, writer
+from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.derivation import read_block_range
-from scan.indexer.follower import Follower
 from tests.support.anvil import Anvil
 from tests.support.explain import SMALL
 from tests.support.indexing import Indexing, settings_for
@@ -127,12 +127,12 @@ def test_blocks_that_the_database_lost_are_indexed_again(database_url, postgres,
             node.transact(node.accounts[0], token, "mint", node.accounts[1], 7)
             node.mine()
         settings = settings_for(database_url, node.url)
-        follower = Follower(settings, database, Node(settings.rpc_urls), threading.Event())
-        while not follower._step():
+        indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
+        while not indexer.step():
             pass
         writer.Writer(database).unwind(0)
         node.mine(mined)
-        while not follower._step():
+        while not indexer.step():
             pass
         assert database.value("indexer/blocks_get_head") == node.head()
         with postgres.cloned(template) as fresh:

@@ -7,6 +7,7 @@ import pytest
 
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.indexer.block_source import BlockSource
+from scan.indexer.node_reader import require_kept
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
 from tests.support.anvil import Anvil
@@ -43,7 +44,7 @@ def test_the_first_block_that_a_node_has_kept_is_named(node, way):
     with pytest.raises(HistoryPruned, match=f"{REASON}.* SCAN_START_BLOCK={FIRST} for"):
         source.blocks(1, 5)
     with pytest.raises(HistoryPruned, match=REASON):
-        source.require_kept(1)
+        require_kept(source.node, 1)
     assert [fetched.block.number for fetched in source.blocks(FIRST, FIRST + 2)] == [23, 24, 25]
 
 

@@ -17,14 +17,14 @@ from tests.support.faulty_node import Fault, FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 
-RETRIES = {"ethereum.retries.MAX_PAUSE_S": 0.2, "ethereum.retries.REFUSAL_PAUSE_S": 0.05}
+RETRIES = {"ethereum.node_errors.MAX_PAUSE_S": 0.2, "ethereum.node_errors.REFUSAL_PAUSE_S": 0.05}
 PROCESS = {"indexer.prefetch_process.MIN_PROCESS_BLOCKS": 1}  # a second one, also for few blocks
 FORGETFUL = {"indexer.contract_inspection.MAX_CONTRACTS": 0}  # unless the database has it
-TOGETHER = {"indexer.catch_up.COMMIT_SHARE": 1}  # batches in one transaction
+TOGETHER = {"indexer.chain_indexer.COMMIT_SHARE": 1}  # batches in one transaction
 
 
 def batches(blocks):
-    names = ("indexer.fetch_limit.FETCH_BLOCKS", "indexer.batch_reader.BATCH_BLOCKS")
+    names = ("indexer.prefetch_process.FETCH_BLOCKS", "indexer.prefetch.BATCH_BLOCKS")
     return dict.fromkeys(names, blocks)
 
 

@@ -12,7 +12,7 @@ import psycopg2
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.indexer.follower import Follower
+from scan.indexer.chain_indexer import ChainIndexer
 from scan.settings import PARTITION_ROWS, Settings
 from tests.support.serving import ROOT
 
@@ -115,7 +115,7 @@ class Indexing:
     def _follow(self):
         database = Database(self.settings.database_url, statement_timeout_ms=0)
         try:
-            Follower(self.settings, database, Node(self.settings.rpc_urls), self._stop).run()
+            ChainIndexer(self.settings, database, Node(self.settings.rpc_urls), self._stop).run()
         finally:
             end_session(database)
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from scan.commands.hooks import AutomaticBackfill
 from scan.commands.run import start
 from scan.extensions.backfill.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
-from scan.indexer.follower import BackfillEnd
+from scan.indexer.chain_indexer import BackfillEnd
 from scan.settings import Settings, child_environment
 
 POLL_S = 0.2

@@ -49,6 +49,7 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.contract_state import load_factories
 from scan.indexer.derivation import fill_missing, forget_others
+from scan.indexer.node_reader import read_head, require_kept
 from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
@@ -129,11 +130,11 @@ class ChainBackfill:
         if self._database.value("indexer/webhooks_find_active"):
             raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
-            last_block = self._source.head().number - settings.finality
+            last_block = read_head(self._source.node).number - settings.finality
         if last_block < chain.start_block:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
         if self._history is None or self._history.last_block < chain.start_block:
-            self._source.require_kept(chain.start_block)
+            require_kept(self._source.node, chain.start_block)
         try:
             self._requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
             self._requirements.require_room(folder, chain.start_block, last_block)
@@ -286,7 +287,7 @@ class ChainBackfill:
 
     def _new_inspector(self, files: RangeFiles) -> RangeInspector:
         """Return an inspector. Raises Forked where the node has another genesis block now."""
-        identity = chain_identity.read_identity(self._source)
+        identity = chain_identity.read_identity(self._source.node)
         first = require_plan(self._database).ranges[0]
         if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
             raise Forked("the node has another genesis block now")

@@ -33,7 +33,6 @@ from scan.extensions.backfill.range_files import (
 from scan.extensions.backfill.range_scheduler import RangeFailed
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
-from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
@@ -89,7 +88,7 @@ def _range_store(task: ClusterTask, files: RangeFiles, worker: str) -> StoredRan
 @functools.cache
 def _chain(rpc_urls: tuple[str, ...], ca_bundle: str) -> ChainIdentity:
     """Return the chain of a node, which is read once. Raises NodeError."""
-    return read_identity(BlockSource(Node(rpc_urls, ca_bundle=ca_bundle)))
+    return read_identity(Node(rpc_urls, ca_bundle=ca_bundle))
 
 
 log = logging.getLogger(__name__)

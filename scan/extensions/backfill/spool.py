@@ -22,6 +22,7 @@ from scan.extensions.backfill.plan import CannotBackfill, Forked, PartProgress
 from scan.extensions.backfill.range_files import Range, RangeFiles, broken_links, split
 from scan.indexer.block_rows import FetchedBlock, LogSelection
 from scan.indexer.block_source import BlockSource
+from scan.indexer.node_reader import read_hash
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 
 # With 20 blocks, a parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
@@ -191,7 +192,7 @@ class NodeLinks:
     def are_of_node(self, files: RangeFiles, blocks: Range) -> bool:
         """Return whether the node has a range's last block. A block of another source is taken to
         be the node's where the node has no block at its place any more."""
-        own = self._source.hash_at(blocks.last)
+        own = read_hash(self._source.node, blocks.last)
         if own is None and blocks.last <= self._history_end:
             return True
         return own == files.ends(blocks).hash
@@ -231,7 +232,7 @@ class NodeLinks:
     def require_last(self, number: int, hash_: bytes) -> None:
         """Raise Forked where the node has another last block, CannotBackfill where it has none, and
         the operator has not given this hash."""
-        own = self._source.hash_at(number)
+        own = read_hash(self._source.node, number)
         if own is None and number <= self._history_end:
             if self._last_hash == hash_:
                 return

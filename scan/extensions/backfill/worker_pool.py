@@ -107,7 +107,7 @@ def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> 
         return WorkerPool(resources.processes, files)
     from scan.extensions.backfill.cluster import ClusterPool  # which needs the extra `cluster`
 
-    return ClusterPool(resources.cluster, read_identity(source), files)
+    return ClusterPool(resources.cluster, read_identity(source.node), files)
 
 
 def _start(processes: int) -> ProcessPool:

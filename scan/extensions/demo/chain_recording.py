@@ -28,7 +28,7 @@ from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.extensions.demo.replay import HEADER, STATE_METHODS
 from scan.hex import BadHex, quantity
-from scan.indexer.follower import Follower
+from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.node_reader import MAX_BLOCK_BYTES
 from scan.settings import Settings
 
@@ -300,8 +300,8 @@ def _index(settings: Settings, node: RecordingNode, answers: RecordedAnswers) ->
         closing(Database(settings.database_url, statement_timeout_ms=0)) as writing,
         closing(Database(settings.database_url, statement_timeout_ms=0)) as database,
     ):
-        follower = Follower(settings, writing, node, stop)
-        thread = threading.Thread(target=follower.run, name="indexer", daemon=True)
+        indexer = ChainIndexer(settings, writing, node, stop)
+        thread = threading.Thread(target=indexer.run, name="indexer", daemon=True)
         thread.start()
         deadline = time.monotonic() + TIMEOUT_S
         try:

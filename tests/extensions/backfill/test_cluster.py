@@ -24,7 +24,6 @@ from scan.extensions.backfill.range_scheduler import spool
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
 from scan.indexer.block_rows import NO_LOGS
-from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.conftest import Played
 from tests.extensions.backfill.dask_cluster import DaskCluster
@@ -64,7 +63,7 @@ def tasks(scenario: Played) -> list[RangeTask]:
 
 
 def chain(scenario):
-    return read_identity(BlockSource(Node((scenario.anvil.url,))))
+    return read_identity(Node((scenario.anvil.url,)))
 
 
 def content(files, blocks):

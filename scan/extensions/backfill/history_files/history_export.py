@@ -40,7 +40,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     url = settings_with_database(settings).read_database_url
     node = node_of_index(settings, url)
     source = BlockSource(node, traces="off")
-    uncles = BlockCompleter(node, source.chain_id)
+    uncles = BlockCompleter(node, source.known_chain_id)
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
     with closing(database):
         first, head = database.row("audit/blocks_get_ends") or (0, -1)
@@ -48,7 +48,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         era = -(-max(first, options.block_from or 0) // BLOCKS_OF_FILE)
         if last > head or last < era * BLOCKS_OF_FILE:
             raise ScanError(f"blocks {era * BLOCKS_OF_FILE} to {last} are not indexed")
-        network = NETWORKS.get(source.chain_id()) or f"chain{source.chain_id()}"
+        network = NETWORKS.get(source.known_chain_id()) or f"chain{source.known_chain_id()}"
         options.output.mkdir(parents=True, exist_ok=True)
         for start in range(era * BLOCKS_OF_FILE, last + 1, BLOCKS_OF_FILE):
             end = min(start + BLOCKS_OF_FILE - 1, last)

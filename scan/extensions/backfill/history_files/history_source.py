@@ -33,6 +33,7 @@ from scan.extensions.block_records.uncles.block_completion import completed, is_
 from scan.hex import BadHex, data
 from scan.indexer.block_rows import FetchedBlock
 from scan.indexer.block_source import BlockSource, with_unit
+from scan.indexer.node_reader import read_chain_id, read_hash
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -101,7 +102,7 @@ class HistorySource:
 
     def _read(self, file: E2File, first: int, last: int) -> list[FetchedBlock]:
         if self._chain_id is None:
-            self._chain_id = self._blocks.chain_id()
+            self._chain_id = read_chain_id(self._node)
         parent = keccak256(file.header(first - 1)) if first > file.first_block else None
         fetched = []
         for number in range(first, last + 1):
@@ -132,7 +133,7 @@ class HistorySource:
         """Raise BadFile where the node has another block. Nodes that drop blocks may keep their
         headers; what the node does not have, the blocks after it prove."""
         with suppress(NodeError, RpcError):
-            own = self._blocks.hash_at(number) or self._header_hash(number)
+            own = read_hash(self._node, number) or self._header_hash(number)
             if own not in (None, hash_):
                 raise BadFile(f"block {number} is not the one that the node has")
 

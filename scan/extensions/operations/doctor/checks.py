@@ -27,7 +27,6 @@ from scan.extensions.operations.monitoring.interface import (
 )
 from scan.hex import to_hex
 from scan.indexer import chain_identity
-from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import are_elsewhere, first_kept, is_kept, other_cures
 from scan.queries.reader import IndexState
 from scan.settings import Settings
@@ -224,7 +223,7 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Itera
     if median(times) > SLOW_MS:
         yield "warning", "it is far away", "index beside the node: catching up waits for it"
     try:
-        chain_identity.read_identity(BlockSource(node))
+        chain_identity.read_identity(node)
         if database is not None:
             chain_identity.check(node, database)
     except WrongChain as error:

@@ -9,6 +9,7 @@ from scan.extensions.backfill.history_files.history_export import file_name, wri
 from scan.extensions.backfill.history_files.raw_block import parts_of
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
+from scan.indexer.node_reader import read_hash
 from tests.support.faulty_node import altering
 from tests.support.scenario.contracts import creations, failures, purses
 from tests.support.scenario.hostile_tokens import liar
@@ -76,10 +77,10 @@ def sized(fault=None):
 def write(url, folder, last):
     """A file of a node's blocks up to the last one."""
     source = BlockSource(node := Node([url]), traces="off")
-    hash_ = source.hash_at(last)
+    hash_ = read_hash(node, last)
     assert hash_ is not None
     path = folder / file_name("test", 0, hash_)
-    write_file(source, BlockCompleter(node, source.chain_id), path, 0, last, hash_)
+    write_file(source, BlockCompleter(node, source.known_chain_id), path, 0, last, hash_)
     return path
 
 

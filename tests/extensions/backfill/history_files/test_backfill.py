@@ -20,7 +20,7 @@ from scan.ethereum.client import Node
 from scan.extensions.backfill.history_files.history_source import open_files
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.hex import to_hex
-from scan.indexer.block_source import BlockSource
+from scan.indexer.node_reader import read_hash
 from tests.commands.test_command import scan
 from tests.extensions.backfill.backfilling import BackfillProcess, backfill, follow
 from tests.extensions.backfill.dask_cluster import DaskCluster
@@ -88,7 +88,7 @@ def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url
     with IndexerProcess(
         database_url, chain.node.url, SCAN_HISTORY=str(chain.files), **settings
     ) as process:
-        hash_ = BlockSource(Node([chain.node.url])).hash_at(chain.head)
+        hash_ = read_hash(Node([chain.node.url]), chain.head)
         assert hash_ is not None
         process.wait_for(chain.head, to_hex(hash_))
     follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
@@ -102,7 +102,7 @@ def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
     files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
     settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}
     with IndexerProcess(database_url, chain.node.url, **settings) as process:
-        hash_ = BlockSource(Node([chain.node.url])).hash_at(chain.head)
+        hash_ = read_hash(Node([chain.node.url]), chain.head)
         assert hash_ is not None
         process.wait_for(chain.head, to_hex(hash_))
         assert "bulk" not in process.output()
@@ -221,7 +221,7 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
 ):
     """Contracts are asked at the newest block then."""
     last = 15
-    hash_ = BlockSource(Node([chain.node.upstream])).hash_at(last)
+    hash_ = read_hash(Node([chain.node.upstream]), last)
     assert hash_ is not None
     is_old = refuse(
         lambda call: call["method"] in STATE_METHODS and call["params"][1] != "latest",

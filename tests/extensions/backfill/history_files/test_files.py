@@ -98,10 +98,10 @@ NAME = "test-00000-00000000.ere of .*: "
 class OwnChain:
     """What the node behind a source says of its chain: it has pruned all blocks."""
 
-    def chain_id(self):
-        return signed_chain.CHAIN_ID
+    def call(self, _):
+        return hex(signed_chain.CHAIN_ID)
 
-    def hash_at(self, _):
+    def batch(self, _):
         raise NodeError("pruned")
 
     def untraced(self, block):
@@ -113,7 +113,8 @@ def read_all(content, folder):
     (folder / "test-00000-00000000.ere").write_bytes(content)
     history = RangeHistory(list_files(str(folder)), BLOCKS - 1, str(folder / "downloads"), "")
     number = 0
-    with closing(history.source(cast(Any, None), cast(Any, OwnChain()))) as source:
+    chain = cast(Any, OwnChain())
+    with closing(history.source(chain, chain)) as source:
         while number < BLOCKS:
             number += len(source.blocks(number, number + 4))
     return number

@@ -13,7 +13,7 @@ from scan.extensions.backfill.history_files.history_export import file_name
 from scan.extensions.backfill.history_files.history_source import open_files
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.extensions.backfill.spool import SpoolFailed
-from scan.indexer.block_source import BlockSource
+from scan.indexer.node_reader import read_hash
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.extensions.backfill.history_files import signed_chain
 from tests.support.anvil import Anvil
@@ -79,7 +79,7 @@ def with_genesis(fault):
 
 def write(url, folder, first, last):
     """Write a file, but for the blocks before START, which nobody reads."""
-    hash_ = BlockSource(Node([url]), traces="off").hash_at(last)
+    hash_ = read_hash(Node([url]), last)
     assert hash_ is not None
     parts = signed_chain.parts(url, max(first, GENESIS), last)
     path = folder / file_name("test", first, hash_)
