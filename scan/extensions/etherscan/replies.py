@@ -257,4 +257,4 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "standard": token_standard,
     "text": str,
 }
-renamed = Renaming(Path(__file__).with_suffix(".toml"), FORMATS)
+renamed = Renaming(Path(__file__).with_name("objects.toml"), FORMATS)
