@@ -144,8 +144,9 @@ class Middleware:
             logs.request_id.set(None)
 
     def leave(self, environ: Environ) -> None:
-        """End a request whose client has left before it had its turn."""
-        environ[REQUEST_STATE].places.end()
+        """End a request whose client has left before it had its turn, or was counted."""
+        if (places := environ[REQUEST_STATE].places) is not None:
+            places.end()
 
     def check(self) -> None:
         """Read notifications, also without requests; the loop calls this twice a second."""

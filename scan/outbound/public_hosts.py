@@ -176,6 +176,15 @@ def require_allowed(
         raise RefusedUrl("its host has an address that is not public")
 
 
+def is_public_by_name(url: WebhookUrl) -> bool:
+    """Return whether a URL is one of a public server as far as is known without its addresses."""
+    try:
+        require_allowed(url, [], ())
+    except RefusedUrl:
+        return False
+    return True
+
+
 def is_public(address: Address) -> bool:
     """Return whether an address is reachable from the whole Internet."""
     if address.version == 6 and address not in _UNICAST_IPV6:

@@ -126,8 +126,9 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         conn.watched = (events, callback)
 
     def _on_event(self, conn: Connection, callback: Callable[..., None], _sock: Any) -> None:
-        """Handle an event, unless another event of the same poll has closed the connection."""
-        if conn in self._connections:
+        """Handle an event, unless another event of the same poll has closed the connection, or
+        what was awaited of it has changed: a request whose turn has come may be in a thread."""
+        if conn in self._connections and conn.watched[1] == callback:
             self.guard(conn, callback, conn)
 
     def guard(self, conn: Connection, step: Callable[..., object], *args: Any) -> None:

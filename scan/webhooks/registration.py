@@ -6,8 +6,6 @@ registered it, as long as the owner has never had a key. Others see its URL with
 """
 
 import secrets
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -16,7 +14,6 @@ from scan.accounts.wallet_signatures import Requester, require_owner
 from scan.cached_values import LazySequence
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.environment import Network
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import public_hosts
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl, WebhookUrl
@@ -83,8 +80,8 @@ def register(
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
-    place = waiting_threads.place_in_turn(requester.client_address, is_optional=True)
-    _require_allowed(url, settings.webhook_allow_networks, place)  # last, as it looks up a name
+    # last, as it looks up a name
+    _require_allowed(url, settings, waiting_threads, requester.client_address)
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
     with database.transaction() as tx:
@@ -137,17 +134,19 @@ def require_below_limits(tx: Transaction, counted: Counted) -> None:
 
 
 def _require_allowed(
-    url: WebhookUrl, allowed: Sequence[Network], place: AbstractContextManager[None]
+    url: WebhookUrl, settings: Settings, waiting_threads: WaitingThreads, client_address: str
 ) -> None:
-    """Raise UrlNotAllowed unless the URL's addresses are allowed. A name without an address passes,
-    and so does one for whose look-up no place is free: it is checked again at every connection."""
+    """Raise UrlNotAllowed unless the URL's addresses are allowed. A public name without an address
+    passes, and so does one for whose look-up no place is free: it is checked again at every
+    connection. Any other is looked up in turn, as only its addresses can allow it."""
     try:
+        is_public = public_hosts.is_public_by_name(url)
         try:
-            with place:
+            with waiting_threads.place_in_turn(client_address, is_optional=is_public):
                 addresses = public_hosts.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
         except (NotResolved, Unavailable):
             addresses = []
-        public_hosts.require_allowed(url, addresses, allowed)
+        public_hosts.require_allowed(url, addresses, settings.webhook_allow_networks)
     except RefusedUrl as error:
         raise UrlNotAllowed(f"This url is not allowed: {error}.", field="url") from None
 

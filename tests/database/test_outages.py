@@ -165,9 +165,9 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
         execute(database_url, "UPDATE blocks SET traced = false WHERE number = 3")
         execute(database_url, "SELECT pg_notify('scan_chain', 'stale')")  # but this one may have
         eventually(client, f"/api/v1/addresses/{other}", {**fresh, "balanceBlock": 2})
-        ready = client.get("/readyz")
-        assert ready.status_code == 200
-        assert {"indexedBlock": 3, "headBlock": 3, "lagBlocks": 0}.items() <= ready.json.items()
+        unknown = {"indexedBlock": 3, "headBlock": None, "lagBlocks": None}
+        eventually(client, "/readyz", unknown)  # once the indexer has tried the node
+        assert client.get("/readyz").status_code == 200
 
 
 def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(database_url):

@@ -59,6 +59,16 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
     assert done.returncode == 0, done.stderr[-2000:]
     responses = json.loads(done.stdout.splitlines()[-1])
     assert {path for path in paths if responses[path][0] != 200} == set()
+    # Without traces, what a contract created is seen later: when it is first called or sends a log.
+    tokens = lists.pop("/api/v1/tokens?limit=100").json
+    of_none = json.loads(responses["/api/v1/tokens?limit=100"][1])
+    pairs = {trade["pairAddress"] for trade in scenario.truth.dex_trades}
+    for token, seen in zip(tokens["tokens"], of_none["tokens"], strict=True):
+        first_seen = token.pop("firstSeen"), seen.pop("firstSeen")
+        assert first_seen[0] == first_seen[1] or (
+            first_seen[0] < first_seen[1] and token["address"] in pairs
+        )
+    assert of_none == tokens
     assert {path for path in lists if responses[path] != [200, lists[path].text]} == set()
     # Without traces no internal transfer is ever indexed; the other one is refused for its host.
     refused, of_host = (

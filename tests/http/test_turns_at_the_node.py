@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pytest
 import requests
+from werkzeug.test import create_environ
 
 from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
@@ -23,6 +24,7 @@ from tests.support.serving import connect, wait_until
 TRANSACTIONS = 90
 READER, OTHER = "10.1.0.1", "10.2.0.1"
 PATIENCE_S = 60.0
+LATE = "tests.support.bound_worker.LateWorker"
 
 
 class SlowNode(FaultyNode):
@@ -51,6 +53,7 @@ class Served(NamedTuple):
     address: str
     node: SlowNode
     hashes: list[str]
+    database_url: str
 
     def get(self, path, client=READER):
         headers = {"X-Forwarded-For": client}
@@ -67,8 +70,9 @@ _numbers = count(1)
 
 
 def new_address():
-    """The path of an address of which nobody has asked before."""
-    return f"/api/v1/addresses/0x{next(_numbers):040x}"
+    """The path of a balance of which nobody has asked before, and for which a request waits as
+    long as it may wait at all: the tests' machine may be busy."""
+    return f"/api/v1/addresses/0x{next(_numbers):040x}?block=1"
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +88,7 @@ def service(postgres: Postgres, template: str) -> Iterator[Served]:
             of_api = requests.get(f"{address}/api/v1/transactions?limit=100", timeout=PATIENCE_S)
             hashes = [record["hash"] for record in of_api.json()["transactions"]]
             assert len(hashes) == TRANSACTIONS
-            yield Served(address, node, hashes)
+            yield Served(address, node, hashes, url)
 
 
 def is_whole(response):
@@ -106,27 +110,40 @@ def test_parallel_readers_of_a_slow_node_have_whole_records(service, readers, fi
 def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     """With three of its requests at the node and 32 in its queue, the next is refused."""
     service.node.held.clear()
-    flood = 3 + QUEUED_PER_CLIENT
-    with ThreadPoolExecutor(flood + 1) as pool, ExitStack() as stack:
+    with ExitStack() as stack:
         stack.callback(service.node.held.set)
-        waiting = [pool.submit(service.balance) for _ in range(flood)]
+        waiting = [sent(service, READER) for _ in range(3 + QUEUED_PER_CLIENT)]
         wait_until(lambda: service.node.waiting >= 3)
         wait_until(lambda: status_soon(service, READER) == 429)
         # The worker's threads are free, and so is a place at the node.
         assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", READER).ok
         assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", OTHER).ok
-        others = pool.submit(service.balance, OTHER)
+        others = sent(service, OTHER)
         wait_until(lambda: service.node.waiting == 4)
         service.node.held.set()
-        assert all(is_whole(each.result()) for each in (*waiting, others))
+        for connection in (*waiting, others):
+            assert b'"balance":"0"' in received(connection)
     assert is_whole(service.balance())
+
+
+def sent(service, client="127.0.0.1"):
+    """The connection of a request for a balance, which costs a busy machine little."""
+    connection = connect(service.address)
+    head = f"GET {new_address()} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\n"
+    connection.sendall(f"{head}Connection: close\r\n\r\n".encode())
+    return connection
+
+
+def received(connection):
+    with connection:
+        return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
 def status_soon(service, client):
     """The status of a request for a balance; 0 where it waits, whose client leaves then."""
     try:
         path, headers = f"{service.address}{new_address()}", {"X-Forwarded-For": client}
-        return requests.get(path, headers=headers, timeout=0.3).status_code
+        return requests.get(path, headers=headers, timeout=1).status_code
     except requests.Timeout:
         return 0
 
@@ -135,9 +152,7 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
     service.node.held.clear()
     with ExitStack() as stack:
         stack.callback(service.node.held.set)
-        connections = [connect(service.address) for _ in range(3 + QUEUED_PER_CLIENT)]
-        for connection in connections:
-            connection.sendall(f"GET {new_address()} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        connections = [sent(service) for _ in range(3 + QUEUED_PER_CLIENT)]
         wait_until(lambda: service.node.waiting >= 3)
         wait_until(lambda: status_soon(service, "127.0.0.1") == 429)
         for connection in connections:
@@ -149,6 +164,28 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
             service.node.held.set()
             assert is_whole(later.result())
     wait_until(lambda: service.node.waiting == 0)
+
+
+def test_a_client_that_leaves_as_its_turn_comes_keeps_no_place(service):
+    node = service.node
+    node.held.clear()
+    with ExitStack() as stack:
+        server = served(service.database_url, "--worker-class", LATE, RPC_URL=node.url)
+        _, address = stack.enter_context(server)
+        pool = stack.enter_context(ThreadPoolExecutor(3))
+        stack.callback(node.held.set)
+        late = service._replace(address=address)
+        first = [pool.submit(late.balance) for _ in range(3)]
+        wait_until(lambda: node.waiting >= 3)
+        with sent(late):
+            time.sleep(0.5)  # until it is in the queue
+        node.held.set()
+        assert all(is_whole(each.result()) for each in first)
+        node.held.clear()
+        again = [pool.submit(late.balance) for _ in range(3)]
+        wait_until(lambda: node.waiting >= 3, timeout_s=7.0)  # before the first of them ends
+        node.held.set()
+        assert all(is_whole(each.result()) for each in again)
 
 
 def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
@@ -167,9 +204,9 @@ def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
         connection.sendall((head + form + after).encode())
         time.sleep(0.3)
         service.node.held.set()
-        received = b"".join(iter(lambda: connection.recv(65536), b""))
+        answers = received(connection)
         assert all(is_whole(each.result()) for each in held)
-    first, second, third = received.split(b"HTTP/1.1 200 OK")[1:]
+    first, second, third = answers.split(b"HTTP/1.1 200 OK")[1:]
     assert b'"result":"0x' in first and second.endswith(b"\r\n\r\n") and b"alive" in third
 
 
@@ -191,3 +228,10 @@ def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(s
         assert service.node.waiting == 2 and not any(each.done() for each in waiting)
         service.node.held.set()
         assert all(each.result().status_code == 200 for each in waiting)
+
+
+def test_a_request_may_end_while_it_is_counted(client):
+    """As the largest upload, which is refused where there are too many: it holds no place yet."""
+    environ = create_environ("/api/v1/blocks")
+    client.application.wsgi_app._begin(environ)
+    client.application.wsgi_app.leave(environ)

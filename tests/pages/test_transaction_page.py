@@ -48,7 +48,9 @@ def test_a_call_stands_on_one_line_with_its_arguments(client, scenario):
             assert argument["type"] != "address" or f'/address/{argument["value"]}"' in line
             assert f">{argument['name']}</bdi>" in line
     results = [frame for frame in frames if frame["result"]]
-    assert sum('"returned"' in line for line in lines) == len(results)
+    # On the line, or where calls and events come between, after them.
+    inline, after = sum('"returned"' in line for line in lines), page.count("← returned</span>")
+    assert inline + after == len(results) and inline and after
     assert client.get(f"{path}&open=all").text.count("<details open>") == len(frames)
 
 

@@ -1,4 +1,4 @@
-"""A worker that binds its threads to one processor however busy the machine is."""
+"""Workers in which happens what seldom does."""
 
 import math
 
@@ -7,6 +7,19 @@ from scan.server.worker import Worker
 
 
 class BoundWorker(Worker):
+    """Binds its threads to one processor however busy the machine is."""
+
     def init_process(self):
         concurrency.MAX_LOAD = math.inf
         super().init_process()
+
+
+class LateWorker(Worker):
+    """Is so late that one poll has both: a request's turn has come, and its client has left."""
+
+    def _on_event(self, conn, callback, sock):
+        turn = conn.waits_for
+        if callback == self._look_for_end and turn is not None:
+            turn.result(60)
+            self._has_waited(conn, turn)
+        super()._on_event(conn, callback, sock)

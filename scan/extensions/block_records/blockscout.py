@@ -8,6 +8,7 @@ A chain's messages have one of the two forms; the paths of the other form are no
 """
 
 from datetime import datetime
+from pathlib import Path
 
 import orjson
 
@@ -42,7 +43,8 @@ def list_blobs(transaction_hash: str) -> Response:
 
 ENTITY = "execution_requests"
 MOST_IN_BLOCK = 8192  # MAX_DEPOSIT_REQUESTS_PER_PAYLOAD of EIP-7732 and before
-renamed = renaming(__file__)
+_HERE = Path(__file__).parent
+renamed = renaming(_HERE / "execution_requests" / "blockscout.toml")
 
 
 @blueprint.path("/beacon/deposits")
@@ -98,7 +100,7 @@ OPTIMISM, ARBITRUM = "optimism", "arbitrum"
 NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
 
 messages_to_l1_renamed = renaming(
-    __file__,
+    _HERE / "messages_to_l1" / "blockscout.toml",
     nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
     seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
     version=lambda nonce: int(nonce) >> NONCE_BITS,

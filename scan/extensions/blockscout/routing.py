@@ -162,9 +162,9 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def renaming(module: str, **formats: Callable[[Any], Any]) -> Renaming:
-    """Return what makes objects by the table beside a module's file; `formats` are more of them."""
-    return Renaming(Path(module).with_suffix(".toml"), {**FORMATS, **formats})
+def renaming(table: Path, **formats: Callable[[Any], Any]) -> Renaming:
+    """Return what makes objects by a table; `formats` are more of them."""
+    return Renaming(table, {**FORMATS, **formats})
 
 
 # An address's object is made by `address`, a format that is given with the record.

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -38,7 +39,7 @@ FILTERS = {
 }
 PATH = "/proxy/account-abstraction"
 UNPACKED = "0.6"  # since which two fields of an operation share a word
-renamed = renaming(__file__)
+renamed = renaming(Path(__file__).with_suffix(".toml"))
 
 blueprint = routes("user_operations")
 

@@ -21,6 +21,7 @@ from tests.extensions.sourcify.submissions import (
 from tests.support.database import execute
 from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
+from tests.support.serving import wait_until
 
 MINIMAL = {"match", "creationMatch", "runtimeMatch", "chainId", "address", "verifiedAt", "matchId"}
 
@@ -105,8 +106,13 @@ def test_what_is_returned_can_be_submitted_again(explorer, stored):
         "contractIdentifier": found["compilation"]["fullyQualifiedName"],
     }
     twin = deployed(explorer)
-    known = get(explorer, f"/v2/contract/{CHAIN}/{twin}").json
-    assert (known["match"], known["creationMatch"]) == ("exact_match", "exact_match")
+
+    def matches():
+        known = get(explorer, f"/v2/contract/{CHAIN}/{twin}").json
+        return known["match"], known["creationMatch"]
+
+    # Creations are compared beside serving.
+    wait_until(lambda: matches() == ("exact_match", "exact_match"))
     job = ended(explorer, submit(explorer, twin, body))
     assert job["contract"]["creationMatch"] == "exact_match"
 

@@ -17,7 +17,7 @@ def test_a_pending_transaction_reads_little(service, token):
         "hash": "0x" + 64 * "7",
         "from": to_hex(token),
         "to": to_hex(token),
-        "type": "0x2",
+        "type": "0x66",  # which no hash proves
         "value": "0x0",
         "nonce": "0x2",
         "gas": "0xffff",

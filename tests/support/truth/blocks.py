@@ -49,8 +49,9 @@ def block_record(block, receipts):
         "blobGasUsed": text_or_none(block.get("blobGasUsed")),
         "excessBlobGas": text_or_none(block.get("excessBlobGas")),
         "blobBaseFee": text_or_none(with_blobs[0]["blobGasPrice"]) if with_blobs else None,
-        # Without logs of coin, which this chain does not have.
-        "tracesProven": not block["transactions"] and not unproven_of_block(block),
+        # By its logs of coin (EIP-7708), or as there is nothing to trace.
+        "tracesProven": not unproven_of_block(block)
+        and ("blockAccessListHash" in block or not block["transactions"]),
         "unproven": unproven_of_block(block),
     }
 

@@ -266,7 +266,8 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
 
 def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing):
     call = {"to": failing.address, "data": call_of("passOn")}
-    body = {"calls": [call, {"to": failing.address, "data": call_of("text", 1)}]}
+    calls = [call, {"to": failing.address, "data": call_of("text", 1)}]
+    body = {"calls": calls, "trace": True}
     first, second = failing.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert first["error"]["location"]["address"] == failing.inner
     assert first["error"]["location"]["line"] in expected_line(failing, "refuse", "inner")
@@ -290,7 +291,7 @@ def test_code_that_the_client_replaces_has_no_line(failing):
     assert outcome["error"]["location"] is None
     inside = {failing.inner: own[failing.address]}
     answer = failing.explorer.client.post(
-        "/api/v1/simulate", json={"calls": [call], "overrides": inside}
+        "/api/v1/simulate", json={"calls": [call], "overrides": inside, "trace": True}
     )
     [outcome] = answer.json["calls"]
     assert outcome["frames"][1]["error"]["location"] is None
