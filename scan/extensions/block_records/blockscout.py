@@ -43,8 +43,8 @@ def list_blobs(transaction_hash: str) -> Response:
 
 ENTITY = "execution_requests"
 MOST_IN_BLOCK = 8192  # MAX_DEPOSIT_REQUESTS_PER_PAYLOAD of EIP-7732 and before
-_HERE = Path(__file__).parent
-renamed = renaming(_HERE / "execution_requests" / "blockscout.toml")
+TABLE = Path(__file__).with_suffix(".toml")
+renamed = renaming(TABLE)
 
 
 @blueprint.path("/beacon/deposits")
@@ -100,7 +100,7 @@ OPTIMISM, ARBITRUM = "optimism", "arbitrum"
 NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
 
 messages_to_l1_renamed = renaming(
-    _HERE / "messages_to_l1" / "blockscout.toml",
+    TABLE,
     nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
     seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
     version=lambda nonce: int(nonce) >> NONCE_BITS,
