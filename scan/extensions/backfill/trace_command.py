@@ -42,14 +42,7 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.hex import data, to_hex
-from scan.indexer import chain_identity, partitions
-from scan.indexer.block_rows import (
-    INTERNAL_TRANSFER_COLUMNS,
-    NO_LOGS,
-    UNNUMBERED,
-    FetchedBlock,
-    table_rows,
-)
+from scan.indexer import block_rows, chain_identity, partitions
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 from scan.settings import Settings
@@ -63,8 +56,11 @@ COPIED_BLOCKS = 100
 PATIENCE_S = 600.0  # with a node that fails
 TABLES: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
-        "internal_transfers": INTERNAL_TRANSFER_COLUMNS,
-        **{name: UNNUMBERED[name] for name in ("credits", "contract_creations", "log_emitters")},
+        "internal_transfers": block_rows.INTERNAL_TRANSFER_COLUMNS,
+        **{
+            name: block_rows.UNNUMBERED[name]
+            for name in ("credits", "contract_creations", "log_emitters")
+        },
     }
 )
 CONTRACT_COLUMNS = ("address", "block_number", "code_hash")
@@ -136,7 +132,7 @@ class TraceBackfill:
                     made.append((number, hash_, json.dumps(self._rows(block))))
         return made
 
-    def _fetch(self, first: int, last: int) -> list[FetchedBlock]:
+    def _fetch(self, first: int, last: int) -> list[block_rows.FetchedBlock]:
         try:
             return self._source.blocks(first, last)
         except HistoryPruned:
@@ -153,10 +149,10 @@ class TraceBackfill:
             )
         return f"the node cannot trace block {number}: use one that has its state (an archive node)"
 
-    def _rows(self, fetched: FetchedBlock) -> dict[str, Any]:
+    def _rows(self, fetched: block_rows.FetchedBlock) -> dict[str, Any]:
         """Return what a block's traces add to the tables, as JSON."""
         block = fetched.block
-        made = table_rows(fetched, NO_LOGS)
+        made = block_rows.table_rows(fetched, block_rows.NO_LOGS)
         rows = {"internal_transfers": made.internal_transfers, **made.unnumbered}
         failed = [t.transaction_index for t in block.transactions if not t.status]
         at = BlockId(block.number, block.hash)

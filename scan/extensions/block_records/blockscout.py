@@ -13,16 +13,10 @@ import orjson
 
 from scan.errors import NotFound
 from scan.extensions.block_records.execution_requests.rows import DEPOSIT
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.blocks import window_of
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import (
-    Record,
-    contexts_of,
-    list_response,
-    path_address,
-    read_sparse_page,
-)
 from scan.extensions.blockscout.routing import renaming, routes
 from scan.extensions.blockscout.transactions import indexed
 from scan.http.requests import Response, json_value, reader
@@ -59,7 +53,7 @@ def get_count() -> Response:
 @blueprint.path("/addresses/<address_hash>/beacon/deposits")
 def list_deposits_of_address(address_hash: str) -> Response:
     """Return the deposits whose withdrawals go to an address."""
-    return _deposits(address=path_address(address_hash))
+    return _deposits(address=lists.path_address(address_hash))
 
 
 @blueprint.path("/blocks/<block>/beacon/deposits")
@@ -84,13 +78,13 @@ def count_deposits(reader: Reader, number: int) -> int:
 def _deposits(
     window: Window | None = None, transaction_hash: str | None = None, **filters: Value
 ) -> Response:
-    records, following = read_sparse_page(ENTITY, window, request_type=DEPOSIT, **filters)
+    records, following = lists.read_sparse_page(ENTITY, window, request_type=DEPOSIT, **filters)
     shown = [r for r in records if transaction_hash in (None, r["transactionHash"])]
-    context_of = contexts_of(shown)
+    context_of = lists.contexts_of(shown)
     deposits = [{**context_of[record["transactionHash"]], **record} for record in shown]
     objects = AddressObjects(d[name] for d in deposits for name in ("fromAddress", "address"))
     items = [renamed("deposit", deposit, address=objects.of_optional) for deposit in deposits]
-    return list_response(items, following)
+    return lists.list_response(items, following)
 
 
 MESSAGES_TO_L1_ENTITY = "messages_to_l1"
@@ -136,11 +130,11 @@ def list_withdrawals_of_transaction(transaction_hash: str) -> Response:
 
 
 def _messages(form: str) -> Response:
-    messages, following = read_sparse_page(MESSAGES_TO_L1_ENTITY)
+    messages, following = lists.read_sparse_page(MESSAGES_TO_L1_ENTITY)
     _require_form(form, messages)
     objects = AddressObjects(message["sender"] for message in messages)
     items = [messages_to_l1_renamed(form, message, address=objects.of) for message in messages]
-    return list_response(items, following)
+    return lists.list_response(items, following)
 
 
 def _count(form: str) -> Response:
@@ -149,7 +143,7 @@ def _count(form: str) -> Response:
     return json_value(page.total)
 
 
-def _require_form(form: str, messages: list[Record]) -> None:
+def _require_form(form: str, messages: list[lists.Record]) -> None:
     for message in messages[:1]:
         of_optimism = message["gasLimit"] is not None
         if message["nonce"] is None or of_optimism != (form == OPTIMISM):

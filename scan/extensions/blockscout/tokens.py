@@ -5,6 +5,7 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
     ALL_TYPES,
     AddressObjects,
@@ -12,17 +13,6 @@ from scan.extensions.blockscout.address_and_token_objects import (
     token_types,
 )
 from scan.extensions.blockscout.entity_lists import transfers_response
-from scan.extensions.blockscout.lists import (
-    Record,
-    address,
-    amount,
-    first_window,
-    list_response,
-    number,
-    one_of,
-    path_address,
-    together,
-)
 from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.search import queries as search
 from scan.hex import data
@@ -37,13 +27,13 @@ blueprint = routes("tokens")
 @blueprint.path("/tokens")
 def list_tokens() -> Response:
     """Return tokens by the number of holders, or those that match the text `q`."""
-    types, query, window = token_types(), text("q"), first_window()
-    one_of("sort", ("holders_count",))
-    direction = one_of("order", ("asc", "desc")) or "desc"
+    types, query, window = token_types(), text("q"), lists.first_window()
+    lists.one_of("sort", ("holders_count",))
+    direction = lists.one_of("order", ("asc", "desc")) or "desc"
     if query:
         matched = types.of(_named(query), "type")[: window.limit]
-        return list_response([token_object(record) for record in matched], None)
-    position = together(holders_count=number, contract_address_hash=address)
+        return lists.list_response([token_object(record) for record in matched], None)
+    position = lists.together(holders_count=lists.number, contract_address_hash=lists.address)
     page = tokens.page(reader(), window._replace(direction=direction, position=position))
     records = orjson.loads(page.data)
     following = None
@@ -54,10 +44,10 @@ def list_tokens() -> Response:
             "holders_count": last["holders_count"],
         }
     shown = [token_object(record) for record in types.of(records, "type")]
-    return list_response(shown, following)
+    return lists.list_response(shown, following)
 
 
-def _named(name: str) -> list[Record]:
+def _named(name: str) -> list[lists.Record]:
     results = orjson.loads(search.search(reader(), name))
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     return [*tokens.by_addresses(reader(), keys).values()]
@@ -92,17 +82,19 @@ def list_transfers(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/holders")
 def list_holders(address_hash: str) -> Response:
-    window = first_window()._replace(position=together(value=amount, address_hash=address))
-    page = tokens.holders(reader(), path_address(address_hash), window)
+    window = lists.first_window()._replace(
+        position=lists.together(value=lists.amount, address_hash=lists.address)
+    )
+    page = tokens.holders(reader(), lists.path_address(address_hash), window)
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
         last = records[-1]
         following = {"address_hash": checksummed(last["address"]), "value": last["balance"]}
-    return list_response(holder_objects(records), following)
+    return lists.list_response(holder_objects(records), following)
 
 
-def holder_objects(records: list[Record], token_id: str | None = None) -> list[Object]:
+def holder_objects(records: list[lists.Record], token_id: str | None = None) -> list[Object]:
     objects = AddressObjects(record["address"] for record in records)
     return [
         {
@@ -114,6 +106,6 @@ def holder_objects(records: list[Record], token_id: str | None = None) -> list[O
     ]
 
 
-def token_of(address_hash: str) -> Record:
-    record: Record = orjson.loads(tokens.get(reader(), path_address(address_hash)))
+def token_of(address_hash: str) -> lists.Record:
+    record: lists.Record = orjson.loads(tokens.get(reader(), lists.path_address(address_hash)))
     return record

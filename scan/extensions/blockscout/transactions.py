@@ -7,6 +7,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound, UpstreamFailed
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     proxy_fields,
@@ -20,16 +21,6 @@ from scan.extensions.blockscout.entity_lists import (
     internal_transactions_response,
     transactions_response,
     transfers_response,
-)
-from scan.extensions.blockscout.lists import (
-    Record,
-    first_window,
-    flag,
-    list_response,
-    number,
-    one_of,
-    require_block,
-    row_count,
 )
 from scan.extensions.blockscout.routing import Object, routes, text, timestamp
 from scan.extensions.blockscout.trace_objects import (
@@ -63,10 +54,10 @@ blueprint = routes("transactions")
 @blueprint.path("/transactions")
 def list_transactions() -> Response:
     """Return transactions of blocks; the list of pending ones, which are not indexed, is empty."""
-    kind = one_of("type", ("blob_transaction",))
+    kind = lists.one_of("type", ("blob_transaction",))
     type_ = None if kind is None else bytes([BLOB_TYPE])
-    is_pending = one_of("filter", ("validated", "pending")) == "pending"
-    window = first_window()._replace(block_to=-1) if is_pending else None
+    is_pending = lists.one_of("filter", ("validated", "pending")) == "pending"
+    window = lists.first_window()._replace(block_to=-1) if is_pending else None
     return transactions_response(window, type=type_)
 
 
@@ -116,7 +107,7 @@ def get_transaction(transaction_hash: str) -> Response:
     )
 
 
-def _method(record: Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
+def _method(record: lists.Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
     if details.method is not None:
         return details.method.name
     return record["methodId"] if "contract_call" in kinds else None
@@ -136,7 +127,7 @@ def _called(shown: Object | None, address: str | None) -> Object | None:
 def get_preview(transaction_hash: str) -> Response:
     """Return what a link to a transaction shows."""
     record = indexed(transaction_hash)
-    with_method, *_ = (flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
+    with_method, *_ = (lists.flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
     objects, kinds = transaction_addresses(record), kinds_of([record])[record["hash"]]
     method = record["methodId"] if "contract_call" in kinds else None
     if with_method and method:
@@ -162,12 +153,12 @@ def _previewed(objects: AddressObjects, address: str | None) -> Object | None:
 @blueprint.path("/transactions/<transaction_hash>/token-transfers")
 def list_token_transfers(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    require_block(record["blockNumber"])
-    log_index = number("index")
-    after = (0, -1) if log_index is None else (log_index, number("index_in_batch") or 0)
-    records, has_more = tokens.of_transaction(reader(), record, row_count(), after)
+    lists.require_block(record["blockNumber"])
+    log_index = lists.number("index")
+    after = (0, -1) if log_index is None else (log_index, lists.number("index_in_batch") or 0)
+    records, has_more = tokens.of_transaction(reader(), record, lists.row_count(), after)
     following = transfer_position(records[-1]) if has_more else None
-    return list_response(transfer_objects(token_types().of(records, "tokenType")), following)
+    return lists.list_response(transfer_objects(token_types().of(records, "tokenType")), following)
 
 
 @blueprint.path("/token-transfers")
@@ -195,8 +186,8 @@ def list_internal_transactions(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/logs")
 def list_logs(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    require_block(record["blockNumber"])
-    after, most = number("index"), row_count()
+    lists.require_block(record["blockNumber"])
+    after, most = lists.number("index"), lists.row_count()
     window = LogWindow(-1 if after is None else after, most + 1)
     details = transaction_details.details(reader(), record, window)
     if details.logs is None:
@@ -214,7 +205,7 @@ def list_logs(transaction_hash: str) -> Response:
     following = None
     if len(details.decoded_logs) > most:
         following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
-    return list_response(items, following)
+    return lists.list_response(items, following)
 
 
 @blueprint.path("/transactions/<transaction_hash>/raw-trace")
@@ -232,12 +223,12 @@ def list_state_changes(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
-    first = number("state_changes_count") or 0
+    first = lists.number("state_changes_count") or 0
     moved, _ = tokens.of_transaction(reader(), record, MOST_MOVED)
     items = state_change_objects(block.get("miner", ""), accounts, moved)
-    end = first + row_count()
+    end = first + lists.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
-    return list_response(items[first:end], following)
+    return lists.list_response(items[first:end], following)
 
 
 @blueprint.path("/transactions/<transaction_hash>/summary")
@@ -250,11 +241,11 @@ def get_summary(transaction_hash: str) -> Response:
     )
 
 
-def indexed(transaction_hash: str) -> Record:
+def indexed(transaction_hash: str) -> lists.Record:
     """Return the transaction that a path names; raises NotFound, InvalidParameter."""
     key = parameters.hash32(transaction_hash, "transaction_hash_param")
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound(NOT_INDEXED)
-    parsed: Record = orjson.loads(record)
+    parsed: lists.Record = orjson.loads(record)
     return parsed

@@ -25,6 +25,7 @@ from scan.extensions.simulation.simulated_calls import hashed_values as values_h
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.decoding import CallToSign, ClearSigning, Described
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL_GAS
+from scan.extensions.transaction_details.explanations import trace_decoding
 from scan.extensions.transaction_details.explanations.failure_locations import (
     CallPath,
     Location,
@@ -33,13 +34,6 @@ from scan.extensions.transaction_details.explanations.failure_locations import (
 )
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
 from scan.extensions.transaction_details.explanations.state_changes import with_names
-from scan.extensions.transaction_details.explanations.trace_decoding import (
-    DecodedFrame,
-    decode_trace,
-    log_record,
-    names_of,
-    with_locations,
-)
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
@@ -97,7 +91,7 @@ class Simulated(NamedTuple):
     """The outcome of a call; the first of its frames is its own."""
 
     outcome: Outcome
-    frames: Sequence[DecodedFrame]
+    frames: Sequence[trace_decoding.DecodedFrame]
     movements: Movements
     location: Location | None
     described: Described | None  # what the call is for
@@ -151,7 +145,9 @@ class Simulated(NamedTuple):
         kept = (frame for frame in self.frames if not frame.frame.is_undone)
         logs = (log for frame in kept for log in frame.logs or ())
         own = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
-        return [log_record(log, event) for log, event in logs if log.address not in own]
+        return [
+            trace_decoding.log_record(log, event) for log, event in logs if log.address not in own
+        ]
 
 
 def simulate(
@@ -180,13 +176,13 @@ def simulate(
     descriptions = _descriptions(reader, calls, block, overrides, proxies)
     is_chains_state = not overrides
     for call, outcome, own, described in zip(calls, outcomes, proxies, descriptions, strict=True):
-        frames = decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
+        frames = trace_decoding.decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
         locations = _locations(reader, block, call, outcome, frames, cause)
         simulated.append(
             Simulated(
                 _with_names(reader, block, call, outcome, own.simulated),
-                with_locations(frames, locations),
+                trace_decoding.with_locations(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 innermost(locations, cause),
                 described,
@@ -255,11 +251,11 @@ def _locations(
     block: BlockId,
     call: SimulatedCall,
     outcome: Outcome,
-    frames: Sequence[DecodedFrame],
+    frames: Sequence[trace_decoding.DecodedFrame],
     cause: CallPath,
 ) -> Mapping[CallPath, Location]:
     """Return the lines of the calls that would fail."""
-    failed = failed_calls(outcome.trace.frames, names_of(frames))
+    failed = failed_calls(outcome.trace.frames, trace_decoding.names_of(frames))
     located = reader.sources.get(TransactionFailures).locations
     gas_used = frames[0].frame.gas_used or 0
     is_small = outcome.is_traced and gas_used <= MAX_GAS

@@ -9,25 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from scan.contracts import abi_decoding
 from scan.contracts.abi import AbiError
-from scan.contracts.abi_decoding import (
-    MAX_ALTERNATIVES,
-    AbiIndex,
-    Argument,
-    Decoded,
-    DecodingBudget,
-    Entry,
-    Fit,
-    decoded_values,
-    entries_of,
-    events_of,
-    functions_of,
-    index_abi,
-    only,
-    plain_types,
-    topic_type,
-    values_of_call,
-)
 from scan.contracts.abi_json import render
 
 if TYPE_CHECKING:
@@ -41,32 +24,35 @@ MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 
 def decode_call(
     calldata: bytes,
-    abis: Sequence[AbiIndex] = (),
+    abis: Sequence[abi_decoding.AbiIndex] = (),
     token_type: str | None = None,
     *,
-    budget: DecodingBudget | None = None,
-) -> Decoded | None:
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
     """Return the called method; None where no ABI decodes it. `token_type` selects among standards
     that share a signature."""
     if len(calldata) < 4:
         return None
-    entries = functions_of(calldata[:4], abis, token_type)
-    fitting = (values_of_call(calldata, entry, budget) for entry in entries)
+    entries = abi_decoding.functions_of(calldata[:4], abis, token_type)
+    fitting = (abi_decoding.values_of_call(calldata, entry, budget) for entry in entries)
     return next((fit.decoded() for fit in fitting if fit is not None), None)
 
 
 def decode_result(
-    function: Entry, returned: bytes, *, budget: DecodingBudget | None = None
-) -> Sequence[Argument] | None:
+    function: abi_decoding.Entry,
+    returned: bytes,
+    *,
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> Sequence[abi_decoding.Argument] | None:
     """Return the values that a function returned; None where its ABI has no outputs, or others."""
     if function.outputs is None or (budget is not None and not budget.allows(len(returned))):
         return None
     try:
-        values = decoded_values(function.outputs, returned, strict=False)
+        values = abi_decoding.decoded_values(function.outputs, returned, strict=False)
     except (AbiError, OverflowError):
         return None
     return [
-        Argument(name, type_.name, render(type_, value))
+        abi_decoding.Argument(name, type_.name, render(type_, value))
         for name, type_, value in zip(function.output_names, function.outputs, values, strict=True)
     ]
 
@@ -74,25 +60,27 @@ def decode_result(
 def decode_log(
     topics: Sequence[bytes],
     data: bytes,
-    abis: Sequence[AbiIndex] = (),
+    abis: Sequence[abi_decoding.AbiIndex] = (),
     token_type: str | None = None,
     *,
-    budget: DecodingBudget | None = None,
-) -> Decoded | None:
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
     """Return the event of a log, as decode_call() does.
 
     An anonymous event is returned only where at most MAX_ALTERNATIVES of the ABIs have that number
     of topics and that size, and the data is the encoding of exactly one of them.
     """
-    for entry in events_of(topics, abis, token_type):
+    for entry in abi_decoding.events_of(topics, abis, token_type):
         fit = _values_of_log(topics[1:], data, entry, budget)
         if fit is not None:
             return fit.decoded()
     forms = ((len(topics), len(data)), (len(topics), None))
     anonymous = [entry for abi in abis for form in forms for entry in abi.anonymous.get(form, ())]
-    if len(anonymous) > MAX_ALTERNATIVES:
+    if len(anonymous) > abi_decoding.MAX_ALTERNATIVES:
         return None
-    fit = only(_values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous)
+    fit = abi_decoding.only(
+        _values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous
+    )
     return None if fit is None else fit.decoded()
 
 
@@ -101,22 +89,22 @@ def decode_log_by(
     data: bytes,
     signatures: Iterable[str],
     *,
-    budget: DecodingBudget | None = None,
-) -> Decoded | None:
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
     """Decode a log as decode_call_by() does. A signature does not say which arguments are indexed,
     so all choices are tried, of which only one may fit."""
     if not topics or (budget is not None and budget.is_exceeded):
         return None
-    index = index_abi(entries_of("event", signatures), "imported")
+    index = abi_decoding.index_abi(abi_decoding.entries_of("event", signatures), "imported")
     ways = (way for entry in index.events.get(topics[0], ()) for way in _ways(entry, len(topics)))
     fits = [_values_of_log(topics[1:], data, way, budget, strict=True) for way in ways]
-    single = only(fits)
+    single = abi_decoding.only(fits)
     if single is not None:
         return single.decoded()
-    return only(d for d in (fit.decoded() for fit in fits if fit) if _is_plausible(d))
+    return abi_decoding.only(d for d in (fit.decoded() for fit in fits if fit) if _is_plausible(d))
 
 
-def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
+def _ways(entry: abi_decoding.Entry, topics: int) -> Iterator[abi_decoding.Entry]:
     """Yield the entry with every choice of indexed arguments for this number of topics."""
     count = len(entry.types)
     if count <= MAX_FREE_ARGUMENTS or topics - 1 in (0, count):
@@ -124,7 +112,7 @@ def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
             yield entry._replace(indexed=tuple(index in chosen for index in range(count)))
 
 
-def _is_plausible(decoded: Decoded) -> bool:
+def _is_plausible(decoded: abi_decoding.Decoded) -> bool:
     """Return whether the integers are unlike addresses, and the addresses unlike small numbers."""
     return not any(
         (argument.type == "address" and 0 < int(argument.value, 16) < 2**64)
@@ -137,11 +125,11 @@ def _is_plausible(decoded: Decoded) -> bool:
 def _values_of_log(
     topics: Sequence[bytes],
     data: bytes,
-    entry: Entry,
-    budget: DecodingBudget | None,
+    entry: abi_decoding.Entry,
+    budget: abi_decoding.DecodingBudget | None,
     *,
     strict: bool = False,
-) -> Fit | None:
+) -> abi_decoding.Fit | None:
     """Return the values of a log's arguments; None where they do not fit the entry. `topics` are
     those of indexed arguments, without the event's own."""
     if len(topics) != sum(entry.indexed):
@@ -149,13 +137,17 @@ def _values_of_log(
     if budget is not None and not budget.allows(len(data) + 32 * len(topics)):
         return None
     types = zip(entry.types, entry.indexed, strict=True)
-    indexed = [topic_type(type_) for type_, is_topic in types if is_topic]
+    indexed = [abi_decoding.topic_type(type_) for type_, is_topic in types if is_topic]
     try:
-        words = iter(decoded_values(indexed, b"".join(topics), strict=strict))
-        plain = iter(decoded_values(plain_types(entry), data, strict=strict))
+        words = iter(abi_decoding.decoded_values(indexed, b"".join(topics), strict=strict))
+        plain = iter(
+            abi_decoding.decoded_values(abi_decoding.plain_types(entry), data, strict=strict)
+        )
     except (AbiError, OverflowError):
         return None
-    return Fit(entry, [next(words) if is_topic else next(plain) for is_topic in entry.indexed])
+    return abi_decoding.Fit(
+        entry, [next(words) if is_topic else next(plain) for is_topic in entry.indexed]
+    )
 
 
 class CallToSign(NamedTuple):

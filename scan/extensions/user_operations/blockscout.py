@@ -9,19 +9,10 @@ import orjson
 from scan import parameters
 from scan.errors import NotFound
 from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import (
-    MOST_ROWS,
-    ROWS,
-    Record,
-    address,
-    contexts_of,
-    list_response,
-    number,
-    path_address,
-)
 from scan.extensions.blockscout.routing import renaming, routes, text
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
@@ -45,8 +36,8 @@ blueprint = routes("user_operations")
 
 @blueprint.path(f"{PATH}/operations")
 def list_operations() -> Response:
-    sizes = [number(name, least=1) for name in ("items_count", "page_size")]
-    size = min(sizes[0] or sizes[1] or ROWS, MOST_ROWS)
+    sizes = [lists.number(name, least=1) for name in ("items_count", "page_size")]
+    size = min(sizes[0] or sizes[1] or lists.ROWS, lists.MOST_ROWS)
     window = Window(size, 0, cursor=text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
@@ -61,7 +52,7 @@ def list_operations() -> Response:
     following = None
     if page.next is not None:
         following = {"page_size": size, "page_token": page.next}
-    return list_response(shown, following)
+    return lists.list_response(shown, following)
 
 
 def _page(window: Window) -> Page:
@@ -70,10 +61,10 @@ def _page(window: Window) -> Page:
         key = parameters.hash32(transaction_hash, "transaction_hash")
         page = user_operations.of_transaction(reader(), key, window._replace(direction="asc"))
         return page or Page("[]", 0, 0)
-    block = number("block_number")
+    block = lists.number("block_number")
     if block is not None:
         window = window._replace(block_from=block, block_to=block)
-    filters = {ours: address(name) for name, ours in FILTERS.items()}
+    filters = {ours: lists.address(name) for name, ours in FILTERS.items()}
     return user_operations.page(reader(), window, **filters)
 
 
@@ -87,7 +78,7 @@ def get_account(address_hash: str) -> Response:
     """Return an account, whose first operation deploys it, unless something else did."""
     shown = _party(address_hash, "sender")
     window = Window(1, 0, direction="asc")
-    page = user_operations.page(reader(), window, sender=path_address(address_hash))
+    page = user_operations.page(reader(), window, sender=lists.path_address(address_hash))
     [first] = orjson.loads(page.data)
     created = first if first["factory"] else defaultdict(lambda: None)
     factory = AddressObjects([created["factory"]]).of_optional(created["factory"])
@@ -101,7 +92,7 @@ def get_paymaster(address_hash: str) -> Response:
 
 def _party(address_hash: str, side: str) -> dict[str, Any]:
     """Return who took part in operations, and how many there are; raises NotFound."""
-    key, listed = path_address(address_hash), f"user_operations_by_{side}"
+    key, listed = lists.path_address(address_hash), f"user_operations_by_{side}"
     count = entities.counts(reader(), key, [listed]).get(listed)
     if not count:
         raise NotFound("No user operation of this address is indexed.")
@@ -119,12 +110,14 @@ def get_operation(operation_hash: str) -> Response:
     return json_value(_operation(record, user_operations.details(reader(), record)))
 
 
-def _operation(record: Record, details: user_operations.UserOperationDetails) -> dict[str, Any]:
+def _operation(
+    record: lists.Record, details: user_operations.UserOperationDetails
+) -> dict[str, Any]:
     signed = defaultdict(lambda: None, details.record()["operation"] or {})
     names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
     objects = AddressObjects(record[name] for name in names)
     call = details.calls[0] if len(details.calls) == 1 else None
-    [context] = contexts_of([record]).values()
+    [context] = lists.contexts_of([record]).values()
     bundle_index, index = details.place or (None, None)
     return {
         **renamed("operation", record, address=objects.of_optional),
@@ -143,7 +136,7 @@ def _operation(record: Record, details: user_operations.UserOperationDetails) ->
     }
 
 
-def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
+def _raw(record: lists.Record, signed: Mapping[str, str]) -> dict[str, str]:
     """Return the operation as it was signed, in the form of its version of the entry point."""
     shown = {
         **renamed("raw", signed),

@@ -9,22 +9,14 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.contracts.abi import (
-    WORD,
-    AbiError,
-    AbiType,
-    canonical,
-    decode,
-    most_bytes_of,
-    parse_signature,
-    parse_types,
-    selector,
-)
+from scan.contracts import abi
 from scan.contracts.abi_decoding import AbiIndex, entries_of, index_abi
 from scan.extensions.contract_details.decoder.hooks import Decoder
 
 MOST_VALUES = 20_000
-PACKED_HEAD_BYTES = 1 + 20 + 2 * WORD  # operation, address, value and size of a packed transaction
+PACKED_HEAD_BYTES = (
+    1 + 20 + 2 * abi.WORD
+)  # operation, address, value and size of a packed transaction
 
 
 class NestedCall(NamedTuple):
@@ -43,7 +35,7 @@ Read = Callable[..., Sequence[tuple[Any, ...]]]  # of a function's arguments; Ne
 
 class _Function(NamedTuple):
     signature: str
-    types: tuple[AbiType, ...]
+    types: tuple[abi.AbiType, ...]
     read: Read
 
 
@@ -52,11 +44,11 @@ def calls_in(calldata: bytes, signature: str) -> list[NestedCall]:
     function = _functions().get(calldata[:4])
     if function is None or function.signature != signature:
         return []
-    data, most_bytes = calldata[4:], most_bytes_of(calldata)
+    data, most_bytes = calldata[4:], abi.most_bytes_of(calldata)
     try:
-        arguments = decode(function.types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
+        arguments = abi.decode(function.types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
         return [NestedCall(*call) for call in function.read(*arguments)]
-    except (AbiError, ValueError, OverflowError):
+    except (abi.AbiError, ValueError, OverflowError):
         return []
 
 
@@ -69,8 +61,8 @@ def functions_with_calls() -> AbiIndex:
 @cache
 def _functions() -> Mapping[bytes, _Function]:
     return {
-        selector(canonical(text)): _Function(
-            canonical(text), parse_types(parse_signature(text)["inputs"]), read
+        abi.selector(abi.canonical(text)): _Function(
+            abi.canonical(text), abi.parse_types(abi.parse_signature(text)["inputs"]), read
         )
         for text, read in _readers().items()
     }

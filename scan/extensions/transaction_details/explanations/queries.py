@@ -19,16 +19,8 @@ from scan.extensions.internal_transfers.transaction_traces import (
 )
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.details import TransactionDetails, bound_work
+from scan.extensions.transaction_details.explanations import failure_locations, transaction_summary
 from scan.extensions.transaction_details.explanations import state_changes as event_state
-from scan.extensions.transaction_details.explanations import transaction_summary
-from scan.extensions.transaction_details.explanations.failure_locations import (
-    CallPath,
-    FailedCall,
-    Location,
-    failed_calls,
-    innermost,
-    is_around,
-)
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
@@ -118,17 +110,19 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
         reader.do_not_cache()
         return known
     names = {path: known.function.partition("(")[0]} if known.function else {}
-    calls = failed_calls(trace.frames, names)
-    around = {at: call for at, call in calls.items() if is_around(at, path)}
-    return known._replace(location=innermost(_locations(reader, record, around, path), path))
+    calls = failure_locations.failed_calls(trace.frames, names)
+    around = {at: call for at, call in calls.items() if failure_locations.is_around(at, path)}
+    return known._replace(
+        location=failure_locations.innermost(_locations(reader, record, around, path), path)
+    )
 
 
 def _locations(
     reader: Reader,
     record: Mapping[str, Any],
-    calls: Mapping[CallPath, FailedCall],
-    cause: CallPath,
-) -> Mapping[CallPath, Location]:
+    calls: Mapping[failure_locations.CallPath, failure_locations.FailedCall],
+    cause: failure_locations.CallPath,
+) -> Mapping[failure_locations.CallPath, failure_locations.Location]:
     """Return the lines of those calls that failed."""
     if int(record["gasUsed"]) > MAX_GAS:
         return {}
@@ -151,7 +145,9 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     block = Block(sent.block_number, sent.block_hash)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
     cause = trace.failure.trace_address if trace.failure else ()
-    locations = _locations(reader, record, failed_calls(trace.frames, names_of(frames)), cause)
+    locations = _locations(
+        reader, record, failure_locations.failed_calls(trace.frames, names_of(frames)), cause
+    )
     return trace, with_locations(frames, locations)
 
 
