@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
-from scan.contracts.revert_reasons import Reason
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.node_errors import OTHER, REVERT, CallFailure
 from scan.ethereum.signatures import checksummed
@@ -136,13 +135,9 @@ def failure_fields(failure: TransactionFailure | None, *, is_decoded: bool = Fal
     if cause.kind != REVERT and not cause.trace_address:
         return {"result": node_words(cause), "revert_reason": None}
     # A call that passes on the failure of one that it made reverts with the same data.
-    decoded = _decoded(failure.reason) if is_decoded else None
+    decoded = call_object(failure.reason.decoded, failure.reason.data[:4]) if is_decoded else None
     raw = {"raw": to_hex(cause.data) if cause.data else None}
     return {"result": WORDS[REVERT], "revert_reason": decoded or raw}
-
-
-def _decoded(reason: Reason) -> dict[str, Any] | None:
-    return call_object(reason.decoded, reason.data[:4])
 
 
 NO_TOPICS = (None,) * MAX_TOPICS

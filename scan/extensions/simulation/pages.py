@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.token_metadata import COIN_DECIMALS
-from scan.extensions.simulation.outcomes import Simulated, Simulations, addresses_in, simulate
+from scan.extensions.simulation.outcomes import Simulations, addresses_in, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations.pages import (
     MAX_SLOTS,
@@ -60,7 +60,7 @@ def show_simulation() -> Response:
         most_slots=MAX_SLOTS,
         is_open=False,
         error=error,
-        names=names_of((), *_addresses(simulated)),
+        names=names_of((), *([] if simulated is None else [*addresses_in([simulated])])),
     )
 
 
@@ -76,10 +76,6 @@ def _wei(text: str) -> int:
         message = f"value must be a number of coins with at most {COIN_DECIMALS} decimals."
         raise InvalidParameter(message, field="value")
     return int(coins[1] + (coins[2] or "").ljust(COIN_DECIMALS, "0"))
-
-
-def _addresses(simulated: Simulated | None) -> list[str]:
-    return [] if simulated is None else [*addresses_in([simulated])]
 
 
 HOOKS = Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))

@@ -198,7 +198,7 @@ def changed_variables(
     """Return the variables in changed slots, by slot, with those that are known; the first layout
     that has something there names it."""
     named = dict(known)
-    sides = _sides(words)
+    sides = [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
     for layout in layouts:
         unnamed = words.keys() - named.keys()
         parts = names_of_slots(layout, unnamed, candidates, budget)
@@ -210,10 +210,6 @@ def changed_variables(
 
 
 _Sides = Sequence[Mapping[int, bytes]]  # the words before, and those after
-
-
-def _sides(words: Words) -> _Sides:
-    return [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
 
 
 def _changes(layout: Layout, part: Part, words: Words, sides: _Sides) -> Iterator[VariableChange]:

@@ -245,15 +245,11 @@ def _feed(title: str, path: str, read: Callable[[], list[Entry]]) -> Response:
     chain = site().chain()
     newest = site().indexed_block.position_of(reader().versions)
     about: dict[str, Any] = {"title": title, "page": path, "own": request.path.lower()}
-    about["id"] = _id(chain.id, path)
+    about["id"] = Chain(chain.id or "", "", {}).id_of("feed", path)
     about["updated"] = max((entry.updated for entry in entries), default="1970-01-01T00:00:00Z")
     text = site().render("feed.xml", chain, newest=newest, entries=entries, **about)
     headers = {**dict(HEADERS), "Content-Type": ATOM}
     return Response(_NOT_XML.sub("\ufffd", text), headers=headers)
-
-
-def _id(chain_id: str | None, path: str) -> UUID:
-    return Chain(chain_id or "", "", {}).id_of("feed", path)
 
 
 def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
