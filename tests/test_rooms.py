@@ -260,7 +260,7 @@ LEARNING_THE_CHAIN = set(
     """
         scan.commands.run scan.commands.startup scan.extensions.operations.doctor.checks
         scan.extensions.backfill.cluster scan.extensions.demo.chain_recording
-        scan.extensions.names.service
+        scan.extensions.names.api
     """.split()
 )
 

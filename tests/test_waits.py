@@ -25,7 +25,7 @@ OF_NODE = {
     GATEWAY: "the door",
     "scan.ethereum.client": "the node",
     "scan.ethereum.fork_schedule": "beside the rows of blocks, for the indexer",
-    "scan.extensions.names.service": "makes that of Ethereum, for a gateway of its own",
+    "scan.extensions.names.api": "makes that of Ethereum, for a gateway of its own",
 }
 # Sessions with the node, each with the client that its places are counted for.
 SESSIONS = {
@@ -119,7 +119,7 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     }
     assert users <= OF_NODE.keys(), f"{GATEWAY} is the way from a request to the node"
     assert users == OF_NODE.keys() or taken_away()
-    makers = {"NodeGateway": {"app", "scan.extensions.names.service"}, "node_of_index": {"app"}}
+    makers = {"NodeGateway": {"app", "scan.extensions.names.api"}, "node_of_index": {"app"}}
     for maker, in_modules in makers.items():
         found = {module for module, call in _calls() if _called(call) == maker}
         assert found == {module for module in in_modules if is_there(module)}

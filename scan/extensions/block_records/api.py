@@ -21,6 +21,7 @@ from scan.http.list_responses import add_list, list_response
 from scan.http.request_state import PARAMETER
 from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.queries import blocks
+from scan.queries.hooks import Entities
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("authorizations", __name__)
@@ -67,4 +68,4 @@ def list_execution_requests_of_block(block: str) -> Response:
 add_list(blueprint, "/messages-to-l1", "messages_to_l1")
 
 
-HOOKS = Api(blueprints=(blueprint,))
+HOOKS = (Api(blueprints=(blueprint,)), Entities(pages={"authorizations": queries.page}))

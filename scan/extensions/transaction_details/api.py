@@ -17,16 +17,25 @@ from flask import Blueprint
 from scan import parameters
 from scan.api.blocks_and_transactions import indexed_transaction
 from scan.api.hooks import Api
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.extensions.transaction_details.details import ALL_LOGS, details
 from scan.extensions.transaction_details.explanations import queries
 from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations.failure_locations import FailureLocations
+from scan.extensions.transaction_details.explanations.transaction_failures import (
+    TransactionFailures,
+)
 from scan.extensions.transaction_details.gas_use import gas_use
 from scan.extensions.transaction_details.gas_use.gas_use import by_function
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.storage import contract_storage
+from scan.extensions.transaction_details.storage.layout import StorageLayouts
 from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
 from scan.hex import to_hex
 from scan.http import requests
+from scan.http.hooks import Service
+from scan.http.request_state import Services
 
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,4 +163,21 @@ def get_storage(address: str) -> requests.Response:
     )
 
 
-HOOKS = Api(transaction_fields=transaction_fields, blueprints=(blueprint,))
+def transaction_failures(core: Services) -> TransactionFailures:
+    sources = core.sources
+    return TransactionFailures(
+        core.writes,
+        core.reads,
+        sources.get(TransactionTraces),
+        sources.get(ContractAbis),
+        sources.node_transactions,
+        FailureLocations(sources, sources.get(TransactionTraces)),
+    )
+
+
+HOOKS = (
+    Api(transaction_fields=transaction_fields, blueprints=(blueprint,)),
+    Service(make=lambda core: ContractAbis(core.reads)),
+    Service(make=transaction_failures),
+    Service(make=lambda core: StorageLayouts(core.reads)),
+)

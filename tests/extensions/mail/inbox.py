@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from flask.testing import FlaskClient
 
-from scan.extensions.mail import worker
+from scan.extensions.mail import api
 from tests.support.made_blocks import address
 from tests.support.serving import wait_until
 from tests.support.webhooks import Webhooks
@@ -75,7 +75,7 @@ class Mail(NamedTuple):
 @contextmanager
 def beside(client: FlaskClient) -> Iterator[None]:
     """Mail what asks for confirmations, as the worker of this service does."""
-    [thread] = worker.threads(client.application.extensions["scan"])
+    [thread] = api.threads(client.application.extensions["scan"])
     thread.start()
     yield
     thread.stop()
