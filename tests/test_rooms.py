@@ -185,7 +185,7 @@ def test_an_extension_imports_those_that_it_declares():
 
 
 def _extension(module):
-    """`scan.extensions.block_records.blobs.rows` -> blobs; None for what is no extension."""
+    """`scan.extensions.block_records.rows` -> blobs; None for what is no extension."""
     names = module.split(".")
     return names[2] if names[:2] == ["scan", "extensions"] and len(names) > 2 else None
 

@@ -27,7 +27,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.node_errors import Retries
 from scan.extensions.backfill import trace_command
-from scan.extensions.backfill.history_files import history_options
+from scan.extensions.backfill.history_files import command_options
 from scan.indexer.chain_identity import WrongLogs
 from scan.indexer.node_reader import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
@@ -88,7 +88,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     for option in TLS_OPTIONS:
         file = of_setting(existing_file)
         chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
-    history_options.add_arguments(chain)
+    command_options.add_arguments(chain)
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
@@ -142,7 +142,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     )
     with closing(backfill_database) as database:
         try:
-            history = None if options.discard else history_options.open_history(settings, options)
+            history = None if options.discard else command_options.open_history(settings, options)
             backfill = ChainBackfill(
                 settings,
                 database,

@@ -1,12 +1,5 @@
-"""GET /api/v1/authorizations (EIP-7702).
-
-GET /api/v1/blobs.
-
-GET /api/v1/stats/earnings.
-
-GET /api/v1/execution-requests and /blocks/:numberOrHash/execution-requests.
-
-GET /api/v1/messages-to-l1.
+"""Lists of what blocks have besides transactions and logs: authorizations (EIP-7702), blobs,
+execution requests, messages to L1; and what validators earned, at /stats/earnings.
 """
 
 from collections.abc import Mapping

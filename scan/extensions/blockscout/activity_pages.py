@@ -21,7 +21,7 @@ from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, 
 from scan.extensions.blockscout.lists import Place, Position, Record, contexts_of, number, one_of
 from scan.extensions.blockscout.routing import text
 from scan.extensions.blockscout.transaction_objects import move_kinds
-from scan.extensions.transaction_details.method_names import contexts
+from scan.extensions.transaction_details.decoding import contexts
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries.cursors import ordinal_at

@@ -13,7 +13,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.routing import STANDARDS, Object, renamed, text
-from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import addresses, tokens

@@ -29,7 +29,7 @@ from scan.extensions.blockscout.decoded_objects import failures
 from scan.extensions.blockscout.lists import list_response, row_count
 from scan.extensions.blockscout.routing import STANDARDS, Object, routes, text, timestamp
 from scan.extensions.exports import csv_columns
-from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries import contracts, tokens

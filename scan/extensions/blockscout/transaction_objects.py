@@ -11,7 +11,7 @@ from scan.extensions.blockscout.decoded_objects import failures
 from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.routing import Object, renamed
 from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.transaction_details.method_names import add_methods, contexts, inputs
+from scan.extensions.transaction_details.decoding import add_methods, contexts, inputs
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import blocks, tokens

@@ -15,7 +15,14 @@ from scan.extensions.blockscout.address_and_token_objects import (
     transfer_objects,
     transfer_position,
 )
-from scan.extensions.blockscout.decoded_objects import call_object, failure_fields, log_objects
+from scan.extensions.blockscout.decoded_objects import (
+    call_object,
+    failure_fields,
+    log_objects,
+    state_change_objects,
+    summary_object,
+    trace_objects,
+)
 from scan.extensions.blockscout.entity_lists import (
     internal_of_transaction_response,
     internal_transactions_response,
@@ -23,11 +30,6 @@ from scan.extensions.blockscout.entity_lists import (
     transfers_response,
 )
 from scan.extensions.blockscout.routing import Object, routes, text, timestamp
-from scan.extensions.blockscout.trace_objects import (
-    state_change_objects,
-    summary_object,
-    trace_objects,
-)
 from scan.extensions.blockscout.transaction_objects import (
     BLOB_TYPE,
     authorization_object,
@@ -36,9 +38,9 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_object,
 )
 from scan.extensions.transaction_details import details as transaction_details
+from scan.extensions.transaction_details.decoding import contexts
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.method_names import contexts
 from scan.hex import data
 from scan.http.requests import Prerequisite, Response, json_value, reader, requires
 from scan.queries import blocks, contracts, network, tokens, transactions

@@ -1,4 +1,6 @@
-"""The fields of GET /api/v1/transactions/:hash."""
+"""What a call is for, among the fields of GET /api/v1/transactions/:hash, by the descriptors of the
+operator's folder, which live as long as the process.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,10 +1,6 @@
-"""Below /contracts/:address: files of sources, bytecode, values, encoded calls, others' claims.
-
-GET and POST /api/v1/decode, POST /api/v1/encode.
-
-GET /api/v1/contracts/:address/same-code.
-
-GET /api/v1/contracts/:address/compare/:other.
+"""Views of contracts beside their verification: files of sources, bytecode, values, calls, claims of
+others. The builds of the operator and the jobs of verification live as long as the process; threads
+watch build folders, keep sources for chains that begin anew, and submit contracts of factories.
 """
 
 from collections.abc import Iterable

@@ -2,7 +2,7 @@
 verifying a source."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -12,6 +12,7 @@ from werkzeug.datastructures import MultiDict
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.contract_details import bytecode
+from scan.extensions.contract_details.builds.settings import Settings, missing
 from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     Parameter,
@@ -42,7 +43,7 @@ from scan.http.requests import (
 )
 from scan.pages.addresses import of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
-from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
+from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
@@ -241,30 +242,38 @@ def _text(content: bytes) -> str:
         raise InvalidParameter("A file is not UTF-8 text.") from None
 
 
-HOOKS = Pages(
-    blueprints=(blueprint, bytecode.blueprint),
-    sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
-    menu=(
-        ("Contracts", "/verified-contracts", "Verified contracts"),
-        ("Contracts", "/verify", "Verify a contract"),
-    ),
-    tabs=(
-        AddressTab(
-            "contract",
-            "Contract",
-            110,
-            of_contract,
-            respond=lambda key: contract_page(key, read_contract_view(key)),
-            group=CONTRACT,
+def _read() -> Mapping[str, Any]:
+    folders = missing(services().settings.of(Settings).artifacts)
+    return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
+
+
+HOOKS = (
+    Pages(
+        blueprints=(blueprint, bytecode.blueprint),
+        sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
+        menu=(
+            ("Contracts", "/verified-contracts", "Verified contracts"),
+            ("Contracts", "/verify", "Verify a contract"),
         ),
-        AddressTab(
-            "bytecode",
-            "Bytecode",
-            130,
-            of_contract,
-            respond=bytecode.bytecode_page,
-            group=CONTRACT,
+        tabs=(
+            AddressTab(
+                "contract",
+                "Contract",
+                110,
+                of_contract,
+                respond=lambda key: contract_page(key, read_contract_view(key)),
+                group=CONTRACT,
+            ),
+            AddressTab(
+                "bytecode",
+                "Bytecode",
+                130,
+                of_contract,
+                respond=bytecode.bytecode_page,
+                group=CONTRACT,
+            ),
+            TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),
         ),
-        TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),
     ),
+    Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),)),
 )

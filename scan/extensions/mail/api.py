@@ -1,4 +1,6 @@
-"""What lives as long as the process: the mails of the site."""
+"""The mails of the site, for as long as the process lives, and a thread that sends those which ask
+for a confirmation.
+"""
 
 from collections.abc import Iterable
 

@@ -1,12 +1,6 @@
-"""Fields of GET /api/v1/transactions/:hash.
-
-GET /api/v1/transactions/:hash/trace and /state-changes.
-
-GET /api/v1/transactions/:hash/gas, its /lines, and /contracts/:address/gas.
-
-GET /api/v1/addresses/:address/pending-transactions.
-
-GET /api/v1/contracts/:address/storage.
+"""Views of what happened in a transaction: trace, state changes, gas by line; of a sender's pending
+transactions, of a contract's gas and storage. The readers that they need live as long as the
+process.
 """
 
 from collections.abc import Mapping

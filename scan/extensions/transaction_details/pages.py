@@ -16,7 +16,7 @@ from flask import Response, request
 from scan import parameters
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import ScanError, TracesUnavailable, Unavailable, UpstreamFailed
-from scan.extensions.transaction_details import method_names
+from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.details import DecodedLog, LogWindow, details
 from scan.extensions.transaction_details.explanations import queries
@@ -56,7 +56,7 @@ TEMPLATES = {
 
 
 def add_to_transactions(records: Iterable[Record]) -> None:
-    method_names.add_methods(reader(), records)
+    decoding.add_methods(reader(), records)
 
 
 def transaction_head(transaction: Record) -> Shown:
@@ -195,7 +195,7 @@ def _pending_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
     """Return the values of address_pending.html."""
     query_arguments("tab")
     listed = pending_transactions.of_sender(reader(), key)
-    method_names.add_methods(reader(), listed.records)
+    decoding.add_methods(reader(), listed.records)
     return None, {"pending": listed, "names": names_of(listed.records, to_hex(key))}
 
 
