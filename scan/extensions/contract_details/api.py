@@ -1,5 +1,5 @@
-"""Views of contracts beside their verification: files of sources, bytecode, values, calls, claims of
-others. The builds of the operator and the jobs of verification live as long as the process; threads
+"""Views of contracts beside their verification: files of sources, bytecode, values, calls, claims
+of others. The operator's builds and the jobs of verification live as long as the process; threads
 watch build folders, keep sources for chains that begin anew, and submit contracts of factories.
 """
 

@@ -1,5 +1,6 @@
-"""GET /api/v1/addresses/:address/history and /balances; sums of months, at
-/addresses/:address/transactions/sums, …/transfers/sums, …/internal/sums, and
+"""GET /api/v1/addresses/:address/history and /balances.
+
+GET /api/v1/addresses/:address/transactions/sums, …/transfers/sums, …/internal/sums, and
 /tokens/:address/transfers/sums.
 """
 
@@ -13,7 +14,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
-from scan.extensions.history.balance_history import GenesisBalances
+from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.extensions.history.sums import monthly_sums
 from scan.extensions.history.sums.monthly_sums import with_worth

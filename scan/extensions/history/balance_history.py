@@ -1,10 +1,8 @@
-"""The balance of an address after each block that changed it.
+"""The balance of an address over time, computed backwards from its newest balance.
 
-It is computed backwards from the newest balance and the address's history. What the history does
-not explain is of the genesis block, whose balances the node is asked for.
+An address's balance after each block that changed it, from its history and one balance.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
@@ -12,15 +10,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.account_state import AccountProofs
-from scan.database.connection import Database
-from scan.database.errors import Conflict
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
-from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens
 from scan.queries.blocks import hash_at
@@ -242,53 +235,3 @@ def _balance(reader: Reader, address: bytes, number: int) -> int | None:
 def _only_hash(rows: Sequence[Mapping[str, Any]]) -> str | None:
     hashes = {row["transactionHash"] for row in rows}
     return hashes.pop() if len(hashes) == 1 else None
-
-
-log = logging.getLogger(__name__)
-
-TIMEOUT_S = 0.5
-
-
-class GenesisBalance(NamedTuple):
-    """A balance after block 0 in wei. One that is not proven is what the node says."""
-
-    balance: int
-    is_proven: bool
-
-
-class GenesisBalances:
-    def __init__(self, writes: Database) -> None:
-        self._writes = writes
-
-    def read(self, reader: Reader, address: bytes) -> GenesisBalance | None:
-        """Read a balance from the node and store it; None where the node does not give it."""
-        block_hash = hash_at(reader, 0)
-        if block_hash is None or reader.has_node_failed:
-            return None
-        read = _read(reader, address, BlockId(0, block_hash))
-        if read is not None:
-            self._store(address, read)
-        return read
-
-    def _store(self, address: bytes, read: GenesisBalance) -> None:
-        """Store a balance. Where the database takes no writes now, log a warning: the next request
-        reads the balance from the node again. So it does after a file, whose snapshot a COMMIT
-        would end."""
-        if self._writes.is_in_transaction():
-            return
-        try:
-            with self._writes.transaction() as tx:
-                tx.execute("contracts/genesis_balances_put", address=address, **read._asdict())
-        except (Unavailable, Conflict) as error:
-            log.warning("the genesis balance of %s cannot be kept: %s", to_hex(address), error)
-
-
-def _read(reader: Reader, address: bytes, block: BlockId) -> GenesisBalance | None:
-    sources = reader.sources
-    try:
-        node = reader.node.within(TIMEOUT_S)
-        account = sources.get(AccountProofs).read(node, address, block)
-        return GenesisBalance(account.balance, True)
-    except (HistoryUnavailable, Unavailable, UpstreamFailed):  # few nodes keep proofs of block 0
-        state = sources.account_states.at(reader.node, address, block.number, block.hash)
-        return None if state is None else GenesisBalance(state.balance, False)

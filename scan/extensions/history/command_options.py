@@ -24,7 +24,7 @@ from scan.ethereum.state_proofs import (
     proven_header,
     read_account,
 )
-from scan.extensions.history.balance_history import GenesisBalance
+from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
 from scan.observability.logs import escape
 from scan.settings import Settings

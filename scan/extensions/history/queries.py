@@ -16,7 +16,7 @@ from scan import parameters
 from scan.database.lists import all_credit_types
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
-from scan.extensions.history.balance_history import GenesisBalances
+from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.sql_values import all_history_types, history_numbers
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, cursors

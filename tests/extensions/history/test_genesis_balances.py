@@ -1,7 +1,7 @@
 """Balances at genesis are read once, proven where the node can, and stored."""
 
 from app import create_app
-from scan.extensions.history.balance_history import GenesisBalances
+from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support.database import execute
 from tests.support.faulty_node import altering, refuse
 
