@@ -11,13 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scan.audit.node_comparison import NodeComparison
+from scan.commands import startup
 from scan.commands.arguments import add_actions, add_command, count, of_setting, whole_number
-from scan.commands.startup import (
-    on_stop_signals,
-    prepare_database,
-    require_node,
-    with_running_database,
-)
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -121,12 +116,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         except CannotBackfill as error:
             print(error, file=sys.stderr)
             return NOT_DONE
-    settings = with_running_database(settings)
-    require_node(settings)
-    prepare_database(settings, may_be_away=False)
+    settings = startup.with_running_database(settings)
+    startup.require_node(settings)
+    startup.prepare_database(settings, may_be_away=False)
     stop = threading.Event()
     if not options.automatic:  # with it, SIGTERM ends the process at once, as SIGKILL may
-        on_stop_signals(stop.set)
+        startup.on_stop_signals(stop.set)
     memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
     index_bytes = min(memory_bytes // 8, 2 * GB)
     node = node_of_index(settings)

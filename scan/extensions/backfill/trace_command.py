@@ -25,14 +25,9 @@ from eth_hash.auto import keccak
 
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
+from scan.commands import startup
 from scan.commands.arguments import add_command
 from scan.commands.audit import SESSION
-from scan.commands.startup import (
-    on_stop_signals,
-    prepare_database,
-    require_node,
-    with_running_database,
-)
 from scan.contracts.account_state import node_of_index
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import transaction
@@ -253,11 +248,11 @@ def add_arguments(actions: Any) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if no block lacks traces any more, NOT_DONE if the next run has to continue."""
-    settings = with_running_database(settings)
-    require_node(settings)
-    prepare_database(settings, may_be_away=False)
+    settings = startup.with_running_database(settings)
+    startup.require_node(settings)
+    startup.prepare_database(settings, may_be_away=False)
     stop = threading.Event()
-    on_stop_signals(stop.set)
+    startup.on_stop_signals(stop.set)
     node = node_of_index(settings)
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-traces", session=SESSION

@@ -7,27 +7,13 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound, UpstreamFailed
-from scan.extensions.blockscout import lists
+from scan.extensions.blockscout import decoded_objects, entity_lists, lists
 from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     proxy_fields,
     token_types,
     transfer_objects,
     transfer_position,
-)
-from scan.extensions.blockscout.decoded_objects import (
-    call_object,
-    failure_fields,
-    log_objects,
-    state_change_objects,
-    summary_object,
-    trace_objects,
-)
-from scan.extensions.blockscout.entity_lists import (
-    internal_of_transaction_response,
-    internal_transactions_response,
-    transactions_response,
-    transfers_response,
 )
 from scan.extensions.blockscout.routing import Object, routes, text, timestamp
 from scan.extensions.blockscout.transaction_objects import (
@@ -60,7 +46,7 @@ def list_transactions() -> Response:
     type_ = None if kind is None else bytes([BLOB_TYPE])
     is_pending = lists.one_of("filter", ("validated", "pending")) == "pending"
     window = lists.first_window()._replace(block_to=-1) if is_pending else None
-    return transactions_response(window, type=type_)
+    return entity_lists.transactions_response(window, type=type_)
 
 
 @blueprint.path("/transactions/stats")
@@ -95,13 +81,15 @@ def get_transaction(transaction_hash: str) -> Response:
     transfers, has_more = tokens.of_transaction(reader(), record, SHOWN_TRANSFERS)
     failed = {}
     if not record["status"]:
-        failed = failure_fields(explanations.failure(reader(), record), is_decoded=True)
+        failed = decoded_objects.failure_fields(
+            explanations.failure(reader(), record), is_decoded=True
+        )
     return json_value(
         {
             **shown,
             **failed,
             "to": _called(shown["to"], record["toAddress"]),
-            "decoded_input": call_object(details.method, details.input or b""),
+            "decoded_input": decoded_objects.call_object(details.method, details.input or b""),
             "token_transfers": transfer_objects(transfers),
             "token_transfers_overflow": has_more,
             "authorization_list": [*map(authorization_object, record.get("authorizations", []))],
@@ -165,24 +153,24 @@ def list_token_transfers(transaction_hash: str) -> Response:
 
 @blueprint.path("/token-transfers")
 def list_all_token_transfers() -> Response:
-    return transfers_response(token_types())
+    return entity_lists.transfers_response(token_types())
 
 
 @blueprint.path("/internal-transactions")
 def list_all_internal_transactions() -> Response:
     transaction_hash = text("transaction_hash")
     if transaction_hash is None:
-        return internal_transactions_response()
+        return entity_lists.internal_transactions_response()
     key = parameters.hash32(transaction_hash, "transaction_hash")
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound(NOT_INDEXED)
-    return internal_of_transaction_response(orjson.loads(record), "desc")
+    return entity_lists.internal_of_transaction_response(orjson.loads(record), "desc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")
 def list_internal_transactions(transaction_hash: str) -> Response:
-    return internal_of_transaction_response(indexed(transaction_hash), "asc")
+    return entity_lists.internal_of_transaction_response(indexed(transaction_hash), "asc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/logs")
@@ -199,7 +187,7 @@ def list_logs(transaction_hash: str) -> Response:
         {**log.record(), **{name: record[name] for name in ("blockNumber", "timestamp")}}
         for log in shown
     ]
-    items = log_objects(
+    items = decoded_objects.log_objects(
         [{**log, "transactionHash": record["hash"]} for log in records],
         [log.event for log in shown],
         {record["hash"]: record["blockHash"]},
@@ -215,7 +203,7 @@ def list_logs(transaction_hash: str) -> Response:
 def get_raw_trace(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     trace, _ = explanations.calls(reader(), record)
-    return json_value(trace_objects(record, trace.frames))
+    return json_value(decoded_objects.trace_objects(record, trace.frames))
 
 
 @blueprint.path("/transactions/<transaction_hash>/state-changes")
@@ -227,7 +215,7 @@ def list_state_changes(transaction_hash: str) -> Response:
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
     first = lists.number("state_changes_count") or 0
     moved, _ = tokens.of_transaction(reader(), record, MOST_MOVED)
-    items = state_change_objects(block.get("miner", ""), accounts, moved)
+    items = decoded_objects.state_change_objects(block.get("miner", ""), accounts, moved)
     end = first + lists.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
     return lists.list_response(items[first:end], following)
@@ -239,7 +227,9 @@ def get_summary(transaction_hash: str) -> Response:
     details = transaction_details.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
     return json_value(
-        summary_object(explanations.transaction_sentence(reader(), record, details, failure))
+        decoded_objects.summary_object(
+            explanations.transaction_sentence(reader(), record, details, failure)
+        )
     )
 
 

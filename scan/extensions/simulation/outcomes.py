@@ -25,13 +25,7 @@ from scan.extensions.simulation.simulated_calls import hashed_values as values_h
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.decoding import CallToSign, ClearSigning, Described
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL_GAS
-from scan.extensions.transaction_details.explanations import trace_decoding
-from scan.extensions.transaction_details.explanations.failure_locations import (
-    CallPath,
-    Location,
-    failed_calls,
-    innermost,
-)
+from scan.extensions.transaction_details.explanations import failure_locations, trace_decoding
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
 from scan.extensions.transaction_details.explanations.state_changes import with_names
 from scan.extensions.transaction_details.explanations.transaction_failures import (
@@ -93,7 +87,7 @@ class Simulated(NamedTuple):
     outcome: Outcome
     frames: Sequence[trace_decoding.DecodedFrame]
     movements: Movements
-    location: Location | None
+    location: failure_locations.Location | None
     described: Described | None  # what the call is for
     assumed: Sequence[bytes]  # proxies that may have other implementations than they are decoded by
     gas_limit: int
@@ -184,7 +178,7 @@ def simulate(
                 _with_names(reader, block, call, outcome, own.simulated),
                 trace_decoding.with_locations(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
-                innermost(locations, cause),
+                failure_locations.innermost(locations, cause),
                 described,
                 () if is_chains_state else own.assumed,
                 call.gas,
@@ -252,10 +246,10 @@ def _locations(
     call: SimulatedCall,
     outcome: Outcome,
     frames: Sequence[trace_decoding.DecodedFrame],
-    cause: CallPath,
-) -> Mapping[CallPath, Location]:
+    cause: failure_locations.CallPath,
+) -> Mapping[failure_locations.CallPath, failure_locations.Location]:
     """Return the lines of the calls that would fail."""
-    failed = failed_calls(outcome.trace.frames, trace_decoding.names_of(frames))
+    failed = failure_locations.failed_calls(outcome.trace.frames, trace_decoding.names_of(frames))
     located = reader.sources.get(TransactionFailures).locations
     gas_used = frames[0].frame.gas_used or 0
     is_small = outcome.is_traced and gas_used <= MAX_GAS

@@ -9,12 +9,7 @@ from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.simulation.outcomes import Simulations, addresses_in, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
-from scan.extensions.transaction_details.explanations.pages import (
-    MAX_SLOTS,
-    ShownTraces,
-    shown_accounts,
-    shown_calls,
-)
+from scan.extensions.transaction_details.explanations import pages
 from scan.http.requests import Prerequisite, block_argument, reader, requires
 from scan.pages.hooks import Pages
 from scan.pages.records import names_of
@@ -43,11 +38,11 @@ def show_simulation() -> Response:
     except ScanError as refused:
         reader().do_not_cache()
         error, status = refused.message.removeprefix("call."), refused.status
-    calls = accounts = ShownTraces()
+    calls = accounts = pages.ShownTraces()
     if simulated is not None:
-        calls = shown_calls(simulated.outcome.trace, simulated.frames)
+        calls = pages.shown_calls(simulated.outcome.trace, simulated.frames)
         if simulated.outcome.changes is not None:
-            accounts = shown_accounts(simulated.outcome.changes)
+            accounts = pages.shown_accounts(simulated.outcome.changes)
     return page(
         "simulate.html",
         status,
@@ -57,7 +52,7 @@ def show_simulation() -> Response:
         record=None if simulated is None else simulated.record(),
         calls=calls,
         accounts=accounts,
-        most_slots=MAX_SLOTS,
+        most_slots=pages.MAX_SLOTS,
         is_open=False,
         error=error,
         names=names_of((), *([] if simulated is None else [*addresses_in([simulated])])),

@@ -8,20 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from scan.ethereum import blocks
+from scan.ethereum import blocks, rlp_and_tries
 from scan.ethereum.block_decoder import assembled
 from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
 from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
-from scan.ethereum.rlp_and_tries import (
-    LISTS,
-    join_list,
-    keccak256,
-    quantity_item,
-    string_prefix_bytes,
-)
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
 from scan.ethereum.transaction_checks import signer
 from scan.extensions.backfill.history_files import raw_block
@@ -65,7 +58,7 @@ def decode(raw: raw_block.RawBlock, chain_id: int) -> DecodedParts:
     try:
         header = _header(blocks.BlockJson, raw.header, transactions=[])
         header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
-        header.uncles = [to_hex(keccak256(uncle)) for uncle in raw.uncles]
+        header.uncles = [to_hex(rlp_and_tries.keccak256(uncle)) for uncle in raw.uncles]
         if raw.withdrawals is not None:
             header.withdrawals = [_named(_WITHDRAWAL, entry) for entry in raw.withdrawals]
         uncles = [_header(blocks.UncleJson, raw_block.read_header(uncle)) for uncle in raw.uncles]
@@ -172,7 +165,7 @@ class _Layout(NamedTuple):
 def _fields(encoded: bytes, receipt: raw_block.RawReceipt) -> tuple[_Layout, list[Any]]:
     """Return the layout of a transaction, and its list's items. Raises ValueError where they are of
     another form, or the receipt is of another type."""
-    type_ = 0 if encoded[0] >= LISTS else encoded[0]
+    type_ = 0 if encoded[0] >= rlp_and_tries.LISTS else encoded[0]
     layout = _LAYOUTS.get(type_)
     if layout is None:
         raise ValueError(f"this version of Scan does not know transactions of type {type_}")
@@ -217,7 +210,7 @@ def _transaction(
     creates = to_address is None and status
     return blocks.DecodedTransaction(
         index,
-        keccak256(encoded),
+        rlp_and_tries.keccak256(encoded),
         from_address,
         to_address,
         _created(from_address, nonce) if creates else None,
@@ -226,7 +219,7 @@ def _transaction(
         gas_used,
         status,
         fee,
-        encoded[:1] if encoded[0] < LISTS else b"",
+        encoded[:1] if encoded[0] < rlp_and_tries.LISTS else b"",
         nonce,
         _unsigned(items, layout.gas),
         _unsigned(items, layout.most),
@@ -256,8 +249,12 @@ def _status(outcome: bytes, prices: _Prices) -> bool:
 
 def _created(creator: bytes, nonce: bytes) -> bytes:
     """Return the address of a new contract (Yellow Paper, section 7)."""
-    nonce_item = bytes.fromhex(quantity_item(_quantity(nonce)))
-    return keccak256(join_list([string_prefix_bytes(len(creator)), creator, nonce_item]))[12:]
+    nonce_item = bytes.fromhex(rlp_and_tries.quantity_item(_quantity(nonce)))
+    return rlp_and_tries.keccak256(
+        rlp_and_tries.join_list(
+            [rlp_and_tries.string_prefix_bytes(len(creator)), creator, nonce_item]
+        )
+    )[12:]
 
 
 def _named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:

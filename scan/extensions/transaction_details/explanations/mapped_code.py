@@ -18,12 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from scan.database.connection import Database
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.step_traces import (
-    MOST_STEPS,
-    TIMEOUT,
-    bounded,
-    whole_number,
-)
+from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
@@ -231,14 +226,14 @@ _TRACER = """{
     }
 }"""
 TRACER, SIMULATION_TRACER = (
-    bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
+    step_traces.bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
     for most_ms in (MAX_MS, MAX_SIMULATION_MS)
 )
 STRUCT_LOGS = {
     "disableStack": True,
     "disableStorage": True,
     "disableMemory": True,
-    "timeout": TIMEOUT,
+    "timeout": step_traces.TIMEOUT,
 }
 WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
 CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
@@ -266,8 +261,8 @@ def read_steps(answer: Any) -> FailingSteps:
     if isinstance(answer, dict):
         return _of_struct_logs(answer["structLogs"])
     return {
-        tuple(whole_number(index, MOST_STEPS) for index in path): [
-            whole_number(step, MOST_STEPS) for step in steps[:STEPS]
+        tuple(step_traces.whole_number(index, step_traces.MOST_STEPS) for index in path): [
+            step_traces.whole_number(step, step_traces.MOST_STEPS) for step in steps[:STEPS]
         ]
         for path, steps in answer[:MAX_CALLS]
     }
@@ -286,14 +281,14 @@ def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
             failed[call.path] = call.steps[-STEPS:]
 
     for step in logs:
-        depth = whole_number(step["depth"], MOST_STEPS)
+        depth = step_traces.whole_number(step["depth"], step_traces.MOST_STEPS)
         while 1 <= depth < len(calls):
             end()
         if depth > len(calls):
             calls.append(_Call((*calls[-1].path, inner[-1] - 1), []))
             inner.append(0)
             last.append("")
-        calls[-1].steps.append(whole_number(step["pc"], MOST_STEPS))
+        calls[-1].steps.append(step_traces.whole_number(step["pc"], step_traces.MOST_STEPS))
         last[-1] = "" if step.get("error") else str(step["op"])
         inner[-1] += last[-1] in CALLS
     while calls:
