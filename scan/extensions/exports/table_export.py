@@ -176,7 +176,10 @@ def _export_ranges(
     database: Database, options: ExportOptions, manifest: Manifest, last: int
 ) -> None:
     """Export ranges up to block `last`, or to the newest where a fork has shortened the chain."""
-    _drop_partial(manifest, last)
+    if manifest.ranges:  # the newest goes where its file can now have more blocks
+        newest = manifest.ranges[-1]
+        if newest.block_to < min(last, _range_end(manifest, newest.block_from)):
+            manifest.ranges.pop()
     forks = 0
     with tqdm(unit=" blocks", disable=None, leave=False) as bar:
         while True:
@@ -229,14 +232,6 @@ def _drop_orphaned(database: Database, manifest: Manifest) -> None:
             return
         log.warning("blocks from %s on were reorganised: exporting anew", newest.block_from)
         manifest.ranges.pop()
-
-
-def _drop_partial(manifest: Manifest, last: int) -> None:
-    """Remove the newest range where its file can now have more blocks."""
-    if manifest.ranges:
-        newest = manifest.ranges[-1]
-        if newest.block_to < min(last, _range_end(manifest, newest.block_from)):
-            manifest.ranges.pop()
 
 
 def _range_end(manifest: Manifest, first: int) -> int:

@@ -263,7 +263,8 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     proxied: set[bytes] = set()
     for call in calls:
         contract, selector = _called(call, contracts)
-        call["method"] = _function_name(contract, selector)
+        function = next(functions_of(selector, contract.abis, contract.token_type), None)
+        call["method"] = None if function is None else function.name
         if call["method"] is None:
             (proxied if contract.delegates else unknown).add(selector)
     verified = abis.of_verified_contracts(proxied)
@@ -287,8 +288,3 @@ def _memo(selector: bytes) -> dict[str, str]:
 def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:
     to_address, selector = data(transaction["toAddress"]), data(transaction["methodId"])
     return contracts.get(to_address, NO_CONTRACT), selector
-
-
-def _function_name(contract: Contract, selector: bytes) -> str | None:
-    function = next(functions_of(selector, contract.abis, contract.token_type), None)
-    return None if function is None else function.name

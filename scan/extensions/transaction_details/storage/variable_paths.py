@@ -65,7 +65,11 @@ def _followed(layout: Layout, place: places.Place, rest: str) -> places.Place:
             raise _no_part(place, rest)
         rest = rest[step.end() :]
         if step["member"]:
-            place = _member(place, type_, step["member"])
+            name = step["member"]
+            member = next((member for member in type_.members if member.name == name), None)
+            if member is None:
+                raise _no_part(place, f".{name}")
+            place = places.member_of(place, member)
         else:
             place = _element(layout, place, type_, step["key"].strip())
     return place
@@ -74,13 +78,6 @@ def _followed(layout: Layout, place: places.Place, rest: str) -> places.Place:
 def _no_part(place: places.Place, text: str) -> InvalidParameter:
     message = f"{place.path[:LONGEST_NAME]} has no part {text[:LONGEST_NAME]!r}."
     return InvalidParameter(message, field="variable")
-
-
-def _member(place: places.Place, type_: StorageType, name: str) -> places.Place:
-    member = next((member for member in type_.members if member.name == name), None)
-    if member is None:
-        raise _no_part(place, f".{name}")
-    return places.member_of(place, member)
 
 
 def _element(layout: Layout, place: places.Place, type_: StorageType, text: str) -> places.Place:
