@@ -111,8 +111,8 @@ def activity_objects(activities: Sequence[Activity]) -> list[Object]:
     moved = [a.record["tokenAddress"] for a in activities if a.rank == TRANSFER]
     token_objects = TokenObjects(moved)
     add_methods(reader(), [a.context for a in activities if a.context["toAddress"] is not None])
-    own = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
-    failed = failures(own)
+    transactions = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
+    failed = failures(transactions)
     fees = _fees(activities)
     return [
         _activity(activity, fee, objects, token_objects)

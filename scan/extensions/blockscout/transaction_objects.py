@@ -42,11 +42,13 @@ def _of_blobs(record: Mapping[str, Any], context: Mapping[str, Any]) -> Object:
 
 
 def _of_op_stack(record: Mapping[str, Any]) -> Object:
-    own, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
+    chain_fields, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
     if fee_parts.get("l1") is None:
         return {}
     operator = {} if fee_parts["operator"] is None else {"operator_fee": fee_parts["operator"]}
-    shown = {name: own[field] for field, name in OF_OP_STACK.items() if field in own}
+    shown = {
+        name: chain_fields[field] for field, name in OF_OP_STACK.items() if field in chain_fields
+    }
     return {"l1_fee": fee_parts["l1"], **shown, **operator}
 
 

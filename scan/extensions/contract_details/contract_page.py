@@ -133,11 +133,11 @@ class ShownContract(NamedTuple):
         shown."""
         values = self.values.values if self.values else ()
         valued = {v.signature for v in values if v.error is None and v.signature != called}
-        own, proxied = (
+        direct, proxied = (
             [function for function in functions if function.signature not in valued]
             for functions in self.functions
         )
-        return Functions(own, proxied)
+        return Functions(direct, proxied)
 
     @property
     def verifier(self) -> str | None:

@@ -232,7 +232,9 @@ def _source(typed: str) -> str:
 
 def _language(paths: Iterable[str]) -> Language:
     """Return the language of files, Solidity's among which may be of any suffix."""
-    return next((own for own in map(of_path, paths) if own is not SOLIDITY), SOLIDITY)
+    return next(
+        (language for language in map(of_path, paths) if language is not SOLIDITY), SOLIDITY
+    )
 
 
 def _text(content: bytes) -> str:

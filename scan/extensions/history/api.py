@@ -125,17 +125,17 @@ def _sums(entity: str, **fixed: str) -> Response:
     keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
     arguments = query_arguments(*keys, *RANGE, PARAMETER)
     filters = {**arguments, **fixed}
-    own = parameters.optional_address(filters, "address")
+    address = parameters.optional_address(filters, "address")
 
     def read(window: Window) -> Page:
-        return with_worth(monthly_sums.page(reader(), entity, window, filters, own))
+        return with_worth(monthly_sums.page(reader(), entity, window, filters, address))
 
     return list_response(
         "sums",
         arguments,
         read,
         kind=FILES[entity],
-        own=own,
+        own=address,
         read_for_file=lambda window: _of_months(read(window)),
     )
 

@@ -226,9 +226,13 @@ def _require_own_call(frame: TraceFrame, sent: Any) -> None:
     if sent.get("type") not in ETHEREUM_TYPES:
         return
     to, calldata = sent.get("to"), data(sent["input"])
-    own = ("CREATE" if to is None else "CALL", data(sent["from"], 20), quantity(sent["value"]))
+    outermost = (
+        "CREATE" if to is None else "CALL",
+        data(sent["from"], 20),
+        quantity(sent["value"]),
+    )
     if (
-        (frame.type, frame.from_address, frame.value) != own
+        (frame.type, frame.from_address, frame.value) != outermost
         or (to is not None and frame.to_address != data(to, 20))
         or (frame.input_size, frame.input) != (len(calldata), calldata[: len(frame.input)])
     ):

@@ -144,10 +144,10 @@ def get_pool(address: str) -> Response:
 
 def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     """Return the pools of a token, by their trades."""
-    own = to_hex(key)
+    token = to_hex(key)
     shown = filtered_list(
-        f"/token/{own}",
-        f"/pools?tokenAddress={own}",
+        f"/token/{token}",
+        f"/pools?tokenAddress={token}",
         (),
         lambda window, _: pools.page(reader(), window, token=key),
         tab="pools",

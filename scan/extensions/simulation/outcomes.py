@@ -55,7 +55,7 @@ def in_trace(frames: Sequence[TraceFrame]) -> Implementations:
         is_passed_on = (frame.input, frame.input_size) == (caller.input, caller.input_size)
         if is_passed_on and caller.to_address is not None:
             targets.setdefault(caller.to_address, {})[frame.to_address] = None
-    return {proxy: tuple(own) for proxy, own in targets.items()}
+    return {proxy: tuple(implementations) for proxy, implementations in targets.items()}
 
 
 def in_overrides(overrides: Overrides) -> Implementations:
@@ -95,12 +95,12 @@ class Simulated(NamedTuple):
     @property
     def missing(self) -> list[str]:
         """The fields that the node gives no values of, or of `frames` the calls inside."""
-        own = self.frames[0]
+        frame = self.frames[0]
         absent = {
             "frames": not self.outcome.is_traced,
-            "accounts": self.outcome.changes is None and own.reason is None,
-            "gasUsed": own.frame.gas_used is None,
-            "logs": not self.outcome.is_traced and own.frame.gas_used is None,
+            "accounts": self.outcome.changes is None and frame.reason is None,
+            "gasUsed": frame.frame.gas_used is None,
+            "logs": not self.outcome.is_traced and frame.frame.gas_used is None,
         }
         absent["transfers"] = absent["approvals"] = absent["logs"]
         return [name for name, is_absent in absent.items() if is_absent]
@@ -138,9 +138,11 @@ class Simulated(NamedTuple):
         """Return the logs of calls that were not undone."""
         kept = (frame for frame in self.frames if not frame.frame.is_undone)
         logs = (log for frame in kept for log in frame.logs or ())
-        own = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
+        simulated = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
         return [
-            trace_decoding.log_record(log, event) for log, event in logs if log.address not in own
+            trace_decoding.log_record(log, event)
+            for log, event in logs
+            if log.address not in simulated
         ]
 
 

@@ -71,12 +71,12 @@ def mining_credits(
     if rewards is None or block.number == 0:
         return []
     reward = rewards.of_block(block.number)
-    own = reward + uncle_count * (reward // NEPHEW_SHARE)
+    miner_reward = reward + uncle_count * (reward // NEPHEW_SHARE)
     uncle_rewards = [
         (None, UNCLE_REWARD, u.miner, rewards.of_uncle(block.number, u.uncle_number))
         for u in uncles
     ]
-    return [(None, MINING_REWARD, block.miner, own), *uncle_rewards]
+    return [(None, MINING_REWARD, block.miner, miner_reward), *uncle_rewards]
 
 
 log = logging.getLogger(__name__)

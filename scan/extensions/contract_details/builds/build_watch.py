@@ -294,10 +294,12 @@ class BuildWatch:
                 groups[build_sources.settings_of(entry[1])].append(entry)
         for group in groups.values():
             outputs: Outputs = {}
-            shared = build_sources.together([own for _, own in group])
-            for number, ((deployed, own), one) in enumerate(zip(group, shared, strict=True), 1):
+            shared = build_sources.together([submission for _, submission in group])
+            for number, ((deployed, submission), one) in enumerate(
+                zip(group, shared, strict=True), 1
+            ):
                 try:
-                    verified = self._verified(own, one, outputs)
+                    verified = self._verified(submission, one, outputs)
                 except (errors.RateLimited, errors.Unavailable) as error:
                     self._not_before = time.monotonic() + PAUSE_S
                     if self._not_before < deployed.since + TRIED_FOR_S:

@@ -155,7 +155,7 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         key: creation_comparison.search_hashes(creation)
         for key, creation in islice(creations.items(), MAX_CREATIONS)
     }
-    searched = [search_hash for own in hashes.values() for search_hash in own]
+    searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
     stored: defaultdict[bytes, list[_Created]] = defaultdict(list)
     database, builds = sources.database, sources.get(BuiltCreations)
     rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
@@ -165,11 +165,11 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         )
     mapped: dict[Key, MappedCode] = {}
     comparison = creation_comparison.CreationComparison()
-    for key, own in hashes.items():
+    for key, search_hashes in hashes.items():
         created = next(
             (
                 code
-                for search_hash in own
+                for search_hash in search_hashes
                 for code in stored[search_hash]
                 if comparison.is_in(creations[key], code.size, code.links, code.masked_hash)
             ),
@@ -177,7 +177,7 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         )
         if created is not None:
             mapped[key] = _mapped(database, created, creations[key])
-        elif (built := builds.find(creations[key], own)) is not None:
+        elif (built := builds.find(creations[key], search_hashes)) is not None:
             mapped[key] = built
     return mapped
 
@@ -297,7 +297,7 @@ def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
 
 
 def _size(steps: FailingSteps) -> int:
-    return sum(ENTRY_BYTES + 8 * (len(path) + len(own)) for path, own in steps.items())
+    return sum(ENTRY_BYTES + 8 * (len(path) + len(offsets)) for path, offsets in steps.items())
 
 
 FAILING_STEPS = TraceKind("failing steps", WAYS, _is_steps, _read, _size, CACHE_BYTES)

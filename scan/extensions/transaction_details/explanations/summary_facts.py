@@ -176,8 +176,8 @@ class Facts(NamedTuple):
             flows[transfer["toAddress"] or summary_parts.ZERO][asset] += value
             flows[transfer["fromAddress"]][asset] -= value
         return {
-            address: {asset: value for asset, value in own.items() if value}
-            for address, own in flows.items()
+            address: {asset: value for asset, value in flow.items() if value}
+            for address, flow in flows.items()
         }
 
 

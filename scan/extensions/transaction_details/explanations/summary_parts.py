@@ -103,9 +103,9 @@ def recipients_parts(names: Names, recipients: Collection[str]) -> list[Part]:
 
 def contract_part(names: Names, address: str) -> Part:
     """Show a contract by its label, or by its own name if it is a token, or as address_part()."""
-    own = _own_name(names, address)
-    if own and not clean(names.of(address).get("label") or "", MAX_NAME):
-        return Part(_quoted(own, address), "address", address)
+    name = _own_name(names, address)
+    if name and not clean(names.of(address).get("label") or "", MAX_NAME):
+        return Part(_quoted(name, address), "address", address)
     return address_part(names, address)
 
 

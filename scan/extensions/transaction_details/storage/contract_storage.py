@@ -203,10 +203,10 @@ class _Values:
         """Return the slots of an entry, as far as what was read leads to them."""
         if not entry.has_word:
             return []
-        own = entry.place.slot
+        first_slot = entry.place.slot
         length = self._content_length(entry)
         is_read = length is not None and length <= MAX_TEXT
-        return [own, *content_slots(layout, entry, length or 0)] if is_read else [own]
+        return [first_slot, *content_slots(layout, entry, length or 0)] if is_read else [first_slot]
 
     def _content_length(self, entry: Entry) -> int | None:
         """Return the length of a string whose content stands apart from it, if it was read."""

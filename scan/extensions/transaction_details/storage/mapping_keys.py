@@ -145,8 +145,8 @@ def _shown(type_: StorageType, word: bytes, *, is_vyper: bool) -> object:
     if _is_declared(type_):
         return to_hex(word)  # as a request has to name it
     size = min(type_.size, WORD)
-    own = word[:size] if places.is_fixed_bytes(type_.label) else word[WORD - size :]
-    shown = places.value_of(type_.label, word if is_vyper else own, is_vyper=is_vyper)
+    value = word[:size] if places.is_fixed_bytes(type_.label) else word[WORD - size :]
+    shown = places.value_of(type_.label, word if is_vyper else value, is_vyper=is_vyper)
     return str(shown).lower() if isinstance(shown, bool) else shown
 
 

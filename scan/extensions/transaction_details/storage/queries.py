@@ -101,8 +101,10 @@ def _variables(
     named = {}
     for address, words in storages.items():
         every = [*(one.layout for one in layouts[address]), slot_names.OF_PROXIES]
-        own = known.get(address, {})
-        named[address] = slot_names.changed_variables(every, words, candidates, budget, own)
+        address_variables = known.get(address, {})
+        named[address] = slot_names.changed_variables(
+            every, words, candidates, budget, address_variables
+        )
     return named
 
 

@@ -232,9 +232,9 @@ def _text_changes(part: Part, sides: _Sides) -> Iterator[VariableChange]:
     contents = [content_of(part.slot, side[part.slot], side) for side in sides]
     values = [None if c is None else text_of(part.label, c) for c in contents]
     yield VariableChange(part.name, part.label, part.offset, part.size, *values)
-    own = [side[part.slot] for side in sides]
-    if any(short_content(word) is None for word in own):
-        lengths = [str(length_of(word)) for word in own]
+    part_words = [side[part.slot] for side in sides]
+    if any(short_content(word) is None for word in part_words):
+        lengths = [str(length_of(word)) for word in part_words]
         yield VariableChange(f"{part.name}.length", "uint256", 0, WORD, *lengths)
 
 

@@ -117,13 +117,13 @@ def entries_of(
     type_ = layout.types.get(place.type)
     if type_ is None or depth == places.MAX_DEPTH or not steps.take() or place.slot >= SLOTS:
         return
-    own = _entry(layout, place, type_)
-    yield own
+    entry = _entry(layout, place, type_)
+    yield entry
     if type_.kind == "struct":
         for member in type_.members:
             yield from entries_of(layout, places.member_of(place, member), steps, depth + 1)
     elif type_.kind == "array":
-        yield from element_entries(layout, own, type_.length, steps, depth)
+        yield from element_entries(layout, entry, type_.length, steps, depth)
 
 
 def element_entries(

@@ -168,33 +168,37 @@ blueprint = Blueprint("pages_feeds", __name__)
 
 @blueprint.get("/address/<address>/feed")
 def of_address(address: str) -> Response:
-    own = to_hex(address_of(address))
+    address_text = to_hex(address_of(address))
 
     def read() -> list[Entry]:
-        sent = _records("transactions", address=own)
-        moved = _records("token_transfers", address=own)
+        sent = _records("transactions", address=address_text)
+        moved = _records("token_transfers", address=address_text)
         add_methods(reader(), sent)
-        chain, context_of = _chain([*sent, *moved], own), _contexts(moved)
+        chain, context_of = _chain([*sent, *moved], address_text), _contexts(moved)
         entries = [of_transaction(chain, record) for record in sent]
         entries += [of_transfer(chain, r, context_of[r["transactionHash"]]) for r in moved]
         return sorted(entries, key=lambda entry: entry.position, reverse=True)[: WINDOW.limit]
 
-    return _feed(f"Transactions and transfers of {short_address(own)}", f"/address/{own}", read)
+    return _feed(
+        f"Transactions and transfers of {short_address(address_text)}",
+        f"/address/{address_text}",
+        read,
+    )
 
 
 @blueprint.get("/token/<address>/feed")
 def of_token(address: str) -> Response:
     key = address_of(address)
-    own = to_hex(key)
+    token = to_hex(key)
     if tokens.type_of(reader(), key) is None:
         raise reader().not_indexed("No token is indexed at this address.")
 
     def read() -> list[Entry]:
-        moved = _records("token_transfers", tokenAddress=own)
-        chain, context_of = _chain(moved, own), _contexts(moved)
+        moved = _records("token_transfers", tokenAddress=token)
+        chain, context_of = _chain(moved, token), _contexts(moved)
         return [of_transfer(chain, r, context_of[r["transactionHash"]]) for r in moved]
 
-    return _feed(f"Transfers of the token {short_address(own)}", f"/token/{own}", read)
+    return _feed(f"Transfers of the token {short_address(token)}", f"/token/{token}", read)
 
 
 @blueprint.get("/address/<address>/<name>/feed")
