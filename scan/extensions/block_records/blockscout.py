@@ -25,7 +25,7 @@ from scan.queries.reader import Reader
 
 UNKNOWN = dict.fromkeys(("blob_data", "kzg_commitment", "kzg_proof"))
 
-blueprint = routes("blobs")
+blueprint = routes("block_records")
 
 
 @blueprint.path("/transactions/<transaction_hash>/blobs")
@@ -34,9 +34,15 @@ def list_blobs(transaction_hash: str) -> Response:
     return json_value({"items": [{"hash": versioned_hash, **UNKNOWN} for versioned_hash in hashes]})
 
 
-ENTITY = "execution_requests"
+REQUESTS = "execution_requests"
 MOST_IN_BLOCK = 8192  # MAX_DEPOSIT_REQUESTS_PER_PAYLOAD of EIP-7732 and before
-renamed = renaming(__file__)
+NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
+renamed = renaming(
+    __file__,
+    nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
+    seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
+    version=lambda nonce: int(nonce) >> NONCE_BITS,
+)
 
 
 @blueprint.path("/beacon/deposits")
@@ -46,7 +52,7 @@ def list_deposits() -> Response:
 
 @blueprint.path("/beacon/deposits/count")
 def get_count() -> Response:
-    page = filtered_page(reader(), ENTITY, {"request_type": DEPOSIT}, Window(1, 0))
+    page = filtered_page(reader(), REQUESTS, {"request_type": DEPOSIT}, Window(1, 0))
     return json_value({"deposits_count": page.total})
 
 
@@ -72,13 +78,13 @@ def list_deposits_of_transaction(transaction_hash: str) -> Response:
 def count_deposits(reader: Reader, number: int) -> int:
     """Return how many deposits a block has."""
     window = Window(MOST_IN_BLOCK, 0, block_from=number, block_to=number)
-    return filtered_page(reader, ENTITY, {"request_type": DEPOSIT}, window).count
+    return filtered_page(reader, REQUESTS, {"request_type": DEPOSIT}, window).count
 
 
 def _deposits(
     window: Window | None = None, transaction_hash: str | None = None, **filters: Value
 ) -> Response:
-    records, following = lists.read_sparse_page(ENTITY, window, request_type=DEPOSIT, **filters)
+    records, following = lists.read_sparse_page(REQUESTS, window, request_type=DEPOSIT, **filters)
     shown = [r for r in records if transaction_hash in (None, r["transactionHash"])]
     context_of = lists.contexts_of(shown)
     deposits = [{**context_of[record["transactionHash"]], **record} for record in shown]
@@ -87,16 +93,8 @@ def _deposits(
     return lists.list_response(items, following)
 
 
-MESSAGES_TO_L1_ENTITY = "messages_to_l1"
+MESSAGES = "messages_to_l1"
 OPTIMISM, ARBITRUM = "optimism", "arbitrum"
-NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
-
-messages_to_l1_renamed = renaming(
-    __file__,
-    nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
-    seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
-    version=lambda nonce: int(nonce) >> NONCE_BITS,
-)
 
 
 @blueprint.path("/optimism/withdrawals")
@@ -124,21 +122,19 @@ def list_withdrawals_of_transaction(transaction_hash: str) -> Response:
     """Return the messages of a transaction, as many as its record has."""
     messages = indexed(transaction_hash).get("messagesToL1", [])
     _require_form(ARBITRUM, messages)
-    return json_value(
-        {"items": [messages_to_l1_renamed("withdrawal", message) for message in messages]}
-    )
+    return json_value({"items": [renamed("withdrawal", message) for message in messages]})
 
 
 def _messages(form: str) -> Response:
-    messages, following = lists.read_sparse_page(MESSAGES_TO_L1_ENTITY)
+    messages, following = lists.read_sparse_page(MESSAGES)
     _require_form(form, messages)
     objects = AddressObjects(message["sender"] for message in messages)
-    items = [messages_to_l1_renamed(form, message, address=objects.of) for message in messages]
+    items = [renamed(form, message, address=objects.of) for message in messages]
     return lists.list_response(items, following)
 
 
 def _count(form: str) -> Response:
-    page = filtered_page(reader(), MESSAGES_TO_L1_ENTITY, {}, Window(1, 0))
+    page = filtered_page(reader(), MESSAGES, {}, Window(1, 0))
     _require_form(form, orjson.loads(page.data))
     return json_value(page.total)
 

@@ -114,7 +114,7 @@ def internal_of_transaction_response(record: lists.Record, direction: str) -> Re
     window = lists.first_window()._replace(
         direction=direction, position=lists.position("internal_transfers", record["blockNumber"])
     )
-    page, is_traced = internal_transfers.of_transaction(reader(), data(record["hash"]), window)
+    page, is_traced = internal_transfers.transaction_page(reader(), data(record["hash"]), window)
     records = orjson.loads(page.data or "[]")
     return lists.list_response(
         internal_objects(choose(records)),

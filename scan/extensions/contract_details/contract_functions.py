@@ -228,7 +228,7 @@ def in_base_units_of_text(text: str, shape: Shape, units: Mapping[str, int | Non
     return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False)
 
 
-def with_parameter(message: str, inputs: Sequence[Parameter]) -> str:
+def labelled_message(message: str, inputs: Sequence[Parameter]) -> str:
     """Return a message with the field's label in place of the API's `args[0]` at its beginning."""
     labels = [input_.name[:MAX_NAME] or f"argument {n}" for n, input_ in enumerate(inputs, 1)]
     position = re.match(r"args\[([0-9]+)\](.*)", message, re.DOTALL)

@@ -220,7 +220,7 @@ def _modifiers(
 
 
 def _gas(address: bytes) -> Mapping[str, MethodGas]:
-    return {of.method_id: of for of in gas_use.of_contract(reader(), address) if of.method_id}
+    return {of.method_id: of for of in gas_use.contract_gas(reader(), address) if of.method_id}
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:

@@ -18,7 +18,7 @@ from scan.extensions.contract_details.contract_functions import (
     Parameter,
     argument_of,
     in_base_units_of_text,
-    with_parameter,
+    labelled_message,
 )
 from scan.extensions.contract_details.contract_page import (
     ShownContract,
@@ -134,7 +134,7 @@ def call_function(address: str) -> Response:
         )
         status = 200
     except ScanError as error:
-        call["error"], status = with_parameter(error.message, inputs), error.status
+        call["error"], status = labelled_message(error.message, inputs), error.status
     return contract_page(key, contract, status, call=call)
 
 

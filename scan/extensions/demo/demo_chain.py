@@ -26,7 +26,7 @@ from scan.ethereum.blocks import BlockJson, read_json
 from scan.ethereum.signatures import checksummed
 from scan.extensions.demo import replay
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.extensions.demo.demo_run import DRIFTING, DemoState, Key, value_at
+from scan.extensions.demo.demo_state import DRIFTING, DemoState, Key, value_at
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.state_changes import STATE
 from scan.extensions.transaction_details.gas_use import gas_of_steps

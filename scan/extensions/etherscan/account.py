@@ -91,7 +91,7 @@ def internal_transactions(parameters: Parameters) -> Reply:
     window = parameters.window()
     try:
         if parameters.text("txhash"):
-            page, is_traced = internal_transfers.of_transaction(
+            page, is_traced = internal_transfers.transaction_page(
                 reader(), parameters.hash32("txhash"), window, form="etherscan"
             )
             if is_traced is False:

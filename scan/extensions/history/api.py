@@ -17,7 +17,7 @@ from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.extensions.history.sums import monthly_sums
-from scan.extensions.history.sums.monthly_sums import with_worth
+from scan.extensions.history.sums.monthly_sums import valued_page
 from scan.http.hooks import Service
 from scan.http.list_responses import list_body, list_response, next_link, window_of
 from scan.http.request_state import PARAMETER
@@ -128,7 +128,7 @@ def _sums(entity: str, **fixed: str) -> Response:
     address = parameters.optional_address(filters, "address")
 
     def read(window: Window) -> Page:
-        return with_worth(monthly_sums.page(reader(), entity, window, filters, address))
+        return valued_page(monthly_sums.page(reader(), entity, window, filters, address))
 
     return list_response(
         "sums",

@@ -127,7 +127,7 @@ def page(
     if is_grouped:
         window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
     has_total = filters.token is None and filters.counterparty is None and not is_grouped
-    filters = _by_direction(address, filters)
+    filters = _direction_filters(address, filters)
     read = partial(
         reader.row,
         "queries/history_list",
@@ -324,7 +324,7 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     )
 
 
-def _by_direction(address: bytes, filters: HistoryFilter) -> HistoryFilter:
+def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:
     """Return filters that select by direction, which has an index, where the counterparty is the
     address itself."""
     if filters.counterparty != address:

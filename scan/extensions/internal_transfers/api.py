@@ -24,7 +24,7 @@ def list_internal_transfers_of_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
 
     def read(window: Window) -> Page:
-        page, is_traced = internal_transfers.of_transaction(reader(), key, window)
+        page, is_traced = internal_transfers.transaction_page(reader(), key, window)
         if is_traced is None:
             raise reader().not_indexed("This transaction is not indexed.")
         if not is_traced:

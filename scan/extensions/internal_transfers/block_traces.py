@@ -80,12 +80,12 @@ class NodeTraceReader(TraceReader):
                 if transfers > MAX_TRANSFERS:
                     break
         leading = takewhile(lambda block: block.number in traced, blocks)
-        return [
-            with_logged_transfers(block, traced[block.number]) for block in leading
-        ] or self.read(blocks[:1])
+        return [completed_by_logs(block, traced[block.number]) for block in leading] or self.read(
+            blocks[:1]
+        )
 
     def without_traces(self, block: DecodedBlock) -> TracedBlock:
-        return with_logged_transfers(block, super().without_traces(block))
+        return completed_by_logs(block, super().without_traces(block))
 
     def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -224,7 +224,7 @@ class NodeTraceReader(TraceReader):
         log.warning("block %d cannot be traced: %s", block.number, reason)
 
 
-def with_logged_transfers(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
+def completed_by_logs(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
     """Return the traces; where they are not complete, with the transfers by logs of coin, if the
     block has such logs (EIP-7708). Raises MalformedBlock where traces and logs differ."""
     if not block.coin_logs:

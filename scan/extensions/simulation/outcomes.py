@@ -27,7 +27,7 @@ from scan.extensions.transaction_details.decoding import CallToSign, ClearSignin
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL_GAS
 from scan.extensions.transaction_details.explanations import failure_locations, trace_decoding
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
-from scan.extensions.transaction_details.explanations.state_changes import with_names
+from scan.extensions.transaction_details.explanations.state_changes import named_changes
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
@@ -178,7 +178,7 @@ def simulate(
         simulated.append(
             Simulated(
                 _with_names(reader, block, call, outcome, own.simulated),
-                trace_decoding.with_locations(frames, locations),
+                trace_decoding.located_frames(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 failure_locations.innermost(locations, cause),
                 described,
@@ -279,7 +279,7 @@ def _with_names(
 
     at = Block(block.number, to_hex(block.hash))
     calls = outcome.trace.frames
-    changes = with_names(
+    changes = named_changes(
         reader, outcome.changes, at, lambda: calls, hashed, outcome.replaced, implementations
     )
     return outcome._replace(changes=changes)

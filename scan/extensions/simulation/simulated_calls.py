@@ -257,7 +257,7 @@ def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
 def _require_overridden(overrides: Overrides, state: Any) -> None:
     """Raise TracesUnavailable where an account had other values before the call than overrides
     give it: then the node ignores them."""
-    for address, account in _by_address(state["pre"]).items():
+    for address, account in _accounts_by_address(state["pre"]).items():
         override = overrides.get(address, {})
         slots, own_slots = (
             account.get("storage") or {},
@@ -279,7 +279,7 @@ def _number(value: Any) -> int:
 
 def _after(overrides: Overrides, state: Any) -> Overrides:
     """Return the overrides that have the state which a call left, by prestateTracer's answer."""
-    pre, post = (_by_address(state[side]) for side in ("pre", "post"))
+    pre, post = (_accounts_by_address(state[side]) for side in ("pre", "post"))
     merged = {address: dict(account) for address, account in overrides.items()}
     for address in {*pre, *post}:
         if address not in post:
@@ -296,5 +296,5 @@ def _after(overrides: Overrides, state: Any) -> Overrides:
     return merged
 
 
-def _by_address(accounts: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _accounts_by_address(accounts: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {to_hex(data(address, 20)): account for address, account in accounts.items()}

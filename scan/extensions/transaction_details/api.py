@@ -21,7 +21,7 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
     TransactionFailures,
 )
 from scan.extensions.transaction_details.gas_use import gas_use
-from scan.extensions.transaction_details.gas_use.gas_use import by_function
+from scan.extensions.transaction_details.gas_use.gas_use import gas_by_function
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.storage import contract_storage
 from scan.extensions.transaction_details.storage.layout import StorageLayouts
@@ -79,11 +79,11 @@ def _traced(record: Mapping[str, Any], **read: object) -> requests.Response:
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas(transaction_hash: str) -> requests.Response:
     record, _ = indexed_transaction(transaction_hash)
-    gas = gas_use.of_transaction(requests.reader(), record)
+    gas = gas_use.transaction_gas(requests.reader(), record)
     return requests.json_value(
         {
-            **_of_transaction(record),
-            "functions": [function.record() for function in by_function(gas.calls)],
+            **_transaction_fields(record),
+            "functions": [function.record() for function in gas_by_function(gas.calls)],
             "callCount": gas.call_count,
             "truncated": gas.is_truncated,
             "unproven": ["functions", "callCount"],
@@ -96,10 +96,10 @@ def get_gas(transaction_hash: str) -> requests.Response:
 def get_gas_by_line(transaction_hash: str) -> requests.Response:
     record, _ = indexed_transaction(transaction_hash)
     lines = gas_use.lines_of_transaction(requests.reader(), record)
-    return requests.json_value({**_of_transaction(record), **lines.record()})
+    return requests.json_value({**_transaction_fields(record), **lines.record()})
 
 
-def _of_transaction(record: Mapping[str, Any]) -> dict[str, Any]:
+def _transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "transactionHash": record["hash"],
         "blockNumber": record["blockNumber"],
@@ -111,7 +111,7 @@ def _of_transaction(record: Mapping[str, Any]) -> dict[str, Any]:
 @blueprint.get("/contracts/<address>/gas")
 def get_gas_of_methods(address: str) -> requests.Response:
     requests.query_arguments()
-    methods = gas_use.of_contract(requests.reader(), parameters.address(address))
+    methods = gas_use.contract_gas(requests.reader(), parameters.address(address))
     return requests.json_value({"methods": [method.record() for method in methods]})
 
 
@@ -119,7 +119,9 @@ def get_gas_of_methods(address: str) -> requests.Response:
 @requests.requires(requests.Prerequisite.NODE)
 def list_pending(address: str) -> requests.Response:
     requests.query_arguments()
-    listed = pending_transactions.of_sender(requests.reader(), parameters.address(address))
+    listed = pending_transactions.sender_transactions(
+        requests.reader(), parameters.address(address)
+    )
     return requests.json_value(
         {
             "pendingTransactions": listed.records,

@@ -29,7 +29,7 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
     FunctionGas,
     MethodGas,
     boxes,
-    by_function,
+    gas_by_function,
     height,
     whole_gas,
 )
@@ -127,11 +127,11 @@ def _with_lines(shown: ShownGas, transaction: Record) -> ShownGas:
 
 
 def _shown(transaction: Record) -> ShownGas:
-    gas = gas_use.of_transaction(reader(), transaction)
+    gas = gas_use.transaction_gas(reader(), transaction)
     usual = _usual(transaction)
     return ShownGas(
         boxes=boxes(gas.calls),
-        functions=by_function(gas.calls),
+        functions=gas_by_function(gas.calls),
         whole_gas=whole_gas(gas.calls),
         call_count=gas.call_count,
         is_truncated=gas.is_truncated,
@@ -143,7 +143,7 @@ def _usual(transaction: Record) -> MethodGas | None:
     method, to_address = transaction["methodId"], transaction["toAddress"]
     if not method or not to_address:
         return None
-    methods = gas_use.of_contract(reader(), data(to_address, 20))
+    methods = gas_use.contract_gas(reader(), data(to_address, 20))
     return next((known for known in methods if known.method_id == method), None)
 
 
@@ -194,7 +194,7 @@ def _page_of_gone(transaction_hash: bytes, failure: str | None = None) -> Respon
 def _pending_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
     """Return the values of address_pending.html."""
     query_arguments("tab")
-    listed = pending_transactions.of_sender(reader(), key)
+    listed = pending_transactions.sender_transactions(reader(), key)
     decoding.add_methods(reader(), listed.records)
     return None, {"pending": listed, "names": names_of(listed.records, to_hex(key))}
 

@@ -59,7 +59,7 @@ def _page(window: Window) -> Page:
     transaction_hash = text("transaction_hash")
     if transaction_hash is not None:
         key = parameters.hash32(transaction_hash, "transaction_hash")
-        page = user_operations.of_transaction(reader(), key, window._replace(direction="asc"))
+        page = user_operations.transaction_page(reader(), key, window._replace(direction="asc"))
         return page or Page("[]", 0, 0)
     block = lists.number("block_number")
     if block is not None:
@@ -103,7 +103,7 @@ def _party(address_hash: str, side: str) -> dict[str, Any]:
 def get_operation(operation_hash: str) -> Response:
     """Return an operation; details of its bundle are null where they are not known."""
     key = parameters.hash32(operation_hash, "operation_hash_param")
-    records = user_operations.with_hash(reader(), key)
+    records = user_operations.operations_with_hash(reader(), key)
     if not records:
         raise NotFound("No user operation with this hash is indexed.")
     record = records[0]
@@ -157,7 +157,7 @@ def _raw(record: lists.Record, signed: Mapping[str, str]) -> dict[str, str]:
 
 
 def search_result(reader: Reader, operation_hash: bytes) -> dict[str, Any] | None:
-    records = user_operations.with_hash(reader, operation_hash)
+    records = user_operations.operations_with_hash(reader, operation_hash)
     return {"type": "user_operation", **renamed("searched", records[0])} if records else None
 
 

@@ -136,7 +136,7 @@ def _functions(readers: dict[str, _Read]) -> dict[bytes, _Function]:
     }
 
 
-def _of_aggregators(read: _Read) -> _Read:
+def _aggregated(read: _Read) -> _Read:
     return lambda bundles: [operation for packed, *_ in bundles for operation in read(packed)]
 
 
@@ -144,8 +144,8 @@ def _of_aggregators(read: _Read) -> _Read:
 BUNDLES: dict[str, _Read] = {
     f"handleOps({_UNPACKED}[],address)": _unpacked,
     f"handleOps({_PACKED}[],address)": _packed,
-    f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _of_aggregators(_unpacked),
-    f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _of_aggregators(_packed),
+    f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _aggregated(_unpacked),
+    f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _aggregated(_packed),
 }
 _BUNDLES = _functions(BUNDLES)
 
@@ -164,7 +164,7 @@ def _lists(targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[byt
     return _several([*zip(targets, values or [0] * len(targets), inputs, strict=True)])
 
 
-def _by_mode(mode: bytes, data: bytes) -> Calls:
+def _mode_calls(mode: bytes, data: bytes) -> Calls:
     """Decode the calls of ERC-7579's execute. The first byte of the mode tells a single call, a
     batch and a delegated call apart. Raises ValueError for other modes."""
     if mode[0] == 1:
@@ -188,6 +188,6 @@ EXECUTIONS: dict[str, _Read] = {
     "executeBatch(address[],uint256[],bytes[])": _lists,
     "executeBatch_y6U(address[],uint256[],bytes[])": _lists,
     "executeBatch((address,uint256,bytes)[])": _several,
-    "execute(bytes32,bytes)": _by_mode,
+    "execute(bytes32,bytes)": _mode_calls,
 }
 _EXECUTIONS = _functions(EXECUTIONS)

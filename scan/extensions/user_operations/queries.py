@@ -58,7 +58,7 @@ def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
     return filtered_page(reader, "user_operations", filters, window)
 
 
-def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> Page | None:
+def transaction_page(reader: Reader, transaction_hash: bytes, window: Window) -> Page | None:
     """Return a page of a transaction's operations; None if it is not indexed."""
     traversal = window.traversal("transaction's user operations", {"hash": transaction_hash})
     row = reader.row(
@@ -73,7 +73,7 @@ def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> P
     return None if row[0] is None else Page.of_row(reader, "user_operations", traversal, row)
 
 
-def with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
+def operations_with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
     """Return the newest records with a hash, up to the number that the statement lists."""
     (text,) = reader.row("queries/user_operations_get", hash=operation_hash)
     records: list[dict[str, Any]] = orjson.loads(text)

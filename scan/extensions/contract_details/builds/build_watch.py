@@ -127,7 +127,7 @@ class Builds(BuiltCreations):
         creations = map(build_sources.creation_of, contracts)
         self._creations[file] = [creation for creation in creations if creation is not None]
         self._contracts[file] = [
-            form for built in contracts for form in build_sources.with_blueprint(built)
+            form for built in contracts for form in build_sources.contract_and_blueprint(built)
         ]
         self._bytes += self._size_of(file)
         while self._bytes > MAX_BYTES:

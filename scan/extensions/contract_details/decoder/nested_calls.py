@@ -72,7 +72,7 @@ def _readers() -> Mapping[str, Read]:
     return {**CALLS, **registry.merged(part.calls for part in registry.parts(Decoder))}
 
 
-def _of_itself(inputs: Sequence[bytes]) -> Sequence[tuple[Any, ...]]:
+def _inner_calls(inputs: Sequence[bytes]) -> Sequence[tuple[Any, ...]]:
     """Return the calls that a contract makes of itself."""
     return [(None, 0, calldata) for calldata in inputs]
 
@@ -81,7 +81,7 @@ def _one(to: bytes, value: int, data: bytes, *_: object) -> Sequence[tuple[Any, 
     return [(to, value, data)]
 
 
-def _by_operation(
+def _operation_call(
     to: bytes, value: int, data: bytes, operation: int, *_: object
 ) -> Sequence[tuple[Any, ...]]:
     return [(to, value, data, operation == 1)]
@@ -126,9 +126,9 @@ _TIMELOCK_BATCH = (
     "(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt"
 )
 CALLS: Mapping[str, Read] = {
-    "multicall(bytes[] data)": _of_itself,
-    "multicall(uint256 deadline, bytes[] data)": lambda _, inputs: _of_itself(inputs),
-    "multicall(bytes32 previousBlockhash, bytes[] data)": lambda _, inputs: _of_itself(inputs),
+    "multicall(bytes[] data)": _inner_calls,
+    "multicall(uint256 deadline, bytes[] data)": lambda _, inputs: _inner_calls(inputs),
+    "multicall(bytes32 previousBlockhash, bytes[] data)": lambda _, inputs: _inner_calls(inputs),
     f"aggregate({_CALL})": _pairs,
     f"blockAndAggregate({_CALL})": _pairs,
     f"tryAggregate(bool requireSuccess, {_CALL})": lambda _, calls: _pairs(calls),
@@ -140,9 +140,9 @@ CALLS: Mapping[str, Read] = {
         lambda calls: [(target, value, data) for target, _, value, data in calls]
     ),
     f"execTransaction{_SAFE}, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice,"
-    " address gasToken, address refundReceiver, bytes signatures)": _by_operation,
-    f"execTransactionFromModule{_SAFE})": _by_operation,
-    f"execTransactionFromModuleReturnData{_SAFE})": _by_operation,
+    " address gasToken, address refundReceiver, bytes signatures)": _operation_call,
+    f"execTransactionFromModule{_SAFE})": _operation_call,
+    f"execTransactionFromModuleReturnData{_SAFE})": _operation_call,
     "multiSend(bytes transactions)": _packed,
     f"schedule{_TIMELOCK}, uint256 delay)": _one,
     f"execute{_TIMELOCK})": _one,

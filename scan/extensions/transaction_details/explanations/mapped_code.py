@@ -259,7 +259,7 @@ def read_steps(answer: Any) -> FailingSteps:
     """Return the last offsets of failed calls, in their order, by the place of the call in the
     trace. Raises TypeError, KeyError or ValueError for a malformed answer."""
     if isinstance(answer, dict):
-        return _of_struct_logs(answer["structLogs"])
+        return _failing_steps(answer["structLogs"])
     return {
         tuple(step_traces.whole_number(index, step_traces.MOST_STEPS) for index in path): [
             step_traces.whole_number(step, step_traces.MOST_STEPS) for step in steps[:STEPS]
@@ -268,7 +268,7 @@ def read_steps(answer: Any) -> FailingSteps:
     }
 
 
-def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
+def _failing_steps(logs: Sequence[Any]) -> FailingSteps:
     failed: dict[tuple[int, ...], Sequence[int]] = {}
     calls = [_Call((), [])]
     inner = [0]  # the calls that each of them has made

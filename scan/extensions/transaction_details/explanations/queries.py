@@ -25,16 +25,16 @@ from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
     StateChanges,
-    with_names,
+    named_changes,
 )
 from scan.extensions.transaction_details.explanations.summary_facts import Facts
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
+    located_frames,
     names_of,
-    with_gas_of_transaction,
-    with_locations,
+    trace_with_gas,
 )
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailure,
@@ -141,14 +141,14 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     has_failed = trace.frames[0].failure is not None
     if has_failed == record["status"] and "status" not in record["unproven"]:
         raise UpstreamFailed(MALFORMED)
-    trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
+    trace = trace_with_gas(trace, record["gasLimit"], int(record["gasUsed"]))
     block = Block(sent.block_number, sent.block_hash)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
     cause = trace.failure.trace_address if trace.failure else ()
     locations = _locations(
         reader, record, failure_locations.failed_calls(trace.frames, names_of(frames)), cause
     )
-    return trace, with_locations(frames, locations)
+    return trace, located_frames(frames, locations)
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
@@ -158,7 +158,7 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
     changes: StateChanges = traces.read(reader.node, sent, STATE_CHANGES)
     block = Block(sent.block_number, sent.block_hash)
     gas_used = int(record["gasUsed"])
-    return with_names(
+    return named_changes(
         reader,
         changes,
         block,
@@ -189,7 +189,7 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
     if not record["status"]:
         return facts
     key = data(record["hash"], 32)
-    internal, is_traced = internal_transfers.of_transaction(
+    internal, is_traced = internal_transfers.transaction_page(
         reader, key, Window(MAX_INTERNAL, 0, "asc")
     )
     count = internal.total or 0

@@ -127,7 +127,7 @@ def approvals(facts: Facts) -> list[Approval]:
     }
     for log in facts.details.logs or ():
         if log.address == PERMIT2 and log.topics and log.topics[0] in PERMIT2_APPROVALS:
-            approval = _by_permit2(words_of(log), facts.sender)
+            approval = _permit2_approval(words_of(log), facts.sender)
             if approval is not None:
                 is_before = log.log_index < sent.get(approval.token, -1)
                 approval = approval._replace(may_be_spent=is_before)
@@ -157,7 +157,7 @@ def approvals(facts: Facts) -> list[Approval]:
     return [approval for approval in left.values() if approval.amount != 0]
 
 
-def _by_permit2(words: Sequence[bytes], sender: str) -> Approval | None:
+def _permit2_approval(words: Sequence[bytes], sender: str) -> Approval | None:
     """Return the sender's approval in an event of Permit2, whose largest amount, 2**160 - 1, is
     unlimited; None where it is another owner's."""
     owner, token, spender = map(address_of, words[:3])

@@ -100,7 +100,7 @@ def names_of(frames: Sequence[DecodedFrame]) -> dict[CallPath, str]:
     return {d.frame.trace_address: d.function.name for d in frames if d.function}
 
 
-def with_locations(
+def located_frames(
     frames: Sequence[DecodedFrame], locations: Mapping[CallPath, Location]
 ) -> list[DecodedFrame]:
     """Return the calls with the lines in which they failed."""
@@ -109,7 +109,7 @@ def with_locations(
     ]
 
 
-def with_gas_of_transaction(
+def trace_with_gas(
     trace: TransactionTrace, gas_limit: str | None, gas_used: int
 ) -> TransactionTrace:
     """Return the trace with the transaction's gas limit and gas used at the outermost call, as geth

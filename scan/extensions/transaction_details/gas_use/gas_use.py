@@ -128,7 +128,7 @@ def _own(total: int | None, inside: int, *, is_known: bool) -> int | None:
     return max(0, total - inside) if total is not None and is_known else None
 
 
-def by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
+def gas_by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
     """Return the functions that were called, those that took most by themselves first."""
     functions: dict[_Function, FunctionGas] = {}
     around: dict[
@@ -234,7 +234,7 @@ class GasOfCalls(NamedTuple):
     is_truncated: bool
 
 
-def of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
+def transaction_gas(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
     """Return the gas of a transaction's calls. Raises TracesUnavailable, UpstreamFailed."""
     trace, frames = explanations.calls(reader, record)
     return GasOfCalls(
@@ -253,10 +253,10 @@ def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> gas_of_st
     gas = traces.read(reader.node.within(TIMEOUT_S), sent, gas_of_steps.GAS_OF_STEPS)
     if gas.first and record["gasLimit"] is not None and gas.first > int(record["gasLimit"]):
         raise UpstreamFailed(MALFORMED)
-    return gas_of_steps.by_line(reader.sources, gas, frames, record)
+    return gas_of_steps.gas_by_line(reader.sources, gas, frames, record)
 
 
-def of_contract(reader: Reader, address: bytes) -> list[MethodGas]:
+def contract_gas(reader: Reader, address: bytes) -> list[MethodGas]:
     """Return what the newest calls of a contract took, by method, those with most calls first."""
     (text,) = reader.row(
         "gas_use/transactions_list_gas", address=address, limit=MAX_CALLS, most=MAX_OF_METHOD

@@ -66,7 +66,7 @@ class Listed(NamedTuple):
         return any("fromAddress" in record["unproven"] for record in self.records)
 
 
-def of_sender(reader: Reader, sender: bytes) -> Listed:
+def sender_transactions(reader: Reader, sender: bytes) -> Listed:
     """Return what the node's pool has of a sender."""
     reader.do_not_cache()
     pool = _pool(reader.node.within(TIMEOUT_S), sender)
