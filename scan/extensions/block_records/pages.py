@@ -1,12 +1,5 @@
-"""The authorizations of a transaction and of an account, on their pages.
-
-The blobs of a block, on its page.
-
-/earnings, and the section of a block's page with what its producer earned.
-
-The requests that a block submitted, on its page.
-
-The messages of a transaction and of an address, on their pages.
+"""Sections and tabs of what blocks have besides transactions and logs: authorizations, blobs,
+requests and messages; /earnings, and the section of a block with what its producer earned.
 """
 
 import json

@@ -1,8 +1,5 @@
-"""The kind and the implementations of proxies in Blockscout's form.
-
-Addresses as Blockscout shows them in every object: with names, tags and proxy fields.
-
-Tokens, their transfers, holders and items as Blockscout shows them.
+"""Addresses as Blockscout shows them in every object, with names, tags and fields of proxies;
+tokens, their transfers, holders and items.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,12 +1,6 @@
-"""Statistics of each day (UTC), counted as blocks are written, and activity over time.
-
-The contracts that transactions called most in a time up to the newest block.
-
-The price of gas: the newest base fees, tips, and the gas of common actions.
-
-The largest transfers of coin or of a token, of a day or among the newest.
-
-The largest transfers of a day, as pages of charts and of tokens show them.
+"""Statistics of each day (UTC), counted as blocks are written: activity over time, the contracts
+that were called most, the price of gas (base fees, tips, common actions), and the largest transfers
+of coin or of a token, of a day or among the newest.
 """
 
 import json

@@ -1,10 +1,6 @@
-"""Claims of other explorers about contracts that are not verified here.
-
-The data of an address's contract tab: its sources, functions and values.
-
-The contract tab of an address and of a token, with its own tabs Code, Read and Write.
-
-What the head of an address's page says of a proxy: where its calls go.
+"""The contract tab of an address and of a token: sources, functions and values in the tabs Code,
+Read and Write, claims of other explorers where nothing is verified here; and what the head of the
+page says of a proxy: where its calls go.
 """
 
 import json

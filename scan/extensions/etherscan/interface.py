@@ -1,10 +1,7 @@
-"""Documented actions that Scan does not answer, each with its reason.
+"""/api and /v2/api: one Etherscan-compatible request, from its parameters and chain id to the
+response of its action, by module and lower-case name; and the list of chains.
 
-The function of each action, by module; names are in lower case.
-
-One Etherscan-compatible request: parameters, chain id, action, response; the list of chains.
-
-/api and /v2/api among the interfaces.
+Documented actions that Scan does not answer are here with their reasons.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,10 +1,7 @@
-"""What mails say. Their headers have words of this file, addresses that were checked, and hex.
+"""The mails of a site: what they say, and its SMTP server, with one connection for each mail. Mails
+that ask for a confirmation are sent beside serving: no request waits for an SMTP server.
 
-The operator's SMTP server: one connection for each mail.
-
-The mails of a site: its SMTP server and what they say.
-
-Mails that ask for a confirmation, sent beside serving: no request waits for an SMTP server.
+Headers have words of this file, addresses that were checked, and hex.
 """
 
 import logging

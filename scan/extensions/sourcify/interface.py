@@ -1,8 +1,5 @@
-"""Converts Sourcify's verification requests to bodies of /api/v1/verify.
-
-Endpoints for contracts, verification and the list of chains, which has one entry.
-
-/v2 and /server among the interfaces.
+"""/v2 and /server: contracts, verification, and the list of chains, which has one entry.
+Verification requests of Sourcify's become bodies of /api/v1/verify.
 """
 
 import json

@@ -1,11 +1,7 @@
-"""The call, the input and the events on a transaction's page, and the methods in lists.
-
-The tab of a transaction's page with the gas of its calls.
-
-The page of a transaction that is not indexed, as the node has it or what became of it; and the
-tab of an address with its pending transactions.
-
-The tab of a contract's page with its variables, read from the node.
+"""The parts of a transaction's page: the call, the input and the events, the gas of its calls;
+methods in lists; the page of a transaction that is not indexed, as the node has it or what became
+of it, the tab of an address with its pending transactions, and that of a contract with its
+variables.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

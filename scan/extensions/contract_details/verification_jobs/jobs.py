@@ -1,8 +1,6 @@
-"""Background verifications: submitted, run by job_runner.py, kept in the database for a day.
+"""Background verifications: submitted, run under leases, kept in the database for a day.
 
 Whoever knows a job's id may read its result. Any number of processes share the jobs.
-
-The runner of verification jobs under leases. Runners of several processes share the jobs.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Limits on the documents that are fetched from one site, and from all slow sites together.
 
-The queue of documents to fetch, bounded in all, and for each site by site_limits.py.
+The queue of documents to fetch, bounded in all, and for each site.
 
 Names, traits and pictures of items: from the chain at once, from elsewhere in the background.
 """
