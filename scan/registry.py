@@ -158,8 +158,7 @@ def _hooks(module: str, contract: type[_Part]) -> Sequence[_Part]:
             raise
         raise _broken(module, _with_nearest(str(error), contract)) from error
     several = hooks if isinstance(hooks, tuple) else (hooks,)
-    name = module.rpartition(".")[2]
-    if not all(isinstance(one, Part) and one.module == name for one in several):
+    if not all(isinstance(one, Part) and module.endswith(f".{one.module}") for one in several):
         raise _broken(module, f"HOOKS is no {contract.__name__}")
     return [one for one in several if isinstance(one, contract)]
 
