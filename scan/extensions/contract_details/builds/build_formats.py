@@ -210,9 +210,7 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
         stated = stated or decoded.compiler.partition("-")[2]
     stated = stated or str((decoded.input or {}).get("version") or "")
     for path, contracts in outputs.items():
-        source_language = language or (
-            VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name
-        )
+        own = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
         for name, contract in contracts.items():
             code = contract.evm.deployed_bytecode if contract.evm else None
             if contract.evm is None or code is None or not code.object:
@@ -220,20 +218,12 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
             compiler = metadata_of(contract.metadata).get("compiler", {})
             version = stated or str(compiler.get("version") or "")
             creation = contract.evm.bytecode or Code()
-            if source_language == VYPER.name:
+            if own == VYPER.name:
                 runtime = _vyper_code(creation.object, code.object, version)
             else:
                 runtime = linked(code.object, code.immutable_references)
             yield BuiltContract(
-                file,
-                COMPILATION,
-                path,
-                name,
-                source_language,
-                version,
-                runtime,
-                bytes(contract.abi),
-                creation,
+                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi), creation
             )
 
 
