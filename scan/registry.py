@@ -3,8 +3,9 @@
 The core knows no extension by name: it asks here for the parts that they bring. The package of an
 extension declares it as EXTENSION. Its parts are modules and folders of standard names, in its
 folder or in folders in it, and a part is imported when it is first needed. A part is a module that
-binds HOOKS to an object of its type, a Part: the types stand in settings.py and in hooks.py of the
-rooms that read them, and of extensions that have hooks for others. The type checker holds whoever
+binds HOOKS to an object of its type, a Part, or to several: what serves stands in one api.py, which
+only processes that serve import. The types stand in settings.py and in hooks.py of the rooms that
+read them, and of extensions that have hooks for others. The type checker holds whoever
 brings a hook, and whoever reads one, to the hook's type.
 
 `SCAN_EXTENSIONS` chooses among the folders. An extension that is off keeps its tables, so that the
@@ -148,7 +149,8 @@ def _read(contract: Any, of_installed: bool) -> Sequence[tuple[str, Any]]:
 
 
 def _hooks(module: str, contract: type[_Part]) -> Sequence[_Part]:
-    """Return what a module binds HOOKS to: an object of the part's type, or a tuple of them."""
+    """Return the objects of a part's type to which a module binds HOOKS: one, or a tuple of parts
+    that have this module in common."""
     try:
         hooks = getattr(import_module(module), "HOOKS", None)
     except TypeError as error:
@@ -156,9 +158,9 @@ def _hooks(module: str, contract: type[_Part]) -> Sequence[_Part]:
             raise
         raise _broken(module, _with_nearest(str(error), contract)) from error
     several = hooks if isinstance(hooks, tuple) else (hooks,)
-    if not all(isinstance(one, contract) for one in several):
+    if not all(isinstance(one, Part) and module.endswith(f".{one.module}") for one in several):
         raise _broken(module, f"HOOKS is no {contract.__name__}")
-    return several
+    return [one for one in several if isinstance(one, contract)]
 
 
 def _broken(module: str, reason: str) -> SettingError:

@@ -185,7 +185,7 @@ def test_an_extension_imports_those_that_it_declares():
 
 
 def _extension(module):
-    """`scan.extensions.block_records.blobs.rows` -> blobs; None for what is no extension."""
+    """`scan.extensions.block_records.rows` -> blobs; None for what is no extension."""
     names = module.split(".")
     return names[2] if names[:2] == ["scan", "extensions"] and len(names) > 2 else None
 
@@ -260,7 +260,7 @@ LEARNING_THE_CHAIN = set(
     """
         scan.commands.run scan.commands.startup scan.extensions.operations.doctor.checks
         scan.extensions.backfill.cluster scan.extensions.demo.chain_recording
-        scan.extensions.names.service
+        scan.extensions.names.api
     """.split()
 )
 

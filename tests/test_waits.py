@@ -32,7 +32,7 @@ OF_NODE = {
     GATEWAY: "the door",
     "scan.ethereum.client": "the node",
     **dict.fromkeys(OF_INDEXER, "beside the rows of blocks, for the indexer"),
-    "scan.extensions.names.service": "makes that of Ethereum, for a gateway of its own",
+    "scan.extensions.names.api": "makes that of Ethereum, for a gateway of its own",
 }
 # Sessions with the node, each with the client that its places are counted for.
 SESSIONS = {
@@ -129,7 +129,7 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     assert users == OF_NODE.keys() or taken_away()
     of_command = "scan.extensions.contract_details.contract_import.importer"
     makers = {
-        "NodeGateway": {"app", "scan.extensions.names.service", of_command},
+        "NodeGateway": {"app", "scan.extensions.names.api", of_command},
         "node_of_index": {"app", of_command},
     }
     for maker, in_modules in makers.items():

@@ -40,7 +40,7 @@ class Service(Part, Generic[Kind]):
     """What lives as long as the process, where it is made of the core's; Sources.get() returns it
     by type, and makes what needs no arguments."""
 
-    module = "service"
+    module = "api"
     make: Callable[[Services], Kind]
     """Makes it."""
     base: type[Kind] | None = None
@@ -57,6 +57,6 @@ class Startable(Protocol):
 class Worker(Part):
     """What runs beside serving."""
 
-    module = "worker"
+    module = "api"
     threads: Callable[[Services], Iterable[Startable]]
     """What a worker starts, and stops at its end, such as WorkerThread."""

@@ -11,6 +11,6 @@ from scan.registry import Part
 class Entities(Part):
     """Entities whose pages are no plain lists."""
 
-    module = "entities"
+    module = "api"
     pages: Mapping[str, Callable[..., Page]]
     """Functions of a reader, a window and filters, by entity."""

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from scan import json_bodies
-from scan.extensions.mcp import endpoint
+from scan.extensions.mcp import interface
 from tests.http.test_doors import BODIES, application, path_of
 
 __all__ = ["application"]
@@ -29,7 +29,7 @@ def test_no_route_parses_json_beyond_its_bounds(application, monkeypatch, body):
         return loads(text, **hooks)
 
     monkeypatch.setattr(json_bodies, "check_json", check)
-    monkeypatch.setattr(endpoint, "check_json", check)
+    monkeypatch.setattr(interface, "check_json", check)
     for module in ("json", "orjson"):
         monkeypatch.setattr(f"{module}.loads", parse)
     statuses = {}

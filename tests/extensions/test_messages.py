@@ -8,7 +8,7 @@ from eth_abi import decode
 from eth_utils import keccak
 
 from app import create_app
-from scan.extensions.block_records.messages_to_l1.rows import MAX_DATA_BYTES
+from scan.extensions.block_records.rows import MAX_DATA_BYTES
 from tests.extensions.blockscout.published import faults
 from tests.extensions.blockscout.test_responses import Asking
 from tests.extensions.chains.test_op_stack import PASSED, PASSER, rollup

@@ -3,16 +3,9 @@
 import orjson
 
 from scan.extensions.addresses_by_balance import queries
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import (
-    address,
-    amount,
-    first_window,
-    list_response,
-    one_of,
-    together,
-)
 from scan.extensions.blockscout.routing import routes
 from scan.http.requests import Response, reader
 
@@ -22,10 +15,10 @@ blueprint = routes("addresses_by_balance")
 @blueprint.path("/addresses")
 def list_addresses() -> Response:
     """Return the addresses with at least one coin, the largest balance first."""
-    one_of("sort", ("balance",))
-    one_of("order", ("desc",))
-    position = together(fetched_coin_balance=amount, hash=address)
-    page = queries.page(reader(), first_window()._replace(position=position))
+    lists.one_of("sort", ("balance",))
+    lists.one_of("order", ("desc",))
+    position = lists.together(fetched_coin_balance=lists.amount, hash=lists.address)
+    page = queries.page(reader(), lists.first_window()._replace(position=position))
     records = orjson.loads(page.data)
     known = AddressObjects(record["address"] for record in records)
     items = [
@@ -40,7 +33,7 @@ def list_addresses() -> Response:
     if page.next is not None:
         last = items[-1]
         following = {"fetched_coin_balance": last["coin_balance"], "hash": last["hash"]}
-    return list_response(items, following, exchange_rate=None, total_supply=None)
+    return lists.list_response(items, following, exchange_rate=None, total_supply=None)
 
 
 HOOKS = Blockscout(blueprint=blueprint)

@@ -2,7 +2,7 @@
 call that revokes each.
 
 Input: events, from stored logs by an index of their owners, else from the node. Output:
-/addresses/:address/approvals and a tab. Start with events.py, then queries.py and node_state.py.
+/addresses/:address/approvals and a tab. Start with events.py, then queries.py.
 """
 
 from scan.registry import Extension

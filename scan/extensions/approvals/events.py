@@ -133,7 +133,7 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     missing = [t for t in APPROVAL_TOPICS if stored == "none" or ids.get(t.hex(), default) >= 0]
     events, since = _stored(reader, of_owner, orjson.loads(rows), first)
     if missing:
-        of_node = _of_node(reader, owner, missing, head, first)
+        of_node = _node_events(reader, owner, missing, head, first)
         more = (e for e in of_node.events if token in (None, e.token) and e.block_number >= first)
         events = sorted([*events, *more], reverse=True)
         since = max(since, of_node.since)
@@ -173,7 +173,7 @@ def _stored_event(row: Row) -> Event | None:
     return decode(at, -int(str(topic_id)) - 1, *texts)
 
 
-def _of_node(
+def _node_events(
     reader: Reader, owner: bytes, topics: Sequence[bytes], head: BlockId, first: int
 ) -> OfNode:
     """Return events, read in ranges of blocks as large as the node answers, as far back as time and

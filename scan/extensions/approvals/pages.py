@@ -24,10 +24,10 @@ FIELDS = (
 
 
 def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
-    own = to_hex(key)
+    owner = to_hex(key)
     shown = filtered_list(
-        f"/address/{own}",
-        f"/addresses/{own}/approvals",
+        f"/address/{owner}",
+        f"/addresses/{owner}/approvals",
         FIELDS,
         lambda window, filters: approvals_of(key, filters).page(window),
         tab="approvals",
@@ -35,7 +35,7 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     )
     spenders = (record["spender"] for record in shown.records)
     return shown, {
-        "names": names_of(shown.records, own, *spenders),
+        "names": names_of(shown.records, owner, *spenders),
         "unlimited": _UNLIMITED,
         "may_describe": reader().sources.get(ClearSigning).may_describe(reader()),
     }

@@ -11,13 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scan.audit.node_comparison import NodeComparison
+from scan.commands import startup
 from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
-from scan.commands.startup import (
-    on_stop_signals,
-    prepare_database,
-    require_node,
-    settings_with_database,
-)
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -27,7 +22,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.node_errors import Retries
 from scan.extensions.backfill import trace_command
-from scan.extensions.backfill.history_files import history_options
+from scan.extensions.backfill.history_files import command_options
 from scan.indexer.chain_identity import WrongLogs
 from scan.indexer.node_reader import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
@@ -88,7 +83,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     for option in TLS_OPTIONS:
         file = setting_type(existing_file)
         chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
-    history_options.add_arguments(chain)
+    command_options.add_arguments(chain)
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
@@ -121,12 +116,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         except CannotBackfill as error:
             print(error, file=sys.stderr)
             return NOT_DONE
-    settings = settings_with_database(settings)
-    require_node(settings)
-    prepare_database(settings, may_be_away=False)
+    settings = startup.settings_with_database(settings)
+    startup.require_node(settings)
+    startup.prepare_database(settings, may_be_away=False)
     stop = threading.Event()
     if not options.automatic:  # with it, SIGTERM ends the process at once, as SIGKILL may
-        on_stop_signals(stop.set)
+        startup.on_stop_signals(stop.set)
     memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
     index_bytes = min(memory_bytes // 8, 2 * GB)
     node = node_of_index(settings)
@@ -142,7 +137,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     )
     with closing(backfill_database) as database:
         try:
-            history = None if options.discard else history_options.open_history(settings, options)
+            history = None if options.discard else command_options.open_history(settings, options)
             backfill = ChainBackfill(
                 settings,
                 database,

@@ -1,9 +1,8 @@
-"""The work of a cluster's worker: it writes the files of a range to the shared storage.
+"""Workers of a backfill on several machines, by a scheduler of dask.distributed, to which only this
+module connects.
 
-It reads the node at RPC_URL of its own environment, or else the nodes of the main process.
-
-Workers on several machines, by a scheduler of dask.distributed. Only this module connects to
-it.
+A worker writes the files of a range to the shared storage. It reads the node at RPC_URL of its own
+environment, or else the nodes of the main process.
 """
 
 import functools

@@ -12,17 +12,7 @@ from scan.database.lists import all_entities
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.backfill.warehouse import Warehouse
-from scan.extensions.exports.parquet import (
-    ADDRESS,
-    BLOCK_NUMBER,
-    BOOLEAN,
-    HASH,
-    INDEX,
-    KINDS,
-    TEXT,
-    schema,
-    write_file,
-)
+from scan.extensions.exports import parquet
 from scan.indexer.hooks import Derived, DerivedTable
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
@@ -97,25 +87,25 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
     "indexed_tokens": (
         "bulk/tokens_list",
         {
-            "address": ADDRESS,
-            "type": TEXT,
-            "has_items": BOOLEAN,
-            "wraps_since": BLOCK_NUMBER,
-            "block_number": BLOCK_NUMBER,
-            "log_index": INDEX,
+            "address": parquet.ADDRESS,
+            "type": parquet.TEXT,
+            "has_items": parquet.BOOLEAN,
+            "wraps_since": parquet.BLOCK_NUMBER,
+            "block_number": parquet.BLOCK_NUMBER,
+            "log_index": parquet.INDEX,
         },
     ),
     "indexed_pools": (
         "bulk/pools_list",
         {
-            "address": ADDRESS,
-            "dex": TEXT,
-            "token0": ADDRESS,
-            "token1": ADDRESS,
-            "block_number": BLOCK_NUMBER,
+            "address": parquet.ADDRESS,
+            "dex": parquet.TEXT,
+            "token0": parquet.ADDRESS,
+            "token1": parquet.ADDRESS,
+            "block_number": parquet.BLOCK_NUMBER,
         },
     ),
-    "indexed_dexes": ("bulk/dexes_list", {"name": TEXT, "dex_id": pyarrow.int32()}),
+    "indexed_dexes": ("bulk/dexes_list", {"name": parquet.TEXT, "dex_id": pyarrow.int32()}),
 }
 
 
@@ -141,7 +131,7 @@ def open_files(
             if not path.exists():
                 source = str(files.path(candidates, blocks))
                 rows = warehouse.arrow(SELECT[kind], file=source)
-                write_file(path, rows.cast(schema(KINDS[kind])))
+                parquet.write_file(path, rows.cast(parquet.schema(parquet.KINDS[kind])))
         advance()
     for kind in SELECTED:
         warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
@@ -151,7 +141,7 @@ def open_files(
         warehouse.define(statement)
     topics = [topic for topic, _ in warehouse.rows("bulk/topics_count")]
     numbers = database.rows("indexer/event_topics_insert", topics=topics) if topics else []
-    columns = {"topic0": HASH, "topic_id": pyarrow.int32()}
+    columns = {"topic0": parquet.HASH, "topic_id": pyarrow.int32()}
     warehouse.set_rows("indexed_topics", _table(columns, numbers))
 
 
@@ -199,4 +189,6 @@ def _file_ordinals(files: RangeFiles, ranges: Sequence[Range]) -> pyarrow.Table:
         for blocks in ranges:
             rows.append((kind, str(files.path(kind, blocks)), rows_before))
             rows_before += files.row_count(kind, blocks)
-    return _table({"kind": TEXT, "filename": TEXT, "rows_before": BLOCK_NUMBER}, rows)
+    return _table(
+        {"kind": parquet.TEXT, "filename": parquet.TEXT, "rows_before": parquet.BLOCK_NUMBER}, rows
+    )

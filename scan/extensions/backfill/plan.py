@@ -1,9 +1,7 @@
-"""The plan of a backfill, which the database keeps, and the errors that stop a backfill.
+"""The plan of a backfill, which the database keeps, its progress, and the errors that stop it.
 
-Progress of a backfill: of each stage in the log, of the whole in the database for /readyz.
-
-Attempts at a step of a backfill: repeated after errors of node and database, which are logged
-once.
+Progress is that of each stage in the log, and of the whole in the database for /readyz. A step is
+tried again after errors of node and database, which are logged once.
 """
 
 import logging

@@ -192,10 +192,10 @@ class NodeLinks:
     def are_of_node(self, files: RangeFiles, blocks: Range) -> bool:
         """Return whether the node has a range's last block. A block of another source is taken to
         be the node's where the node has no block at its place any more."""
-        own = read_hash(self._source.node, blocks.last)
-        if own is None and blocks.last <= self._history_end:
+        node_hash = read_hash(self._source.node, blocks.last)
+        if node_hash is None and blocks.last <= self._history_end:
             return True
-        return own == files.ends(blocks).hash
+        return node_hash == files.ends(blocks).hash
 
     def remove_foreign(self, files: RangeFiles, ranges: Sequence[Range]) -> None:
         """Delete the files of the last ranges that the node has not."""
@@ -232,15 +232,15 @@ class NodeLinks:
     def require_last(self, number: int, hash_: bytes) -> None:
         """Raise Forked where the node has another last block, CannotBackfill where it has none, and
         the operator has not given this hash."""
-        own = read_hash(self._source.node, number)
-        if own is None and number <= self._history_end:
+        node_hash = read_hash(self._source.node, number)
+        if node_hash is None and number <= self._history_end:
             if self._last_hash == hash_:
                 return
             raise CannotBackfill(
                 f"block {number} is 0x{hash_.hex()} in the files, and the node has pruned it: give"
                 " its true hash with --last-hash, or leave --last-block out"
             )
-        if own != hash_:
+        if node_hash != hash_:
             raise Forked(f"the node has another block {number} now")
 
 

@@ -25,14 +25,9 @@ from eth_hash.auto import keccak
 
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
+from scan.commands import startup
 from scan.commands.arguments import add_command
 from scan.commands.audit import SESSION
-from scan.commands.startup import (
-    on_stop_signals,
-    prepare_database,
-    require_node,
-    settings_with_database,
-)
 from scan.contracts.account_state import node_of_index
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import transaction
@@ -42,14 +37,7 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.hex import data, to_hex
-from scan.indexer import chain_identity, partitions
-from scan.indexer.block_rows import (
-    INTERNAL_TRANSFER_COLUMNS,
-    NO_LOGS,
-    UNNUMBERED,
-    FetchedBlock,
-    table_rows,
-)
+from scan.indexer import block_rows, chain_identity, partitions
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 from scan.settings import Settings
@@ -63,8 +51,11 @@ COPIED_BLOCKS = 100
 PATIENCE_S = 600.0  # with a node that fails
 TABLES: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
-        "internal_transfers": INTERNAL_TRANSFER_COLUMNS,
-        **{name: UNNUMBERED[name] for name in ("credits", "contract_creations", "log_emitters")},
+        "internal_transfers": block_rows.INTERNAL_TRANSFER_COLUMNS,
+        **{
+            name: block_rows.UNNUMBERED[name]
+            for name in ("credits", "contract_creations", "log_emitters")
+        },
     }
 )
 CONTRACT_COLUMNS = ("address", "block_number", "code_hash")
@@ -136,7 +127,7 @@ class TraceBackfill:
                     made.append((number, hash_, json.dumps(self._rows(block))))
         return made
 
-    def _fetch(self, first: int, last: int) -> list[FetchedBlock]:
+    def _fetch(self, first: int, last: int) -> list[block_rows.FetchedBlock]:
         try:
             return self._source.blocks(first, last)
         except HistoryPruned:
@@ -153,10 +144,10 @@ class TraceBackfill:
             )
         return f"the node cannot trace block {number}: use one that has its state (an archive node)"
 
-    def _rows(self, fetched: FetchedBlock) -> dict[str, Any]:
+    def _rows(self, fetched: block_rows.FetchedBlock) -> dict[str, Any]:
         """Return what a block's traces add to the tables, as JSON."""
         block = fetched.block
-        made = table_rows(fetched, NO_LOGS)
+        made = block_rows.table_rows(fetched, block_rows.NO_LOGS)
         rows = {"internal_transfers": made.internal_transfers, **made.unnumbered}
         failed = [t.transaction_index for t in block.transactions if not t.status]
         at = BlockId(block.number, block.hash)
@@ -257,11 +248,11 @@ def add_arguments(actions: Any) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if no block lacks traces any more, NOT_DONE if the next run has to continue."""
-    settings = settings_with_database(settings)
-    require_node(settings)
-    prepare_database(settings, may_be_away=False)
+    settings = startup.settings_with_database(settings)
+    startup.require_node(settings)
+    startup.prepare_database(settings, may_be_away=False)
     stop = threading.Event()
-    on_stop_signals(stop.set)
+    startup.on_stop_signals(stop.set)
     node = node_of_index(settings)
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-traces", session=SESSION

@@ -16,16 +16,7 @@ import pyarrow
 from duckdb.sqltypes import BLOB, HUGEINT, VARCHAR
 
 from scan.database.statements import load_statements, render
-from scan.extensions.exports.parquet import (
-    ADDRESS,
-    BYTES,
-    HASH,
-    HASHES,
-    LIMB_BITS,
-    UINT256,
-    ColumnFormat,
-    limb_names,
-)
+from scan.extensions.exports import parquet
 from scan.settings import ROOT
 
 FILE = "derived.duckdb"
@@ -173,7 +164,7 @@ class Warehouse:
 
     @contextmanager
     def copy_text(
-        self, statement: str, table: str, columns: Mapping[str, ColumnFormat]
+        self, statement: str, table: str, columns: Mapping[str, parquet.ColumnFormat]
     ) -> Iterator[tuple[Sequence[str], "CsvReader"]]:
         """Yield the columns of the statement's rows, and a file of the rows as PostgreSQL's CSV.
 
@@ -222,14 +213,18 @@ def _text(statement: str, **texts: str) -> str:
     return loaded.text % names if "%" in loaded.text else loaded.text
 
 
-def _copied(name: str, column: ColumnFormat) -> str:
+def _copied(name: str, column: parquet.ColumnFormat) -> str:
     """Return the expression of a column as text, by macros of sql/bulk where DuckDB's own text is
     not PostgreSQL's."""
-    if column.type == UINT256:
-        return f"uint256_text({', '.join(limb_names(name))}) AS {name}"
-    if column.type == HASHES:
+    if column.type == parquet.UINT256:
+        return f"uint256_text({', '.join(parquet.limb_names(name))}) AS {name}"
+    if column.type == parquet.HASHES:
         return f"bytea_array_text({name}) AS {name}"
-    return f"bytea_text({name}) AS {name}" if column.type in (ADDRESS, HASH, BYTES) else name
+    return (
+        f"bytea_text({name}) AS {name}"
+        if column.type in (parquet.ADDRESS, parquet.HASH, parquet.BYTES)
+        else name
+    )
 
 
 @functools.cache
@@ -263,4 +258,4 @@ def _integer_text(limb_0: int, limb_1: int, limb_2: int, limb_3: int) -> str:
 
 
 def _integer(limbs: Sequence[int]) -> int:
-    return sum(limb << (LIMB_BITS * index) for index, limb in enumerate(limbs))
+    return sum(limb << (parquet.LIMB_BITS * index) for index, limb in enumerate(limbs))

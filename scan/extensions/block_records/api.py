@@ -1,12 +1,5 @@
-"""GET /api/v1/authorizations (EIP-7702).
-
-GET /api/v1/blobs.
-
-GET /api/v1/stats/earnings.
-
-GET /api/v1/execution-requests and /blocks/:numberOrHash/execution-requests.
-
-GET /api/v1/messages-to-l1.
+"""Lists of what blocks have besides transactions and logs: authorizations (EIP-7702), blobs,
+execution requests, messages to L1; and what validators earned, at /stats/earnings.
 """
 
 from collections.abc import Mapping
@@ -21,6 +14,7 @@ from scan.http.list_responses import add_list, list_response
 from scan.http.request_state import PARAMETER
 from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.queries import blocks
+from scan.queries.hooks import Entities
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("authorizations", __name__)
@@ -67,4 +61,4 @@ def list_execution_requests_of_block(block: str) -> Response:
 add_list(blueprint, "/messages-to-l1", "messages_to_l1")
 
 
-HOOKS = Api(blueprints=(blueprint,))
+HOOKS = (Api(blueprints=(blueprint,)), Entities(pages={"authorizations": queries.page}))

@@ -14,16 +14,10 @@ import orjson
 
 from scan.errors import NotFound
 from scan.extensions.block_records.execution_requests.rows import DEPOSIT
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.blocks import window_of
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import (
-    Record,
-    contexts_of,
-    list_response,
-    path_address,
-    read_sparse_page,
-)
 from scan.extensions.blockscout.routing import renaming, routes
 from scan.extensions.blockscout.transactions import indexed
 from scan.http.requests import Response, json_value, reader
@@ -32,7 +26,7 @@ from scan.queries.reader import Reader
 
 UNKNOWN = dict.fromkeys(("blob_data", "kzg_commitment", "kzg_proof"))
 
-blueprint = routes("blobs")
+blueprint = routes("block_records")
 
 
 @blueprint.path("/transactions/<transaction_hash>/blobs")
@@ -41,10 +35,15 @@ def list_blobs(transaction_hash: str) -> Response:
     return json_value({"items": [{"hash": versioned_hash, **UNKNOWN} for versioned_hash in hashes]})
 
 
-ENTITY = "execution_requests"
+REQUESTS = "execution_requests"
 MOST_IN_BLOCK = 8192  # MAX_DEPOSIT_REQUESTS_PER_PAYLOAD of EIP-7732 and before
-TABLE = Path(__file__).with_suffix(".toml")
-renamed = renaming(TABLE)
+NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
+renamed = renaming(
+    Path(__file__).with_suffix(".toml"),
+    nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
+    seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
+    version=lambda nonce: int(nonce) >> NONCE_BITS,
+)
 
 
 @blueprint.path("/beacon/deposits")
@@ -54,14 +53,14 @@ def list_deposits() -> Response:
 
 @blueprint.path("/beacon/deposits/count")
 def get_count() -> Response:
-    page = filtered_page(reader(), ENTITY, {"request_type": DEPOSIT}, Window(1, 0))
+    page = filtered_page(reader(), REQUESTS, {"request_type": DEPOSIT}, Window(1, 0))
     return json_value({"deposits_count": page.total})
 
 
 @blueprint.path("/addresses/<address_hash>/beacon/deposits")
 def list_deposits_of_address(address_hash: str) -> Response:
     """Return the deposits whose withdrawals go to an address."""
-    return _deposits(address=path_address(address_hash))
+    return _deposits(address=lists.path_address(address_hash))
 
 
 @blueprint.path("/blocks/<block>/beacon/deposits")
@@ -80,31 +79,23 @@ def list_deposits_of_transaction(transaction_hash: str) -> Response:
 def count_deposits(reader: Reader, number: int) -> int:
     """Return how many deposits a block has."""
     window = Window(MOST_IN_BLOCK, 0, block_from=number, block_to=number)
-    return filtered_page(reader, ENTITY, {"request_type": DEPOSIT}, window).count
+    return filtered_page(reader, REQUESTS, {"request_type": DEPOSIT}, window).count
 
 
 def _deposits(
     window: Window | None = None, transaction_hash: str | None = None, **filters: Value
 ) -> Response:
-    records, following = read_sparse_page(ENTITY, window, request_type=DEPOSIT, **filters)
+    records, following = lists.read_sparse_page(REQUESTS, window, request_type=DEPOSIT, **filters)
     shown = [r for r in records if transaction_hash in (None, r["transactionHash"])]
-    context_of = contexts_of(shown)
+    context_of = lists.contexts_of(shown)
     deposits = [{**context_of[record["transactionHash"]], **record} for record in shown]
     objects = AddressObjects(d[name] for d in deposits for name in ("fromAddress", "address"))
     items = [renamed("deposit", deposit, address=objects.of_optional) for deposit in deposits]
-    return list_response(items, following)
+    return lists.list_response(items, following)
 
 
-MESSAGES_TO_L1_ENTITY = "messages_to_l1"
+MESSAGES = "messages_to_l1"
 OPTIMISM, ARBITRUM = "optimism", "arbitrum"
-NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
-
-messages_to_l1_renamed = renaming(
-    TABLE,
-    nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
-    seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
-    version=lambda nonce: int(nonce) >> NONCE_BITS,
-)
 
 
 @blueprint.path("/optimism/withdrawals")
@@ -132,26 +123,24 @@ def list_withdrawals_of_transaction(transaction_hash: str) -> Response:
     """Return the messages of a transaction, as many as its record has."""
     messages = indexed(transaction_hash).get("messagesToL1", [])
     _require_form(ARBITRUM, messages)
-    return json_value(
-        {"items": [messages_to_l1_renamed("withdrawal", message) for message in messages]}
-    )
+    return json_value({"items": [renamed("withdrawal", message) for message in messages]})
 
 
 def _messages(form: str) -> Response:
-    messages, following = read_sparse_page(MESSAGES_TO_L1_ENTITY)
+    messages, following = lists.read_sparse_page(MESSAGES)
     _require_form(form, messages)
     objects = AddressObjects(message["sender"] for message in messages)
-    items = [messages_to_l1_renamed(form, message, address=objects.of) for message in messages]
-    return list_response(items, following)
+    items = [renamed(form, message, address=objects.of) for message in messages]
+    return lists.list_response(items, following)
 
 
 def _count(form: str) -> Response:
-    page = filtered_page(reader(), MESSAGES_TO_L1_ENTITY, {}, Window(1, 0))
+    page = filtered_page(reader(), MESSAGES, {}, Window(1, 0))
     _require_form(form, orjson.loads(page.data))
     return json_value(page.total)
 
 
-def _require_form(form: str, messages: list[Record]) -> None:
+def _require_form(form: str, messages: list[lists.Record]) -> None:
     for message in messages[:1]:
         of_optimism = message["gasLimit"] is not None
         if message["nonce"] is None or of_optimism != (form == OPTIMISM):

@@ -1,12 +1,5 @@
-"""The authorizations of a transaction and of an account, on their pages.
-
-The blobs of a block, on its page.
-
-/earnings, and the section of a block's page with what its producer earned.
-
-The requests that a block submitted, on its page.
-
-The messages of a transaction and of an address, on their pages.
+"""Sections and tabs of what blocks have besides transactions and logs: authorizations, blobs,
+requests and messages; /earnings, and the section of a block with what its producer earned.
 """
 
 import json
@@ -22,7 +15,7 @@ from scan.pages.tabs import list_of_address
 from scan.queries.pages import Window, filtered_page
 
 
-def transaction_head(transaction: Record) -> Shown:
+def transaction_authorizations(transaction: Record) -> Shown:
     """Name the authorizations of a transaction, whose accounts its section shows."""
     return Shown({}, records=transaction.get("authorizations", ()))
 
@@ -58,7 +51,7 @@ def requests_of(block: Record, window: Window) -> dict[str, list[Record]]:
     return {"execution_requests": json.loads(page.data)}
 
 
-def messages_to_l1_transaction_head(transaction: Record) -> Shown:
+def transaction_messages(transaction: Record) -> Shown:
     """Name the messages of a transaction, whose senders its section shows."""
     return Shown({}, records=transaction.get("messagesToL1", ()))
 
@@ -67,7 +60,7 @@ HOOKS = (
     Pages(
         sections=(
             TransactionSection(
-                {"transaction": "transaction_authorizations.html"}, transaction_head
+                {"transaction": "transaction_authorizations.html"}, transaction_authorizations
             ),
         ),
         tabs=(
@@ -96,7 +89,7 @@ HOOKS = (
     Pages(
         sections=(
             TransactionSection(
-                {"transaction_events": "transaction_messages.html"}, messages_to_l1_transaction_head
+                {"transaction_events": "transaction_messages.html"}, transaction_messages
             ),
         ),
         tabs=(

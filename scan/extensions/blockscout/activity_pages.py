@@ -21,7 +21,7 @@ from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, 
 from scan.extensions.blockscout.lists import Place, Position, Record, contexts_of, number, one_of
 from scan.extensions.blockscout.routing import text
 from scan.extensions.blockscout.transaction_objects import move_kinds
-from scan.extensions.transaction_details.method_names import contexts
+from scan.extensions.transaction_details.decoding import contexts
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries.cursors import ordinal_at
@@ -234,12 +234,12 @@ class Activity(NamedTuple):
 
     def indexes(self) -> Position:
         """Return the place in the names of Blockscout's items and positions."""
-        block, transaction, rank, *own = self.place
+        block, transaction, rank, *row_indexes = self.place
         shown: Position = dict.fromkeys((OF_INTERNAL, *OF_TRANSFER))
         if rank == TRANSFER:
-            shown |= zip(OF_TRANSFER, own, strict=True)
+            shown |= zip(OF_TRANSFER, row_indexes, strict=True)
         elif rank == INTERNAL:
-            shown[OF_INTERNAL] = own[0]
+            shown[OF_INTERNAL] = row_indexes[0]
         return {**dict(zip(CURSOR, (block, transaction), strict=True)), **shown}
 
 
@@ -287,7 +287,7 @@ def _position(rank: int, place: tuple[int, ...] | None) -> tuple[Place, ...] | N
     """Return the position in a list of the first row after a place."""
     if place is None:
         return None
-    block, transaction, of_rank, *own = place
+    block, transaction, of_rank, *row_indexes = place
     if rank == TRANSACTION:
         return (ordinal_at(reader(), "transactions", block, transaction),)
     entity = "token_transfers" if rank == TRANSFER else "internal_transfers"
@@ -295,7 +295,7 @@ def _position(rank: int, place: tuple[int, ...] | None) -> tuple[Place, ...] | N
     if rank < of_rank:
         transaction += 1  # all of this transaction follow
     elif rank == of_rank:
-        row_index, batch_index = [*own, 0][:2]
+        row_index, batch_index = [*row_indexes, 0][:2]
     at = ordinal_at(
         reader(),
         entity,
@@ -342,8 +342,8 @@ def _activities(rank: int, records: list[Record]) -> Iterator[Activity]:
     moves = move_kinds(records) if rank == INTERNAL else [[] for _ in records]
     for record, of_record in zip(records, moves, strict=True):
         context = context_of[record["transactionHash"]]
-        own = (record["transferIndex"],) if rank == INTERNAL else _of_transfer(record)
-        place = record["blockNumber"], context["transactionIndex"], rank, *own
+        row_indexes = (record["transferIndex"],) if rank == INTERNAL else _of_transfer(record)
+        place = record["blockNumber"], context["transactionIndex"], rank, *row_indexes
         yield Activity(place, record, context, of_record)
 
 

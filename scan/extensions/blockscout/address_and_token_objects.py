@@ -1,8 +1,5 @@
-"""The kind and the implementations of proxies in Blockscout's form.
-
-Addresses as Blockscout shows them in every object: with names, tags and proxy fields.
-
-Tokens, their transfers, holders and items as Blockscout shows them.
+"""Addresses as Blockscout shows them in every object, with names, tags and fields of proxies;
+tokens, their transfers, holders and items.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +10,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.routing import STANDARDS, Object, renamed, text
-from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import addresses, tokens

@@ -9,6 +9,7 @@ import orjson
 
 from scan import parameters
 from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
     TokenObjects,
     TokenTypes,
@@ -23,20 +24,6 @@ from scan.extensions.blockscout.entity_lists import (
     internal_transactions_response,
     transactions_response,
     transfers_response,
-)
-from scan.extensions.blockscout.lists import (
-    Position,
-    Record,
-    address,
-    ascending,
-    contexts_of,
-    first_window,
-    list_response,
-    number,
-    one_of,
-    path_address,
-    position,
-    row_count,
 )
 from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.logs import queries as logs
@@ -58,7 +45,7 @@ blueprint = routes("addresses")
 @blueprint.path("/addresses/<address_hash>")
 def get_address(address_hash: str) -> Response:
     """Return an address, also one that was never seen: it may have a balance."""
-    key = path_address(address_hash)
+    key = lists.path_address(address_hash)
     shown = to_hex(key)
     account = addresses.get(reader(), key)
     party = addresses.parties(reader(), [key])[shown]
@@ -112,7 +99,7 @@ def _creation(created: IndexedCreation | None) -> Object:
 @blueprint.path("/addresses/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
     """Return counts, which are null beyond MOST_COUNTED where each request counts them."""
-    counts = addresses.counts(reader(), path_address(address_hash), MOST_COUNTED)
+    counts = addresses.counts(reader(), lists.path_address(address_hash), MOST_COUNTED)
     produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
     validations = {"validations_count": None if produced is None else str(produced)}
     return json_value(renamed("address_counters", counts) | validations)
@@ -120,14 +107,14 @@ def get_counters(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/tabs-counters")
 def get_tabs_counters(address_hash: str) -> Response:
-    key = path_address(address_hash)
+    key = lists.path_address(address_hash)
     counts = addresses.counts(reader(), key, MOST_ON_TABS)
     is_contract = addresses.parties(reader(), [key])[to_hex(key)]["isContract"]
     logs_count = {"logs_count": _log_count(counts, is_contract=is_contract)}
     return json_value(renamed("address_tabs", counts) | logs_count)
 
 
-def _log_count(counts: Record, *, is_contract: bool | None) -> int | None:
+def _log_count(counts: lists.Record, *, is_contract: bool | None) -> int | None:
     """Return how many logs a contract emitted; None where those of this one are not stored."""
     is_known = is_contract is False or logs.stored_selection(reader()) == "all"
     return int(counts["logs"]) if is_known else None
@@ -135,15 +122,15 @@ def _log_count(counts: Record, *, is_contract: bool | None) -> int | None:
 
 @blueprint.path("/addresses/<address_hash>/transactions")
 def list_transactions(address_hash: str) -> Response:
-    direction = "asc" if ascending() else "desc"
-    window = first_window()._replace(direction=direction)
+    direction = "asc" if lists.ascending() else "desc"
+    window = lists.first_window()._replace(direction=direction)
     return transactions_response(window, **_side(address_hash))
 
 
 @blueprint.path("/addresses/<address_hash>/token-transfers")
 def list_token_transfers(address_hash: str) -> Response:
     filters = _side(address_hash)
-    return transfers_response(token=address("token"), types=token_types(), **filters)
+    return transfers_response(token=lists.address("token"), types=token_types(), **filters)
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions")
@@ -156,41 +143,41 @@ def list_logs(address_hash: str) -> Response:
     """Return logs; the parameter `topic` is their first topic."""
     topic = text("topic")
     first = None if topic is None else parameters.hash32(topic, "topic")
-    log_filter = having_all(path_address(address_hash), [first, None, None, None])
-    window = first_window()._replace(position=position("logs"))
+    log_filter = having_all(lists.path_address(address_hash), [first, None, None, None])
+    window = lists.first_window()._replace(position=lists.position("logs"))
     records, _, following = logs.records(reader(), window, log_filter)
-    context_of = contexts_of(records)
+    context_of = lists.contexts_of(records)
     hashes = {key: context["blockHash"] for key, context in context_of.items()}
     recipients = {key: context["toAddress"] for key, context in context_of.items()}
     items = log_objects(records, logs.events(reader(), records), hashes, recipients)
     last = None
     if following is not None:
         last = {"block_number": items[-1]["block_number"], "index": items[-1]["index"]}
-    return list_response(items, last)
+    return lists.list_response(items, last)
 
 
 @blueprint.path("/addresses/<address_hash>/blocks-validated")
 def list_blocks_validated(address_hash: str) -> Response:
-    before = number("block_number")
+    before = lists.number("block_number")
     rows, next_block = blocks.by_miner(
         reader(),
-        path_address(address_hash),
-        row_count(),
+        lists.path_address(address_hash),
+        lists.row_count(),
         **({} if before is None else {"before": before}),
     )
     following = None if next_block is None else {"block_number": next_block}
-    return list_response(block_objects([row["block"] for row in rows]), following)
+    return lists.list_response(block_objects([row["block"] for row in rows]), following)
 
 
 @blueprint.path("/addresses/<address_hash>/withdrawals")
 def list_withdrawals(address_hash: str) -> Response:
-    items, following = withdrawal_objects(first_window(), path_address(address_hash))
-    return list_response(items, following)
+    items, following = withdrawal_objects(lists.first_window(), lists.path_address(address_hash))
+    return lists.list_response(items, following)
 
 
 def _side(address_hash: str) -> dict[str, Any]:
     """Return the filter of an address's list: of all rows, of those sent or of those received."""
-    return {one_of("filter", SIDES) or "address": path_address(address_hash)}
+    return {lists.one_of("filter", SIDES) or "address": lists.path_address(address_hash)}
 
 
 MOST_BALANCES = 1000  # in the list that has no pages
@@ -199,7 +186,9 @@ TOKEN = "token_contract_address_hash"
 
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
-    page = addresses.tokens_held(reader(), path_address(address_hash), Window(MOST_BALANCES, 0))
+    page = addresses.tokens_held(
+        reader(), lists.path_address(address_hash), Window(MOST_BALANCES, 0)
+    )
     return json_value(_balances(orjson.loads(page.data)))
 
 
@@ -207,13 +196,13 @@ def list_token_balances(address_hash: str) -> Response:
 def list_tokens(address_hash: str) -> Response:
     """Return balances in the order of the tokens' addresses."""
     types = token_types()
-    records, following = tokens_held(path_address(address_hash), types)
-    return list_response(_balances(types.of(records, "type")), following)
+    records, following = tokens_held(lists.path_address(address_hash), types)
+    return lists.list_response(_balances(types.of(records, "type")), following)
 
 
-def tokens_held(key: bytes, types: TokenTypes) -> tuple[list[Record], Position | None]:
-    after = address(TOKEN)
-    window = first_window()._replace(position=None if after is None else (after,))
+def tokens_held(key: bytes, types: TokenTypes) -> tuple[list[lists.Record], lists.Position | None]:
+    after = lists.address(TOKEN)
+    window = lists.first_window()._replace(position=None if after is None else (after,))
     page = addresses.tokens_held(reader(), key, window, types.only)
     records = orjson.loads(page.data)
     if page.next is None:
@@ -221,7 +210,7 @@ def tokens_held(key: bytes, types: TokenTypes) -> tuple[list[Record], Position |
     return records, {TOKEN: checksummed(records[-1]["tokenAddress"])}
 
 
-def _balances(records: list[Record]) -> list[Object]:
+def _balances(records: list[lists.Record]) -> list[Object]:
     known = TokenObjects(record["tokenAddress"] for record in records)
     return [
         {

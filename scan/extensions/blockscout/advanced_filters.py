@@ -29,7 +29,7 @@ from scan.extensions.blockscout.decoded_objects import failures
 from scan.extensions.blockscout.lists import list_response, row_count
 from scan.extensions.blockscout.routing import STANDARDS, Object, routes, text, timestamp
 from scan.extensions.exports import csv_columns
-from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries import contracts, tokens
@@ -111,8 +111,8 @@ def activity_objects(activities: Sequence[Activity]) -> list[Object]:
     moved = [a.record["tokenAddress"] for a in activities if a.rank == TRANSFER]
     token_objects = TokenObjects(moved)
     add_methods(reader(), [a.context for a in activities if a.context["toAddress"] is not None])
-    own = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
-    failed = failures(own)
+    transactions = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
+    failed = failures(transactions)
     fees = _fees(activities)
     return [
         _activity(activity, fee, objects, token_objects)

@@ -9,19 +9,13 @@ from scan import parameters
 from scan.contracts.read_calls import constructor_values
 from scan.errors import NotFound
 from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
     MINIMAL,
     AddressObjects,
     proxy_fields,
 )
 from scan.extensions.blockscout.decoded_objects import shown
-from scan.extensions.blockscout.lists import (
-    Record,
-    first_window,
-    list_response,
-    one_of,
-    path_address,
-)
 from scan.extensions.blockscout.routing import renamed, routes, text, timestamp
 from scan.extensions.search import queries as search
 from scan.hex import data, to_hex
@@ -61,7 +55,7 @@ blueprint = routes("contracts")
 @blueprint.path("/smart-contracts")
 def list_contracts() -> Response:
     """Return verified contracts, or those that match the text `q`, on one page."""
-    query, language, window = text("q"), one_of("filter", LANGUAGES), first_window()
+    query, language, window = text("q"), lists.one_of("filter", LANGUAGES), lists.first_window()
     if query is None:
         page = contracts.verified_page(reader(), window._replace(cursor=text("cursor")))
         listed = [record["address"] for record in orjson.loads(page.data)]
@@ -81,7 +75,7 @@ def list_contracts() -> Response:
         for address, contract in rows
         if language in (None, language_of(contract).lower())
     ]
-    return list_response(shown, following)
+    return lists.list_response(shown, following)
 
 
 def _named(query: str) -> list[str]:
@@ -116,7 +110,7 @@ def _created_within(seconds: int) -> int:
 
 @blueprint.path("/smart-contracts/<address_hash>")
 def get_contract(address_hash: str) -> Response:
-    key = path_address(address_hash)
+    key = lists.path_address(address_hash)
     columns = {"code", "settings", "abi", "sources"}
     contract, lookup = contracts.get_with_proxy(reader(), key, columns)
     if contract.code_hash is None:
@@ -142,14 +136,14 @@ def _is_own(key: bytes) -> bool:
     return contracts.get(reader(), key, ()).is_verified
 
 
-def _proxy_fields(lookup: ProxyLookup) -> Record:
+def _proxy_fields(lookup: ProxyLookup) -> lists.Record:
     if lookup.proxy is None:
         return {"proxy_type": None, "implementations": []}
     fields = proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
     return {name: fields[name] for name in ("proxy_type", "implementations")}
 
 
-def _compiler_fields(contract: Contract) -> Record:
+def _compiler_fields(contract: Contract) -> lists.Record:
     settings = orjson.loads(contract.settings or "{}")
     return {
         "compiler_version": f"v{contract.compiler_version}",
@@ -163,7 +157,7 @@ def _compiler_fields(contract: Contract) -> Record:
     }
 
 
-def _source_fields(contract: Contract) -> Record:
+def _source_fields(contract: Contract) -> lists.Record:
     settings = orjson.loads(contract.settings or "{}")
     sources = orjson.loads(contract.sources or "{}")
     abi = orjson.loads(contract.abi or "[]")

@@ -6,20 +6,11 @@ from typing import Any
 
 import orjson
 
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
     TokenTypes,
     transfer_objects,
     transfer_position,
-)
-from scan.extensions.blockscout.lists import (
-    Record,
-    first_window,
-    flag,
-    list_response,
-    one_of,
-    position,
-    read_page,
-    require_block,
 )
 from scan.extensions.blockscout.transaction_objects import (
     internal_objects,
@@ -39,22 +30,22 @@ MOST_COMPARED = 1000  # rows of a page of which those with a property are shown
 INTERNAL_TYPES = ("call", "create", "create2", "reward", "selfdestruct", "stop", "invalid")
 CALL_TYPES = ("call", "callcode", "delegatecall", "staticcall", "invalid")
 
-Chooses = Callable[[list[Record]], list[Record]]
+Chooses = Callable[[list[lists.Record]], list[lists.Record]]
 
 
 def transactions_response(window: Window | None = None, **filters: Any) -> Response:
-    records, last = read_page(
+    records, last = lists.read_page(
         "transactions",
         lambda window: filtered_page(reader(), "transactions", filters, window),
         window,
     )
-    return list_response(transaction_objects(records), last and transaction_position(last))
+    return lists.list_response(transaction_objects(records), last and transaction_position(last))
 
 
 def transactions_of_kind_response(window: Window, kind: str) -> Response:
     """Return the transactions of a window that are of a kind."""
 
-    def choose(records: list[Record]) -> list[Record]:
+    def choose(records: list[lists.Record]) -> list[lists.Record]:
         kinds = kinds_of(records)
         return [record for record in records if kind in kinds[record["hash"]]]
 
@@ -64,15 +55,15 @@ def transactions_of_kind_response(window: Window, kind: str) -> Response:
         window,
         choose,
     )
-    return list_response(transaction_objects(records), last and transaction_position(last))
+    return lists.list_response(transaction_objects(records), last and transaction_position(last))
 
 
 def _chosen_page(
     entity: str, read: Callable[[Window], Page], window: Window, choose: Chooses
-) -> tuple[list[Record], Record | None]:
+) -> tuple[list[lists.Record], lists.Record | None]:
     """Return a page as read_page() does, of the rows that `choose` leaves of so many as are
     compared at once: it may have fewer than others where more follow."""
-    records, last = read_page(entity, read, window._replace(limit=MOST_COMPARED))
+    records, last = lists.read_page(entity, read, window._replace(limit=MOST_COMPARED))
     chosen = choose(records)
     shown = chosen[: window.limit]
     return shown, shown[-1] if len(shown) < len(chosen) else last
@@ -89,11 +80,11 @@ def internal_transactions_response(
         return pages[0]
 
     if choose is None:
-        records, last = read_page("internal_transfers", read, window)
+        records, last = lists.read_page("internal_transfers", read, window)
     else:
-        window = window or first_window()
+        window = window or lists.first_window()
         records, last = _chosen_page("internal_transfers", read, window, choose)
-    return list_response(
+    return lists.list_response(
         internal_objects(records),
         last and internal_position(last),
         meta=_meta(is_pending=bool(pages[0].untraced_blocks)),
@@ -103,9 +94,9 @@ def internal_transactions_response(
 def _chosen_internal(*, by_type: bool) -> Chooses | None:
     """Return what chooses among internal transactions by the request's parameters, None where it
     has none of them."""
-    with_zero = flag("include_zero_value", default=True)
-    type_ = one_of("internal_type", INTERNAL_TYPES) if by_type else None
-    call = one_of("call_type", CALL_TYPES) if by_type else None
+    with_zero = lists.flag("include_zero_value", default=True)
+    type_ = lists.one_of("internal_type", INTERNAL_TYPES) if by_type else None
+    call = lists.one_of("call_type", CALL_TYPES) if by_type else None
     if with_zero and type_ is None and call is None:
         return None
     return lambda records: [
@@ -117,15 +108,15 @@ def _chosen_internal(*, by_type: bool) -> Chooses | None:
     ]
 
 
-def internal_of_transaction_response(record: Record, direction: str) -> Response:
+def internal_of_transaction_response(record: lists.Record, direction: str) -> Response:
     choose = _chosen_internal(by_type=False) or list
-    require_block(record["blockNumber"])
-    window = first_window()._replace(
-        direction=direction, position=position("internal_transfers", record["blockNumber"])
+    lists.require_block(record["blockNumber"])
+    window = lists.first_window()._replace(
+        direction=direction, position=lists.position("internal_transfers", record["blockNumber"])
     )
-    page, is_traced = internal_transfers.of_transaction(reader(), data(record["hash"]), window)
+    page, is_traced = internal_transfers.transaction_page(reader(), data(record["hash"]), window)
     records = orjson.loads(page.data or "[]")
-    return list_response(
+    return lists.list_response(
         internal_objects(choose(records)),
         internal_position(records[-1]) if page.next else None,
         meta=_meta(is_pending=not is_traced),
@@ -139,9 +130,9 @@ def _meta(*, is_pending: bool) -> Mapping[str, Any]:
 
 
 def transfers_response(types: TokenTypes, **filters: Any) -> Response:
-    records, last = read_page(
+    records, last = lists.read_page(
         "token_transfers",
         lambda window: tokens.transfers_page(reader(), window, type=types.only, **filters),
     )
     shown = transfer_objects(types.of(records, "tokenType"))
-    return list_response(shown, last and transfer_position(last))
+    return lists.list_response(shown, last and transfer_position(last))

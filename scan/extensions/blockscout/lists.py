@@ -9,7 +9,7 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout.routing import text
-from scan.extensions.transaction_details.method_names import contexts
+from scan.extensions.transaction_details.decoding import contexts
 from scan.http.requests import Response, json_value, reader
 from scan.parameters import BIGINT_MAX
 from scan.queries.cursors import ordinal_at

@@ -1,8 +1,5 @@
-"""Blueprints whose views take the parameters that paths.toml names, and no others.
-
-Errors in Blockscout's form: {"message"}, and {"errors"} for a parameter.
-
-Blockscout's objects of records, as far as objects.toml says them.
+"""Blueprints whose views take the parameters that paths.toml names and no others, errors in
+Blockscout's form, and its objects of records, as far as objects.toml says them.
 """
 
 import tomllib

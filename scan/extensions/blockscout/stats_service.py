@@ -81,7 +81,7 @@ def get_line(name: str) -> Response:
         raise NotFound("There is no such line.")
     span = one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
     first, last = (_date(key) for key in ("from", "to"))
-    records = statistics.by_span(reader(), SPANS.get(span or "DAY", "day"), first, last)
+    records = statistics.activity_over_time(reader(), SPANS.get(span or "DAY", "day"), first, last)
     return json_value(_line(name, records))
 
 
@@ -93,7 +93,7 @@ def _date(name: str) -> date | None:
 @blueprint.path("/pages/main")
 def get_main_page() -> Response:
     """Return the counters of a main page, and transactions of the chain's newest days."""
-    records = statistics.by_span(reader(), "day", most=statistics.DEFAULT_DAYS)
+    records = statistics.activity_over_time(reader(), "day", most=statistics.DEFAULT_DAYS)
     line = {"daily_new_transactions": _line("newTxns", records)}
     return json_value(_chosen_counters(MAIN_COUNTERS) | line)
 

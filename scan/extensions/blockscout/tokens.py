@@ -5,24 +5,8 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.ethereum.signatures import checksummed
-from scan.extensions.blockscout.address_and_token_objects import (
-    ALL_TYPES,
-    AddressObjects,
-    token_object,
-    token_types,
-)
+from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.entity_lists import transfers_response
-from scan.extensions.blockscout.lists import (
-    Record,
-    address,
-    amount,
-    first_window,
-    list_response,
-    number,
-    one_of,
-    path_address,
-    together,
-)
 from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.search import queries as search
 from scan.hex import data
@@ -37,27 +21,29 @@ blueprint = routes("tokens")
 @blueprint.path("/tokens")
 def list_tokens() -> Response:
     """Return tokens by the number of holders, or those that match the text `q`."""
-    types, query, window = token_types(), text("q"), first_window()
-    one_of("sort", ("holders_count",))
-    direction = one_of("order", ("asc", "desc")) or "desc"
+    types, query, window = address_and_token_objects.token_types(), text("q"), lists.first_window()
+    lists.one_of("sort", ("holders_count",))
+    direction = lists.one_of("order", ("asc", "desc")) or "desc"
     if query:
         matched = types.of(_named(query), "type")[: window.limit]
-        return list_response([token_object(record) for record in matched], None)
-    position = together(holders_count=number, contract_address_hash=address)
+        return lists.list_response(
+            [address_and_token_objects.token_object(record) for record in matched], None
+        )
+    position = lists.together(holders_count=lists.number, contract_address_hash=lists.address)
     page = tokens.page(reader(), window._replace(direction=direction, position=position))
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
-        last = token_object(records[-1])
+        last = address_and_token_objects.token_object(records[-1])
         following = {
             "contract_address_hash": last["address_hash"],
             "holders_count": last["holders_count"],
         }
-    shown = [token_object(record) for record in types.of(records, "type")]
-    return list_response(shown, following)
+    shown = [address_and_token_objects.token_object(record) for record in types.of(records, "type")]
+    return lists.list_response(shown, following)
 
 
-def _named(name: str) -> list[Record]:
+def _named(name: str) -> list[lists.Record]:
     results = orjson.loads(search.search(reader(), name))
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     return [*tokens.by_addresses(reader(), keys).values()]
@@ -70,12 +56,12 @@ def list_batch() -> Response:
     if not isinstance(named, list) or len(named) > MOST_IN_BATCH:
         raise InvalidParameter(f"Send at most {MOST_IN_BATCH} addresses.", field=IN_BATCH)
     known = tokens.by_addresses(reader(), [parameters.address(text, IN_BATCH) for text in named])
-    return json_value([token_object(record) for record in known.values()])
+    return json_value([address_and_token_objects.token_object(record) for record in known.values()])
 
 
 @blueprint.path("/tokens/<address_hash>")
 def get_token(address_hash: str) -> Response:
-    return json_value(token_object(token_of(address_hash)))
+    return json_value(address_and_token_objects.token_object(token_of(address_hash)))
 
 
 @blueprint.path("/tokens/<address_hash>/counters")
@@ -87,23 +73,25 @@ def get_counters(address_hash: str) -> Response:
 @blueprint.path("/tokens/<address_hash>/transfers")
 def list_transfers(address_hash: str) -> Response:
     key = data(token_of(address_hash)["address"])
-    return transfers_response(ALL_TYPES, token=key)
+    return transfers_response(address_and_token_objects.ALL_TYPES, token=key)
 
 
 @blueprint.path("/tokens/<address_hash>/holders")
 def list_holders(address_hash: str) -> Response:
-    window = first_window()._replace(position=together(value=amount, address_hash=address))
-    page = tokens.holders(reader(), path_address(address_hash), window)
+    window = lists.first_window()._replace(
+        position=lists.together(value=lists.amount, address_hash=lists.address)
+    )
+    page = tokens.holders(reader(), lists.path_address(address_hash), window)
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
         last = records[-1]
         following = {"address_hash": checksummed(last["address"]), "value": last["balance"]}
-    return list_response(holder_objects(records), following)
+    return lists.list_response(holder_objects(records), following)
 
 
-def holder_objects(records: list[Record], token_id: str | None = None) -> list[Object]:
-    objects = AddressObjects(record["address"] for record in records)
+def holder_objects(records: list[lists.Record], token_id: str | None = None) -> list[Object]:
+    objects = address_and_token_objects.AddressObjects(record["address"] for record in records)
     return [
         {
             "address": objects.of(record["address"]),
@@ -114,6 +102,6 @@ def holder_objects(records: list[Record], token_id: str | None = None) -> list[O
     ]
 
 
-def token_of(address_hash: str) -> Record:
-    record: Record = orjson.loads(tokens.get(reader(), path_address(address_hash)))
+def token_of(address_hash: str) -> lists.Record:
+    record: lists.Record = orjson.loads(tokens.get(reader(), lists.path_address(address_hash)))
     return record

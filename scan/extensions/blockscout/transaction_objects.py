@@ -11,7 +11,7 @@ from scan.extensions.blockscout.decoded_objects import failures
 from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.routing import Object, renamed
 from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.transaction_details.method_names import add_methods, contexts, inputs
+from scan.extensions.transaction_details.decoding import add_methods, contexts, inputs
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import blocks, tokens
@@ -42,11 +42,13 @@ def _of_blobs(record: Mapping[str, Any], context: Mapping[str, Any]) -> Object:
 
 
 def _of_op_stack(record: Mapping[str, Any]) -> Object:
-    own, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
+    chain_fields, fee_parts = record.get("chainFields", {}), record.get("feeParts", {})
     if fee_parts.get("l1") is None:
         return {}
     operator = {} if fee_parts["operator"] is None else {"operator_fee": fee_parts["operator"]}
-    shown = {name: own[field] for field, name in OF_OP_STACK.items() if field in own}
+    shown = {
+        name: chain_fields[field] for field, name in OF_OP_STACK.items() if field in chain_fields
+    }
     return {"l1_fee": fee_parts["l1"], **shown, **operator}
 
 

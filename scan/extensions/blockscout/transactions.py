@@ -7,6 +7,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound, UpstreamFailed
+from scan.extensions.blockscout import decoded_objects, entity_lists, lists
 from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     proxy_fields,
@@ -14,29 +15,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
     transfer_objects,
     transfer_position,
 )
-from scan.extensions.blockscout.decoded_objects import call_object, failure_fields, log_objects
-from scan.extensions.blockscout.entity_lists import (
-    internal_of_transaction_response,
-    internal_transactions_response,
-    transactions_response,
-    transfers_response,
-)
-from scan.extensions.blockscout.lists import (
-    Record,
-    first_window,
-    flag,
-    list_response,
-    number,
-    one_of,
-    require_block,
-    row_count,
-)
 from scan.extensions.blockscout.routing import Object, routes, text, timestamp
-from scan.extensions.blockscout.trace_objects import (
-    state_change_objects,
-    summary_object,
-    trace_objects,
-)
 from scan.extensions.blockscout.transaction_objects import (
     BLOB_TYPE,
     authorization_object,
@@ -45,9 +24,9 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_object,
 )
 from scan.extensions.transaction_details import details as transaction_details
+from scan.extensions.transaction_details.decoding import contexts
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.method_names import contexts
 from scan.hex import data
 from scan.http.requests import Prerequisite, Response, json_value, reader, requires
 from scan.queries import blocks, contracts, network, tokens, transactions
@@ -63,11 +42,11 @@ blueprint = routes("transactions")
 @blueprint.path("/transactions")
 def list_transactions() -> Response:
     """Return transactions of blocks; the list of pending ones, which are not indexed, is empty."""
-    kind = one_of("type", ("blob_transaction",))
+    kind = lists.one_of("type", ("blob_transaction",))
     type_ = None if kind is None else bytes([BLOB_TYPE])
-    is_pending = one_of("filter", ("validated", "pending")) == "pending"
-    window = first_window()._replace(block_to=-1) if is_pending else None
-    return transactions_response(window, type=type_)
+    is_pending = lists.one_of("filter", ("validated", "pending")) == "pending"
+    window = lists.first_window()._replace(block_to=-1) if is_pending else None
+    return entity_lists.transactions_response(window, type=type_)
 
 
 @blueprint.path("/transactions/stats")
@@ -102,13 +81,15 @@ def get_transaction(transaction_hash: str) -> Response:
     transfers, has_more = tokens.of_transaction(reader(), record, SHOWN_TRANSFERS)
     failed = {}
     if not record["status"]:
-        failed = failure_fields(explanations.failure(reader(), record), is_decoded=True)
+        failed = decoded_objects.failure_fields(
+            explanations.failure(reader(), record), is_decoded=True
+        )
     return json_value(
         {
             **shown,
             **failed,
             "to": _called(shown["to"], record["toAddress"]),
-            "decoded_input": call_object(details.method, details.input or b""),
+            "decoded_input": decoded_objects.call_object(details.method, details.input or b""),
             "token_transfers": transfer_objects(transfers),
             "token_transfers_overflow": has_more,
             "authorization_list": [*map(authorization_object, record.get("authorizations", []))],
@@ -116,7 +97,7 @@ def get_transaction(transaction_hash: str) -> Response:
     )
 
 
-def _method(record: Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
+def _method(record: lists.Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
     if details.method is not None:
         return details.method.name
     return record["methodId"] if "contract_call" in kinds else None
@@ -136,7 +117,7 @@ def _called(shown: Object | None, address: str | None) -> Object | None:
 def get_preview(transaction_hash: str) -> Response:
     """Return what a link to a transaction shows."""
     record = indexed(transaction_hash)
-    with_method, *_ = (flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
+    with_method, *_ = (lists.flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
     objects, kinds = transaction_addresses(record), kinds_of([record])[record["hash"]]
     method = record["methodId"] if "contract_call" in kinds else None
     if with_method and method:
@@ -162,41 +143,41 @@ def _previewed(objects: AddressObjects, address: str | None) -> Object | None:
 @blueprint.path("/transactions/<transaction_hash>/token-transfers")
 def list_token_transfers(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    require_block(record["blockNumber"])
-    log_index = number("index")
-    after = (0, -1) if log_index is None else (log_index, number("index_in_batch") or 0)
-    records, has_more = tokens.of_transaction(reader(), record, row_count(), after)
+    lists.require_block(record["blockNumber"])
+    log_index = lists.number("index")
+    after = (0, -1) if log_index is None else (log_index, lists.number("index_in_batch") or 0)
+    records, has_more = tokens.of_transaction(reader(), record, lists.row_count(), after)
     following = transfer_position(records[-1]) if has_more else None
-    return list_response(transfer_objects(token_types().of(records, "tokenType")), following)
+    return lists.list_response(transfer_objects(token_types().of(records, "tokenType")), following)
 
 
 @blueprint.path("/token-transfers")
 def list_all_token_transfers() -> Response:
-    return transfers_response(token_types())
+    return entity_lists.transfers_response(token_types())
 
 
 @blueprint.path("/internal-transactions")
 def list_all_internal_transactions() -> Response:
     transaction_hash = text("transaction_hash")
     if transaction_hash is None:
-        return internal_transactions_response()
+        return entity_lists.internal_transactions_response()
     key = parameters.hash32(transaction_hash, "transaction_hash")
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound(NOT_INDEXED)
-    return internal_of_transaction_response(orjson.loads(record), "desc")
+    return entity_lists.internal_of_transaction_response(orjson.loads(record), "desc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")
 def list_internal_transactions(transaction_hash: str) -> Response:
-    return internal_of_transaction_response(indexed(transaction_hash), "asc")
+    return entity_lists.internal_of_transaction_response(indexed(transaction_hash), "asc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/logs")
 def list_logs(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    require_block(record["blockNumber"])
-    after, most = number("index"), row_count()
+    lists.require_block(record["blockNumber"])
+    after, most = lists.number("index"), lists.row_count()
     window = LogWindow(-1 if after is None else after, most + 1)
     details = transaction_details.details(reader(), record, window)
     if details.logs is None:
@@ -206,7 +187,7 @@ def list_logs(transaction_hash: str) -> Response:
         {**log.record(), **{name: record[name] for name in ("blockNumber", "timestamp")}}
         for log in shown
     ]
-    items = log_objects(
+    items = decoded_objects.log_objects(
         [{**log, "transactionHash": record["hash"]} for log in records],
         [log.event for log in shown],
         {record["hash"]: record["blockHash"]},
@@ -214,7 +195,7 @@ def list_logs(transaction_hash: str) -> Response:
     following = None
     if len(details.decoded_logs) > most:
         following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
-    return list_response(items, following)
+    return lists.list_response(items, following)
 
 
 @blueprint.path("/transactions/<transaction_hash>/raw-trace")
@@ -222,7 +203,7 @@ def list_logs(transaction_hash: str) -> Response:
 def get_raw_trace(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     trace, _ = explanations.calls(reader(), record)
-    return json_value(trace_objects(record, trace.frames))
+    return json_value(decoded_objects.trace_objects(record, trace.frames))
 
 
 @blueprint.path("/transactions/<transaction_hash>/state-changes")
@@ -232,12 +213,12 @@ def list_state_changes(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
-    first = number("state_changes_count") or 0
+    first = lists.number("state_changes_count") or 0
     moved, _ = tokens.of_transaction(reader(), record, MOST_MOVED)
-    items = state_change_objects(block.get("miner", ""), accounts, moved)
-    end = first + row_count()
+    items = decoded_objects.state_change_objects(block.get("miner", ""), accounts, moved)
+    end = first + lists.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
-    return list_response(items[first:end], following)
+    return lists.list_response(items[first:end], following)
 
 
 @blueprint.path("/transactions/<transaction_hash>/summary")
@@ -246,15 +227,17 @@ def get_summary(transaction_hash: str) -> Response:
     details = transaction_details.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
     return json_value(
-        summary_object(explanations.transaction_sentence(reader(), record, details, failure))
+        decoded_objects.summary_object(
+            explanations.transaction_sentence(reader(), record, details, failure)
+        )
     )
 
 
-def indexed(transaction_hash: str) -> Record:
+def indexed(transaction_hash: str) -> lists.Record:
     """Return the transaction that a path names; raises NotFound, InvalidParameter."""
     key = parameters.hash32(transaction_hash, "transaction_hash_param")
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound(NOT_INDEXED)
-    parsed: Record = orjson.loads(record)
+    parsed: lists.Record = orjson.loads(record)
     return parsed

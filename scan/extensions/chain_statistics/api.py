@@ -48,9 +48,9 @@ def list_largest_transfers() -> Response:
     token = parameters.optional_address(arguments, "tokenAddress")
     day = parameters.optional_date(arguments, "date")
     if token is None:
-        name, largest = "transactions", statistics.of_coin(reader(), day)
+        name, largest = "transactions", statistics.largest_transactions(reader(), day)
     else:
-        name, largest = "transfers", statistics.of_token(reader(), token, day)
+        name, largest = "transfers", statistics.largest_token_transfers(reader(), token, day)
     block = "null" if largest.first_block is None else largest.first_block
     sample = f'"of":{largest.sample},"blockFrom":{block}'
     if day is not None:

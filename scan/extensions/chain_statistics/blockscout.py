@@ -3,16 +3,9 @@
 from typing import Any
 
 from scan.errors import InvalidParameter
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import (
-    address,
-    list_response,
-    number,
-    one_of,
-    row_count,
-    together,
-)
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.chain_statistics import statistics
 from scan.http.requests import Response, reader
@@ -28,16 +21,19 @@ blueprint = routes("chain_statistics")
 def list_most_called() -> Response:
     """Return contracts by how often transactions called them in the `scale` before the newest
     block. Their balances are null: they are those of another time."""
-    scale = one_of("scale", [*SPANS_S])
+    scale = lists.one_of("scale", [*SPANS_S])
     if scale is None:
         raise InvalidParameter(f"scale is missing: {', '.join(SPANS_S)}.", field="scale")
-    sort = one_of("sort", [*SORTS]) or "transactions_count"
+    sort = lists.one_of("sort", [*SORTS]) or "transactions_count"
     order = statistics.Order(
-        by_gas=SORTS[sort] == "gasUsed", is_ascending=one_of("order", ("asc", "desc")) == "asc"
+        by_gas=SORTS[sort] == "gasUsed",
+        is_ascending=lists.one_of("order", ("asc", "desc")) == "asc",
     )
-    place: Any = together(**dict.fromkeys(SORTS, number), contract_address_hash=address)
+    place: Any = lists.together(
+        **dict.fromkeys(SORTS, lists.number), contract_address_hash=lists.address
+    )
     after = None if place is None else (place[[*SORTS].index(sort)], place[-1])
-    most = row_count()
+    most = lists.row_count()
     records = statistics.contracts(reader(), SPANS_S[scale], order, after, most)
     objects = AddressObjects(record["address"] for record in records)
     items = [
@@ -54,7 +50,7 @@ def list_most_called() -> Response:
         last_item = items[-1]
         following = {name: last_item[name] for name in SORTS}
         following["contract_address_hash"] = last_item["contract_address"]["hash"]
-    return list_response(items, following)
+    return lists.list_response(items, following)
 
 
 HOOKS = Blockscout(blueprint=blueprint)

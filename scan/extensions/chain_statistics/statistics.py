@@ -1,12 +1,6 @@
-"""Statistics of each day (UTC), counted as blocks are written, and activity over time.
-
-The contracts that transactions called most in a time up to the newest block.
-
-The price of gas: the newest base fees, tips, and the gas of common actions.
-
-The largest transfers of coin or of a token, of a day or among the newest.
-
-The largest transfers of a day, as pages of charts and of tokens show them.
+"""Statistics of each day (UTC), counted as blocks are written: activity over time, the contracts
+that were called most, the price of gas (base fees, tips, common actions), and the largest transfers
+of coin or of a token, of a day or among the newest.
 """
 
 import json
@@ -57,7 +51,7 @@ def days(
     return DailyStats(first_text, last_text, data)
 
 
-def by_span(
+def activity_over_time(
     reader: Reader,
     span: str,
     first: date | None = None,
@@ -290,7 +284,7 @@ class Largest(NamedTuple):
     total: int | None = None  # how many the day has; None without a day
 
 
-def of_coin(reader: Reader, day: date | None = None) -> Largest:
+def largest_transactions(reader: Reader, day: date | None = None) -> Largest:
     """Return the largest transactions of a day, or without a day the largest of the newest."""
     if day is None:
         return Largest(*reader.row("queries/transactions_list_largest_of_newest", limit=LARGEST))
@@ -306,7 +300,7 @@ def of_coin(reader: Reader, day: date | None = None) -> Largest:
     )
 
 
-def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
+def largest_token_transfers(reader: Reader, token: bytes, day: date | None = None) -> Largest:
     """Return a token's largest transfers of a day, or without a day the largest of the newest."""
     first, last = _blocks(reader, day)
     data, sample, first_block, total = reader.row(
@@ -358,7 +352,11 @@ def shown_day(newest: str | None, token: bytes | None = None) -> DayShown | None
     day = day or last
     if day is None:
         return None
-    largest = of_coin(reader(), day) if token is None else of_token(reader(), token, day)
+    largest = (
+        largest_transactions(reader(), day)
+        if token is None
+        else largest_token_transfers(reader(), token, day)
+    )
     return DayShown(
         day,
         day - ONE_DAY if day > FIRST_DAY else None,

@@ -9,17 +9,7 @@ traces: of a submission as calls of a type of their own, of a redemption before 
 
 from typing import Any
 
-from scan.ethereum.forms.form import (
-    Form,
-    Settlement,
-    Values,
-    address,
-    flag,
-    hash_,
-    mint_credits,
-    number,
-    numbered,
-)
+from scan.ethereum.forms import form
 from scan.hex import quantity
 
 DEPOSIT, RETRY, SUBMIT_RETRYABLE = 0x64, 0x68, 0x69
@@ -42,7 +32,7 @@ TYPE_NAMES = {
 _OWN_TYPES = frozenset(map(hex, TYPE_NAMES))
 
 
-def mints(block: Any, sent: Values, received: Values) -> list[Any]:
+def mints(block: Any, sent: form.Values, received: form.Values) -> list[Any]:
     """Return what each transaction minted: the value of a deposit, the depositValue of a retryable
     ticket, and the gas of a redemption, which was paid with its ticket; None for others."""
     amounts: list[Any] = []
@@ -61,7 +51,7 @@ def is_submission(transaction: Any) -> bool:
     return bool(is_own_type and transaction.to_address == RETRYABLES)
 
 
-def shows(block: Any, sent: Values, received: Values) -> bool:
+def shows(block: Any, sent: form.Values, received: form.Values) -> bool:
     """Return whether a block has a transaction of Arbitrum's own types: since Nitro, each block
     begins with one."""
     return not _OWN_TYPES.isdisjoint(sent["type"])
@@ -89,34 +79,34 @@ class TicketMoves:
         return _NOBODY not in (from_address, to_address)
 
 
-def settle(block: Any) -> Settlement:
+def settle(block: Any) -> form.Settlement:
     """Give fees to nobody: only the state of ArbOS, and no block, names the accounts that get
     them."""
     burnt = None if block.base_fee_per_gas is None else 0
-    return Settlement(0, burnt, None, numbered(block, mint_credits(block)))
+    return form.Settlement(0, burnt, None, form.numbered(block, form.mint_credits(block)))
 
 
-ARBITRUM = Form(
+ARBITRUM = form.Form(
     "Arbitrum",
     signs=frozenset(("gasUsedForL1", "requestId", "ticketId", "sendRoot")),
     chain_ids=frozenset((42_161, 42_170, 421_614)),  # One, Nova, Sepolia
     shows=shows,
     type_names=TYPE_NAMES,
     transaction_fields={
-        "requestId": hash_,
-        "ticketId": hash_,
-        "refundTo": address,
-        "maxRefund": number,
-        "submissionFeeRefund": number,
-        "depositValue": number,
-        "retryTo": address,
-        "retryValue": number,
-        "beneficiary": address,
-        "maxSubmissionFee": number,
-        "l1BaseFee": number,
+        "requestId": form.hash_,
+        "ticketId": form.hash_,
+        "refundTo": form.address,
+        "maxRefund": form.number,
+        "submissionFeeRefund": form.number,
+        "depositValue": form.number,
+        "retryTo": form.address,
+        "retryValue": form.number,
+        "beneficiary": form.address,
+        "maxSubmissionFee": form.number,
+        "l1BaseFee": form.number,
     },
-    receipt_fields={"gasUsedForL1": number, "timeboosted": flag},
-    block_fields={"l1BlockNumber": number, "sendCount": number, "sendRoot": hash_},
+    receipt_fields={"gasUsedForL1": form.number, "timeboosted": form.flag},
+    block_fields={"l1BlockNumber": form.number, "sendCount": form.number, "sendRoot": form.hash_},
     mints=mints,
     settle=settle,
     protocol_moves=TicketMoves,

@@ -7,15 +7,7 @@ from the seal at the end of extraData, which signs the header without the seal.
 import json
 from typing import Any
 
-from scan.ethereum.forms.form import (
-    FEE_VAULT,
-    SEAL_BYTES,
-    VANITY_BYTES,
-    Form,
-    Settlement,
-    numbered,
-    settle_by_ethereum,
-)
+from scan.ethereum.forms import form
 from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.hex import data
@@ -33,7 +25,7 @@ def is_of(block: Any) -> bool:
     """Return whether a block has the shape of one without a vote. The genesis has no seal."""
     if block.miner != NOBODY or block.difficulty not in DIFFICULTIES or block.number == "0x0":
         return False
-    size = len(block.extraData or "0x") // 2 - 1 - VANITY_BYTES - SEAL_BYTES
+    size = len(block.extraData or "0x") // 2 - 1 - form.VANITY_BYTES - form.SEAL_BYTES
     return size >= 0 and size % ADDRESS_BYTES == 0 and block.mixHash == NO_MIX_HASH
 
 
@@ -41,7 +33,7 @@ def signer(block: Any, sent: Any) -> dict[str, Any]:
     if not is_of(block):
         return {}
     try:
-        seal = data("0x" + block.extraData[-2 * SEAL_BYTES :])
+        seal = data("0x" + block.extraData[-2 * form.SEAL_BYTES :])
         address = recover_signer(_sealed_hash(block), _signature(seal))
     except (ValueError, TypeError):
         return {}
@@ -55,22 +47,22 @@ def _signature(seal: bytes) -> Signature:
 def _sealed_hash(block: Any) -> bytes:
     items = [string_item(getattr(block, name)) for name in _DATA]
     items += [quantity_item(getattr(block, name)) for name in _QUANTITIES]
-    items += map(string_item, (block.extraData[: -2 * SEAL_BYTES], block.mixHash, block.nonce))
+    items += map(string_item, (block.extraData[: -2 * form.SEAL_BYTES], block.mixHash, block.nonce))
     if block.baseFeePerGas is not None:
         items.append(quantity_item(block.baseFeePerGas))
     return keccak256(bytes.fromhex(list_item("".join(items))))
 
 
-def settle(block: Any) -> Settlement:
-    fees = settle_by_ethereum(block)
+def settle(block: Any) -> form.Settlement:
+    fees = form.settle_by_ethereum(block)
     address = json.loads(block.chain_fields or "{}").get("signer")
     if address is None:
         return fees
-    credits = [(None, FEE_VAULT, data(address), fees.producer_fees)]
-    return fees._replace(producer_fees=0, credits=numbered(block, credits))
+    credits = [(None, form.FEE_VAULT, data(address), fees.producer_fees)]
+    return fees._replace(producer_fees=0, credits=form.numbered(block, credits))
 
 
-CLIQUE = Form("Clique", is_of_header=is_of, own_fields=signer, settle=settle, order=1)
+CLIQUE = form.Form("Clique", is_of_header=is_of, own_fields=signer, settle=settle, order=1)
 # One sequencer sealed Linea's blocks by Clique, before Linea had another consensus.
 LINEA = CLIQUE._replace(
     name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of_header=None, is_covered_by_roots=True

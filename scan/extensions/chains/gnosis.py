@@ -9,16 +9,7 @@ called it. execution/withdrawals.md: a contract pays withdrawals in GNO, of 32 m
 from functools import partial
 from typing import Any, NamedTuple
 
-from scan.ethereum.forms.form import (
-    FEE_VAULT,
-    MINT,
-    Form,
-    Settlement,
-    data_,
-    number,
-    numbered,
-    settle_by_ethereum,
-)
+from scan.ethereum.forms import form
 
 # AddedReceiver(uint256 amount, address indexed receiver, address indexed bridge)
 ADDED_RECEIVER = bytes.fromhex("3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a")
@@ -45,32 +36,37 @@ CHIADO_NETWORK = Network(
 )
 
 
-def settle(network: Network, block: Any) -> Settlement:
-    producer_fees, base_fees, blob_fees, _ = settle_by_ethereum(block)
+def settle(network: Network, block: Any) -> form.Settlement:
+    producer_fees, base_fees, blob_fees, _ = form.settle_by_ethereum(block)
     collected = base_fees or 0
     if blob_fees and block.timestamp_s >= network.pectra_s:
         collected, blob_fees = collected + blob_fees, None
     minted = [
-        (log.transaction_index, MINT, log.topics[1][12:], int.from_bytes(log.data[:32]))
+        (log.transaction_index, form.MINT, log.topics[1][12:], int.from_bytes(log.data[:32]))
         for log in block.logs
         if log.address in network.reward_contracts
         and log.topics[:1] == (ADDED_RECEIVER,)
         and len(log.topics) > 1
     ]
-    credits = [*minted, (None, FEE_VAULT, network.collector, collected)]
+    credits = [*minted, (None, form.FEE_VAULT, network.collector, collected)]
     burnt = None if base_fees is None else 0
-    return Settlement(producer_fees, burnt, blob_fees, numbered(block, credits))
+    return form.Settlement(producer_fees, burnt, blob_fees, form.numbered(block, credits))
 
 
 def step(value: Any) -> str:
     """Return the step in decimal; Nethermind gives a number in place of a QUANTITY."""
-    return number(hex(value) if isinstance(value, int) else value)
+    return form.number(hex(value) if isinstance(value, int) else value)
 
 
-GNOSIS = Form(
+GNOSIS = form.Form(
     "Gnosis",
     chain_ids=frozenset((100,)),
-    block_fields={"step": step, "signature": data_, "auraStep": number, "auraSeal": data_},
+    block_fields={
+        "step": step,
+        "signature": form.data_,
+        "auraStep": form.number,
+        "auraSeal": form.data_,
+    },
     settle=partial(settle, GNOSIS_NETWORK),
     withdrawal_unit="mGNO",
     unseen="At the end of a block its reward contract may mint coin that no event announces.",

@@ -10,20 +10,7 @@ lagoon/sdm.html. Milliseconds of Base's blocks: docs.base.org, upgrades/denim/20
 from collections.abc import Sequence
 from typing import Any
 
-from scan.ethereum.forms.form import (
-    FEE_VAULT,
-    Encoding,
-    Form,
-    Settlement,
-    Values,
-    decimal,
-    flag,
-    hash_,
-    mint_credits,
-    number,
-    numbered,
-    produced,
-)
+from scan.ethereum.forms import form
 from scan.hex import data, quantity
 
 DEPOSIT, POST_EXEC = 0x7E, 0x7D
@@ -52,7 +39,7 @@ _PACKED_AT = {
 }
 
 
-def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
+def l1_fees(block: Any, sent: form.Values, received: form.Values) -> Sequence[Any]:
     """Return the fees for L1. Deposits and post-exec transactions pay none, whatever fee the node
     gives for them."""
     return [
@@ -60,22 +47,22 @@ def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
     ]
 
 
-def mints(block: Any, sent: Values, received: Values) -> Sequence[Any]:
+def mints(block: Any, sent: form.Values, received: form.Values) -> Sequence[Any]:
     """Return what each deposit mints, None for others: only deposits' encoding has `mint`."""
     return [mint if d else None for mint, d in zip(sent["mint"], are_deposits(sent), strict=True)]
 
 
-def are_deposits(sent: Values) -> list[bool]:
+def are_deposits(sent: form.Values) -> list[bool]:
     """Return which transactions are deposits, whose gas was paid on L1."""
     return [*map(_is_deposit, sent["type"])]
 
 
-def is_free(sent: Values) -> list[bool]:
+def is_free(sent: form.Values) -> list[bool]:
     """Return which transactions are deposits, or of the sequencer with the refunds of a block."""
     return [_is_deposit(type_) or type_ == hex(POST_EXEC) for type_ in sent["type"]]
 
 
-def operator_fees(block: Any, sent: Values, received: Values) -> list[int | None]:
+def operator_fees(block: Any, sent: form.Values, received: form.Values) -> list[int | None]:
     """Return the operator fees in wei: since Isthmus gas * scalar / 10^6 + constant, since Jovian
     gas * scalar * 100 + constant. extraData tells Jovian's blocks. Free transactions pay none."""
     if received["operatorFeeScalar"].count(None) == len(received["operatorFeeScalar"]):
@@ -103,14 +90,14 @@ def _is_deposit(type_: Any) -> bool:
     return type_ is not None and quantity(type_) == DEPOSIT
 
 
-def shows(block: Any, sent: Values, received: Values) -> bool:
+def shows(block: Any, sent: form.Values, received: form.Values) -> bool:
     """Return whether a block has a deposit, as every derived block has, or fees for L1, as blocks
     before Bedrock have."""
     fees = received.get("l1Fee", ())
     return any(are_deposits(sent)) or fees.count(None) < len(fees)
 
 
-def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
+def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> form.Settlement:
     """Credit base fees, L1 fees and operator fees to their three vaults; burn nothing."""
     base_fee = block.base_fee_per_gas
     paying = [t for t in block.transactions if t.gas_price and t.fee]
@@ -118,19 +105,19 @@ def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
     l1 = sum([int.from_bytes(t.l1_fee) for t in block.transactions if t.l1_fee])
     operator = sum([int.from_bytes(t.operator_fee) for t in block.transactions if t.operator_fee])
     vaults = [
-        (None, FEE_VAULT, base_fee_vault, base_fees),
-        (None, FEE_VAULT, L1_FEE_VAULT, l1),
-        (None, FEE_VAULT, OPERATOR_FEE_VAULT, operator),
+        (None, form.FEE_VAULT, base_fee_vault, base_fees),
+        (None, form.FEE_VAULT, L1_FEE_VAULT, l1),
+        (None, form.FEE_VAULT, OPERATOR_FEE_VAULT, operator),
     ]
-    return Settlement(
-        produced(paying, base_fee),
+    return form.Settlement(
+        form.produced(paying, base_fee),
         None if base_fee is None else 0,
         None,
-        numbered(block, [*mint_credits(block), *vaults]),
+        form.numbered(block, [*form.mint_credits(block), *vaults]),
     )
 
 
-def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
+def l1_origin(block: Any, sent: form.Values) -> dict[str, Any]:
     """Return the field l1Origin: the L1 block that a block was derived from, read from the deposit
     that comes first in it; {} without one."""
     if not sent or sent["to"][0] != L1_BLOCK or not _is_deposit(sent["type"][0]):
@@ -154,7 +141,7 @@ def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
     }
 
 
-def milliseconds(block: Any, sent: Values) -> dict[str, Any]:
+def milliseconds(block: Any, sent: form.Values) -> dict[str, Any]:
     """Return the field timestampMs: the time in milliseconds, by the deposit that comes second in a
     block; {} without one. No header has it, but transactionsRoot covers the deposit."""
     if len(sent.get("to", ())) < 2 or not _is_deposit(sent["type"][1]):
@@ -167,11 +154,11 @@ def milliseconds(block: Any, sent: Values) -> dict[str, Any]:
     return {"timestampMs": str(SECOND_MS * quantity(block.timestamp) + part)}
 
 
-def own_fields(block: Any, sent: Values) -> dict[str, Any]:
+def own_fields(block: Any, sent: form.Values) -> dict[str, Any]:
     return l1_origin(block, sent) | milliseconds(block, sent)
 
 
-OP_STACK = Form(
+OP_STACK = form.Form(
     "OP Stack",
     signs=frozenset(("sourceHash", "depositNonce", "l1GasPrice", "l1GasUsed")),
     # OP Mainnet, Base, opBNB, World Chain, Unichain, Ink, Mode, Zora, Soneium, Lisk; OP Sepolia and
@@ -181,22 +168,22 @@ OP_STACK = Form(
     ),
     shows=shows,
     type_names={DEPOSIT: "deposit", POST_EXEC: "post_exec"},
-    transaction_fields={"sourceHash": hash_, "isSystemTx": flag},
+    transaction_fields={"sourceHash": form.hash_, "isSystemTx": form.flag},
     receipt_fields={
-        "depositNonce": number,
-        "depositReceiptVersion": number,
-        "l1GasUsed": number,
-        "opGasRefund": number,
+        "depositNonce": form.number,
+        "depositReceiptVersion": form.number,
+        "l1GasUsed": form.number,
+        "opGasRefund": form.number,
     },
     shared_fields={
-        "l1GasPrice": number,
-        "l1FeeScalar": decimal,
-        "l1BaseFeeScalar": number,
-        "l1BlobBaseFee": number,
-        "l1BlobBaseFeeScalar": number,
-        "operatorFeeScalar": number,
-        "operatorFeeConstant": number,
-        "daFootprintGasScalar": number,
+        "l1GasPrice": form.number,
+        "l1FeeScalar": form.decimal,
+        "l1BaseFeeScalar": form.number,
+        "l1BlobBaseFee": form.number,
+        "l1BlobBaseFeeScalar": form.number,
+        "operatorFeeScalar": form.number,
+        "operatorFeeConstant": form.number,
+        "daFootprintGasScalar": form.number,
     },
     l1_fees=l1_fees,
     operator_fees=operator_fees,
@@ -205,11 +192,11 @@ OP_STACK = Form(
     settle=settle,
     own_fields=own_fields,
     encodings={
-        DEPOSIT: Encoding(
+        DEPOSIT: form.Encoding(
             ("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "input"),
             ("depositNonce", "depositReceiptVersion"),
         ),
-        POST_EXEC: Encoding(("from", "to", "gas", "value"), is_input=True),
+        POST_EXEC: form.Encoding(("from", "to", "gas", "value"), is_input=True),
     },
     message_event=(
         "0x4200000000000000000000000000000000000016",  # L2ToL1MessagePasser

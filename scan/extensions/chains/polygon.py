@@ -15,17 +15,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from scan.ethereum.forms.form import (
-    FEE_VAULT,
-    MINT,
-    SEAL_BYTES,
-    VANITY_BYTES,
-    Form,
-    Settlement,
-    Values,
-    numbered,
-    settle_by_ethereum,
-)
+from scan.ethereum.forms import form
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import BadHex, data, quantity
 
@@ -75,25 +65,25 @@ def is_of_bor(block: Any) -> bool:
     return bool(parties == (hex(STATE_SYNC), _NOBODY, _NOBODY))
 
 
-def shows(block: Any, sent: Values, received: Values) -> bool:
+def shows(block: Any, sent: form.Values, received: form.Values) -> bool:
     """Return whether a block's extraData is long enough to end with a seal of bor."""
-    return len(block.extraData or "0x") // 2 - 1 >= VANITY_BYTES + SEAL_BYTES
+    return len(block.extraData or "0x") // 2 - 1 >= form.VANITY_BYTES + form.SEAL_BYTES
 
 
-def settle(burn_contracts: BurnContracts, block: Any) -> Settlement:
-    _, base_fees, blob_fees, _ = settle_by_ethereum(block)
+def settle(burn_contracts: BurnContracts, block: Any) -> form.Settlement:
+    _, base_fees, blob_fees, _ = form.settle_by_ethereum(block)
     tips, deposits = _coin_events(block)
-    vaults = [(None, FEE_VAULT, author, amount) for author, amount in tips.items()]
+    vaults = [(None, form.FEE_VAULT, author, amount) for author, amount in tips.items()]
     burn_contract = next(address for first, address in burn_contracts if block.number >= first)
-    vaults.append((None, FEE_VAULT, burn_contract, base_fees or 0))
+    vaults.append((None, form.FEE_VAULT, burn_contract, base_fees or 0))
     burnt = None if base_fees is None else 0
-    return Settlement(0, burnt, blob_fees, numbered(block, [*deposits, *vaults]))
+    return form.Settlement(0, burnt, blob_fees, form.numbered(block, [*deposits, *vaults]))
 
 
-def settle_elsewhere(block: Any) -> Settlement:
+def settle_elsewhere(block: Any) -> form.Settlement:
     """Settle on other chains of bor: only their configuration names the contract for base fees."""
     _, deposits = _coin_events(block)
-    return settle_by_ethereum(block)._replace(credits=numbered(block, deposits))
+    return form.settle_by_ethereum(block)._replace(credits=form.numbered(block, deposits))
 
 
 def _coin_events(block: Any) -> tuple[dict[bytes, int], list[tuple[int, int, bytes, int]]]:
@@ -113,11 +103,11 @@ def _coin_events(block: Any) -> tuple[dict[bytes, int], list[tuple[int, int, byt
             tips[author] = tips.get(author, 0) + amount
         is_state_sync = transaction.is_state_sync or transaction.type == bytes([STATE_SYNC])
         if log.topics[0] == DEPOSIT and is_state_sync:
-            deposits.append((log.transaction_index, MINT, log.topics[2][12:], amount))
+            deposits.append((log.transaction_index, form.MINT, log.topics[2][12:], amount))
     return tips, deposits
 
 
-POLYGON = Form(
+POLYGON = form.Form(
     "Polygon",
     chain_ids=frozenset((137,)),
     shows=shows,

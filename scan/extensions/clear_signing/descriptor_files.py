@@ -129,10 +129,11 @@ def _merge(included: Any, including: Any) -> Any:
 
 
 def _merge_fields(included: list[Any], including: list[Any]) -> list[Any]:
-    own = {path: field for field in including if (path := _path(field)) is not None}
+    fields_by_path = {path: field for field in including if (path := _path(field)) is not None}
     paths = {_path(field) for field in included} - {None}
     merged = [
-        _merge(field, own[path]) if (path := _path(field)) in own else field for field in included
+        _merge(field, fields_by_path[path]) if (path := _path(field)) in fields_by_path else field
+        for field in included
     ]
     return [*merged, *(field for field in including if _path(field) not in paths)]
 

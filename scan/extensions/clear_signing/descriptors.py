@@ -53,10 +53,10 @@ class Messages(NamedTuple):
         )
         if not fits or self.separator not in (None, message.domain_separator):
             return None
-        own = self.formats.get(message.encoded_type)
-        if own is None and message.encoded_type in self.schemas:
+        message_format = self.formats.get(message.encoded_type)
+        if message_format is None and message.encoded_type in self.schemas:
             return self.formats.get(message.primary_type)
-        return own
+        return message_format
 
 
 def parse(document: Document) -> Messages | None:
@@ -104,10 +104,11 @@ def keys_of(message: MessageToSign, verifying: Sequence[bytes]) -> Iterator[Hash
 
 def _encoded_types(schemas: Sequence[object]) -> Iterator[str]:
     for schema in schemas:
-        own = schema if isinstance(schema, dict) else {}  # or the URL of one, which is not fetched
-        primary_type = own.get("primaryType")
+        # It may also be the URL of one, which is not fetched.
+        types = schema if isinstance(schema, dict) else {}
+        primary_type = types.get("primaryType")
         try:
-            structures = Structures(members_by_name(own.get("types"), {}))
+            structures = Structures(members_by_name(types.get("types"), {}))
         except InvalidParameter:
             continue
         if isinstance(primary_type, str) and primary_type in structures.members:
@@ -172,7 +173,7 @@ class Descriptors:
         these topics. Raises StillReading."""
         listed = self._of_chain(chain_id)
         fitting = self._with_function(listed, listed.of_factories.get(factory, ()), selector)
-        return next((own for own in fitting if own.deploy_event in topics), None)
+        return next((binding for binding in fitting if binding.deploy_event in topics), None)
 
     def of_messages(self, chain_id: str, keys: Iterable[Hashable]) -> Iterator[Descriptor]:
         """Yield the descriptors of messages that are found by keys. Raises StillReading."""
@@ -295,10 +296,10 @@ def _deployed(bound: Document, chain_id: str) -> Iterator[bytes]:
     if not isinstance(deployments, list) or len(deployments) > MAX_DEPLOYMENTS:
         raise InvalidDescriptor(f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}")
     for deployment in deployments:
-        own = deployment if isinstance(deployment, dict) else {}
+        deployment_object = deployment if isinstance(deployment, dict) else {}
         try:
-            address = data(own.get("address"), ADDRESS_BYTES)
+            address = data(deployment_object.get("address"), ADDRESS_BYTES)
         except BadHex:
             raise InvalidDescriptor("a deployment has no address") from None
-        if one_line(own.get("chainId")) == chain_id:
+        if one_line(deployment_object.get("chainId")) == chain_id:
             yield address

@@ -78,9 +78,9 @@ def parse_formats(document: Document) -> dict[bytes, Format]:
     known = index_abi(abi or (), "descriptor").functions
     for key, written in object_at(document, "display", "formats").items():
         selector, entry, is_named = _function(key)
-        own = None if is_named else only(known.get(selector, ()))
-        if own is not None and (entry is None or entry.signature == own.signature):
-            entry, is_named = own, True
+        signature = None if is_named else only(known.get(selector, ()))
+        if signature is not None and (entry is None or entry.signature == signature.signature):
+            entry, is_named = signature, True
         if selector in formats:
             raise InvalidDescriptor(f"it has two formats of {key[:60]!r}")
         formats[selector] = _format(document, _object(written), entry, is_named)
@@ -195,12 +195,12 @@ def _fields(
     if depth > MAX_GROUPS:
         raise InvalidDescriptor(f"groups are more than {MAX_GROUPS} deep")
     for item in written:
-        own = _object(item)
-        if "fields" in own:
-            inner = parse_path(own["path"], outer) if "path" in own else outer
-            yield from _fields(document, _list(own["fields"]), inner, depth + 1)
+        field = _object(item)
+        if "fields" in field:
+            inner = parse_path(field["path"], outer) if "path" in field else outer
+            yield from _fields(document, _list(field["fields"]), inner, depth + 1)
         else:
-            yield _field(document, own, outer)
+            yield _field(document, field, outer)
 
 
 def _field(document: Document, own: Mapping[str, Any], outer: ValuePath | None) -> Field:

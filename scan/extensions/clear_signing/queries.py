@@ -29,19 +29,8 @@ from scan.extensions.contract_details.decoder.nested_calls import (
     calls_in,
     functions_with_calls,
 )
+from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.contract_abis import (
-    NO_CONTRACT,
-    Block,
-    ContractAbis,
-    Emitter,
-)
-from scan.extensions.transaction_details.decoding import (
-    CallToSign,
-    ClearSigning,
-    MessageToSign,
-    decode_call,
-)
 from scan.extensions.transaction_details.details import NO_LOGS
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.hex import data, to_hex
@@ -89,7 +78,7 @@ class Described(NamedTuple):
 NOTHING = Described()
 
 
-class Erc7730(ClearSigning):
+class Erc7730(decoding.ClearSigning):
     """Says what calls and messages are for, by the operator's descriptors."""
 
     def __init__(self, descriptors: Descriptors) -> None:
@@ -107,12 +96,12 @@ class Erc7730(ClearSigning):
         if details.input is None:
             return NOTHING
         to_address, from_address = (data(record[name], 20) for name in ("toAddress", "fromAddress"))
-        call = CallToSign(to_address, details.input, from_address, int(record["value"]))
+        call = decoding.CallToSign(to_address, details.input, from_address, int(record["value"]))
         block = BlockId(record["blockNumber"], data(record["blockHash"], 32))
         return self.of_calls(reader, [call], block)[0]
 
     def of_calls(
-        self, reader: Reader, calls: Sequence[CallToSign], block: BlockId | None = None
+        self, reader: Reader, calls: Sequence[decoding.CallToSign], block: BlockId | None = None
     ) -> list[Described]:
         chain_id = reader.sources.chain_id.read()
         if chain_id is None or not self._has_descriptors(reader):
@@ -148,7 +137,7 @@ class Erc7730(ClearSigning):
         described = dict(zip(trees, describer.described([*trees.values()]), strict=True))
         return [described.get(position, NOTHING) for position in range(len(calls))]
 
-    def of_message(self, reader: Reader, message: MessageToSign) -> Described:
+    def of_message(self, reader: Reader, message: decoding.MessageToSign) -> Described:
         """Return what a message is for: one whose domain has a contract of this chain that verifies
         it, without which the ERC has wallets reject the descriptor."""
         if not self._has_descriptors(reader):
@@ -207,7 +196,7 @@ class _Describer:
     ) -> None:
         self._reader = reader
         self._descriptors = descriptors
-        self._block = Block(block.number, to_hex(block.hash))
+        self._block = contract_abis.Block(block.number, to_hex(block.hash))
         self._bindings = ContractBindings(reader, descriptors, chain_id, block)
         self._budget = DecodingBudget()
         self._calls_left = MAX_CALLS
@@ -225,7 +214,7 @@ class _Describer:
             self._select(level)
             level = [inner for tree in level for inner in self._add_inside(tree)]
 
-    def select_message(self, tree: _Tree, message: MessageToSign) -> None:
+    def select_message(self, tree: _Tree, message: decoding.MessageToSign) -> None:
         """Add to the tree the descriptor that fits a message, and the calls that are values of it.
         Raises StillReading."""
         chain_id = tree.call.chain_id
@@ -265,16 +254,18 @@ class _Describer:
 
     def _decode(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the method by which the contract's ABI decodes them."""
-        emitters = {Emitter(data(tree.call.to_address, 20), self._block) for tree in level}
+        emitters = {
+            contract_abis.Emitter(data(tree.call.to_address, 20), self._block) for tree in level
+        }
         node = self._reader.node.within(TIMEOUT_S)
-        contracts = self._reader.sources.get(ContractAbis).find_at_or_now(
+        contracts = self._reader.sources.get(contract_abis.ContractAbis).find_at_or_now(
             emitters, node, self._budget
         )
         if self._reader.has_node_failed:
             self._reader.do_not_cache()
         for tree in level:
-            contract = contracts.get(data(tree.call.to_address, 20), NO_CONTRACT)
-            method = decode_call(
+            contract = contracts.get(data(tree.call.to_address, 20), contract_abis.NO_CONTRACT)
+            method = decoding.decode_call(
                 tree.call.calldata, contract.abis, contract.token_type, budget=self._budget
             )
             tree.call = tree.call._replace(method=method)
@@ -318,7 +309,7 @@ class _Describer:
 
     def _unfold(self, tree: _Tree) -> list[NestedCall]:
         calldata = tree.call.calldata
-        method = tree.call.method or decode_call(
+        method = tree.call.method or decoding.decode_call(
             calldata, [functions_with_calls()], budget=self._budget
         )
         if method is None or not self._budget.allows(len(calldata)):

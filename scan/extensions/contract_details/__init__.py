@@ -1,7 +1,7 @@
 """Contracts beyond verification and calls: bytecode, values, encoded calls, claims, and pages.
 
 Input: what the core has verified, the ABI, code and the node's values. Output: records in the API,
-and tabs, lists and forms on pages. Start with api.py, or with pages.py, then contract_source.py
+and tabs, lists and forms on pages. Start with api.py, or with pages.py, then contract_page.py
 (what a view of the tab shows), contract_functions.py (forms of functions) and source_files.py.
 """
 

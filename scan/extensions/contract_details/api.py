@@ -1,11 +1,9 @@
-"""Below /contracts/:address: files of sources, bytecode, values, encoded calls, others' claims.
-
-GET and POST /api/v1/decode, POST /api/v1/encode.
-
-GET /api/v1/contracts/:address/same-code.
-
-GET /api/v1/contracts/:address/compare/:other.
+"""Views of contracts beside their verification: files of sources, bytecode, values, calls, claims
+of others. The operator's builds and the jobs of verification live as long as the process; threads
+watch build folders, keep sources for chains that begin anew, and submit contracts of factories.
 """
+
+from collections.abc import Iterable
 
 import flask
 from flask import Blueprint
@@ -20,7 +18,10 @@ from scan.extensions.contract_details import (
     contract_values,
     source_files,
 )
+from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
+from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.bytecode import Bytecode, disassemble
+from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.contract_details.decoder.decoding import Encoded, decode
 from scan.extensions.contract_details.decoder.parameters import (
     NAMES,
@@ -28,10 +29,15 @@ from scan.extensions.contract_details.decoder.parameters import (
     encoded_of,
     encoded_of_query,
 )
+from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
 from scan.extensions.contract_details.same_code import queries
 from scan.extensions.contract_details.source_comparison import comparison
+from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
+from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
+from scan.http.hooks import Service, Worker
 from scan.http.list_responses import LISTED, list_response
+from scan.http.request_state import Services
 from scan.http.requests import (
     Prerequisite,
     Response,
@@ -42,6 +48,7 @@ from scan.http.requests import (
     reader,
     requires,
 )
+from scan.http.worker_threads import WorkerThread
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 
 STANDARD_JSON = "standard-json"
@@ -233,4 +240,45 @@ def compare_sources(address: str, other: str) -> Response:
     )
 
 
-HOOKS = Api(blueprints=(blueprint,))
+BUILDS_EVERY_S = 0.5
+SOURCES_EVERY_S = 2.0
+FACTORIES_EVERY_S = 2.0
+
+
+def build_watch_threads(core: Services) -> Iterable[WorkerThread]:
+    if not core.settings.of(Settings).artifacts:
+        return ()
+    watch = BuildWatch(core.sources.get(Builds), core.writes, core.verifier)
+    failure = "builds are not compared"
+    return (WorkerThread("builds", watch.step, BUILDS_EVERY_S, core.writes, failure),)
+
+
+def kept_source_threads(core: Services) -> Iterable[WorkerThread]:
+    folder = core.settings.sources_dir
+    if folder is None:
+        return ()
+    step = KeptSources(folder, core.writes, core.sources.get(VerificationJobs)).step
+    failure = "verified sources are not kept"
+    return (WorkerThread("kept-sources", step, SOURCES_EVERY_S, core.writes, failure),)
+
+
+def factory_children_threads(core: Services) -> Iterable[WorkerThread]:
+    jobs = core.sources.get(VerificationJobs)
+    step = FactoryChildren(core.writes, core.verifier.creations, jobs).step
+    failure = "contracts of verified factories are not submitted"
+    return (WorkerThread("factory-children", step, FACTORIES_EVERY_S, core.writes, failure),)
+
+
+HOOKS = (
+    Api(blueprints=(blueprint,)),
+    Service(make=lambda core: Builds(core.settings.of(Settings).artifacts), base=BuiltCreations),
+    Service(make=lambda core: VerificationJobs(core.writes, core.waiting_threads)),
+    Worker(threads=build_watch_threads),
+    Worker(threads=kept_source_threads),
+    Worker(threads=factory_children_threads),
+    Worker(
+        threads=lambda core: (
+            JobRunner(core.writes, core.verifier, core.sources.get(VerificationJobs)),
+        )
+    ),
+)

@@ -1,8 +1,5 @@
-"""Bytecode as instructions; opcodes.json has the opcodes by the fork that defined them.
-
-The code at an address, verified or not.
-
-The tab of a contract with its bytecode.
+"""The code at an address, verified or not, as instructions, and the tab with it. opcodes.json has
+the opcodes by the fork that defined them.
 """
 
 import json

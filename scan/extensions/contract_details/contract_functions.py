@@ -80,12 +80,12 @@ class Functions(NamedTuple):
 def functions_of(abis: Sequence[Sequence[Any]], *, read_only: bool) -> Functions:
     """Return the functions of a contract's own ABI and of its implementation's that a form can
     call, in the ABI's order. The contract's own hide those of its implementation."""
-    own, proxied = (
+    direct, proxied = (
         _functions(abi, prefix, read_only=read_only)
         for abi, prefix in zip(abis, ("", "proxy-"), strict=True)
     )
-    hidden = {function.signature for function in own}
-    return Functions(own, [function for function in proxied if function.signature not in hidden])
+    hidden = {function.signature for function in direct}
+    return Functions(direct, [function for function in proxied if function.signature not in hidden])
 
 
 def _functions(abi: Sequence[Any], prefix: str, *, read_only: bool) -> list[Function]:
@@ -228,7 +228,7 @@ def in_base_units_of_text(text: str, shape: Shape, units: Mapping[str, int | Non
     return converted if isinstance(converted, str) else json.dumps(converted, ensure_ascii=False)
 
 
-def with_parameter(message: str, inputs: Sequence[Parameter]) -> str:
+def labelled_message(message: str, inputs: Sequence[Parameter]) -> str:
     """Return a message with the field's label in place of the API's `args[0]` at its beginning."""
     labels = [input_.name[:MAX_NAME] or f"argument {n}" for n, input_ in enumerate(inputs, 1)]
     position = re.match(r"args\[([0-9]+)\](.*)", message, re.DOTALL)

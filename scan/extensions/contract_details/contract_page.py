@@ -1,10 +1,6 @@
-"""Claims of other explorers about contracts that are not verified here.
-
-The data of an address's contract tab: its sources, functions and values.
-
-The contract tab of an address and of a token, with its own tabs Code, Read and Write.
-
-What the head of an address's page says of a proxy: where its calls go.
+"""The contract tab of an address and of a token: sources, functions and values in the tabs Code,
+Read and Write, claims of other explorers where nothing is verified here; and what the head of the
+page says of a proxy: where its calls go.
 """
 
 import json
@@ -21,7 +17,7 @@ from scan.contracts.abi_decoding import Argument
 from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, proxy_of_code, state_kinds
 from scan.contracts.read_calls import constructor_values
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
-from scan.extensions.contract_details import bytecode, contract_values
+from scan.extensions.contract_details import bytecode, contract_values, source_files
 from scan.extensions.contract_details.contract_functions import (
     AmountUnits,
     Functions,
@@ -30,13 +26,6 @@ from scan.extensions.contract_details.contract_functions import (
     token_units,
 )
 from scan.extensions.contract_details.contract_values import ContractValues
-from scan.extensions.contract_details.source_files import (
-    Shown,
-    SourceFiles,
-    file_of,
-    in_order,
-    shown_files,
-)
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.gas_use import gas_use
 from scan.extensions.transaction_details.gas_use.gas_use import MethodGas
@@ -100,7 +89,7 @@ class ShownContract(NamedTuple):
     verified: Contract | None = None
     abi: Sequence[Any] = ()
     settings: Any = None
-    files: SourceFiles | None = None
+    files: source_files.SourceFiles | None = None
     functions: Functions = Functions((), ())
     proxy_kind: str | None = None
     implementations: Sequence[str] = ()
@@ -140,11 +129,11 @@ class ShownContract(NamedTuple):
         shown."""
         values = self.values.values if self.values else ()
         valued = {v.signature for v in values if v.error is None and v.signature != called}
-        own, proxied = (
+        direct, proxied = (
             [function for function in functions if function.signature not in valued]
             for functions in self.functions
         )
-        return Functions(own, proxied)
+        return Functions(direct, proxied)
 
     @property
     def verifier(self) -> str | None:
@@ -160,7 +149,9 @@ class ShownContract(NamedTuple):
         return bytes(self.verified.constructor_arguments or b"").hex() if self.verified else ""
 
 
-def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> ShownContract:
+def read_contract(
+    address: bytes, view: str, *, shown: source_files.Shown | None = None
+) -> ShownContract:
     """Return the contract as a view of the tab shows it; raises NotFound for an unknown file."""
     contract, lookup = contracts.get_with_proxy(reader(), address, COLUMNS[view])
     if not contract.code:
@@ -188,7 +179,9 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
         verified=contract if contract.is_verified else None,
         abi=abi,
         settings=json.loads(contract.settings or "{}"),
-        files=shown_files(contract.sources, contract.path, shown) if view == "code" else None,
+        files=source_files.shown_files(contract.sources, contract.path, shown)
+        if view == "code"
+        else None,
         functions=functions,
         proxy_kind=proxy.kind if proxy else None,
         implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
@@ -213,7 +206,7 @@ def _modifiers(
     modifiers: dict[str, list[tuple[str, str]]] = {}
     for prefix, at, of in sources:
         layout = json.loads(unpacked(bytes(of.storage)) if of.storage else "{}")
-        paths = in_order(json.loads(of.sources or "{}"), of.path)
+        paths = source_files.in_order(json.loads(of.sources or "{}"), of.path)
         for selector, (path, written) in (layout.get("modifiers") or {}).items():
             file = f"/address/{to_hex(at)}?tab=contract&file={quote(path)}"
             anchor = file_anchor(paths.index(path)) if path in paths else ""
@@ -223,7 +216,7 @@ def _modifiers(
 
 
 def _gas(address: bytes) -> Mapping[str, MethodGas]:
-    return {of.method_id: of for of in gas_use.of_contract(reader(), address) if of.method_id}
+    return {of.method_id: of for of in gas_use.contract_gas(reader(), address) if of.method_id}
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
@@ -240,7 +233,7 @@ def read_source_file(address: bytes, path: str) -> str:
     """Return a complete source file; raises NotFound."""
     reader().do_not_cache()  # large files would evict everything else
     contract, _ = contracts.get_with_proxy(reader(), address, {"sources"})
-    return file_of(json.loads(contract.sources or "{}"), path)
+    return source_files.file_of(json.loads(contract.sources or "{}"), path)
 
 
 BLOCKSCOUT_VIEWS = {"read_contract": "read", "write_contract": "write"}
@@ -250,7 +243,7 @@ def read_contract_view(key: bytes) -> ShownContract:
     """Return the contract as the requested view shows it; raises InvalidParameter, NotFound."""
     default = BLOCKSCOUT_VIEWS.get(request.args.get("tab", ""), VIEWS[0])
     view = parameters.one_of(request.args.get("view", default), "view", VIEWS)
-    shown = Shown(request.args.get("file", ""), request.args.get("find", ""))
+    shown = source_files.Shown(request.args.get("file", ""), request.args.get("find", ""))
     return read_contract(key, view, shown=shown)
 
 

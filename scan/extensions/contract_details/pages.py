@@ -2,7 +2,7 @@
 verifying a source."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -12,12 +12,13 @@ from werkzeug.datastructures import MultiDict
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.contract_details import bytecode
+from scan.extensions.contract_details.builds.settings import Settings, missing
 from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     Parameter,
     argument_of,
     in_base_units_of_text,
-    with_parameter,
+    labelled_message,
 )
 from scan.extensions.contract_details.contract_page import (
     ShownContract,
@@ -42,7 +43,7 @@ from scan.http.requests import (
 )
 from scan.pages.addresses_and_tokens import is_of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
-from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
+from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
@@ -133,7 +134,7 @@ def call_function(address: str) -> Response:
         )
         status = 200
     except ScanError as error:
-        call["error"], status = with_parameter(error.message, inputs), error.status
+        call["error"], status = labelled_message(error.message, inputs), error.status
     return contract_page(key, contract, status, call=call)
 
 
@@ -231,7 +232,10 @@ def _source(typed: str) -> str:
 
 def _language(paths: Iterable[str]) -> Language:
     """Return the language of files, Solidity's among which may be of any suffix."""
-    return next((own for own in map(language_of_path, paths) if own is not SOLIDITY), SOLIDITY)
+    return next(
+        (language for language in map(language_of_path, paths) if language is not SOLIDITY),
+        SOLIDITY,
+    )
 
 
 def _text(content: bytes) -> str:
@@ -241,30 +245,38 @@ def _text(content: bytes) -> str:
         raise InvalidParameter("A file is not UTF-8 text.") from None
 
 
-HOOKS = Pages(
-    blueprints=(blueprint, bytecode.blueprint),
-    sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
-    menu=(
-        ("Contracts", "/verified-contracts", "Verified contracts"),
-        ("Contracts", "/verify", "Verify a contract"),
-    ),
-    tabs=(
-        AddressTab(
-            "contract",
-            "Contract",
-            110,
-            is_of_contract,
-            respond=lambda key: contract_page(key, read_contract_view(key)),
-            group=CONTRACT,
+def _read() -> Mapping[str, Any]:
+    folders = missing(services().settings.of(Settings).artifacts)
+    return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
+
+
+HOOKS = (
+    Pages(
+        blueprints=(blueprint, bytecode.blueprint),
+        sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
+        menu=(
+            ("Contracts", "/verified-contracts", "Verified contracts"),
+            ("Contracts", "/verify", "Verify a contract"),
         ),
-        AddressTab(
-            "bytecode",
-            "Bytecode",
-            130,
-            is_of_contract,
-            respond=bytecode.bytecode_page,
-            group=CONTRACT,
+        tabs=(
+            AddressTab(
+                "contract",
+                "Contract",
+                110,
+                is_of_contract,
+                respond=lambda key: contract_page(key, read_contract_view(key)),
+                group=CONTRACT,
+            ),
+            AddressTab(
+                "bytecode",
+                "Bytecode",
+                130,
+                is_of_contract,
+                respond=bytecode.bytecode_page,
+                group=CONTRACT,
+            ),
+            TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),
         ),
-        TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),
     ),
+    Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),)),
 )

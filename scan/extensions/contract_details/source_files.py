@@ -227,7 +227,8 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
             lines = highlighted_lines(_first_part(content), language_of_path(path).name)
         elif not path_shown and bytes_left > 0:
             coloured = highlighted_lines(_first_part(content), language_of_path(path).name)
-            lines = _first_lines(coloured, bytes_left)
+            sizes = accumulate(len(line) + LINE_BYTES for line in coloured)
+            lines = coloured[: bisect_right([*sizes], bytes_left)]
             bytes_left -= sum(map(len, lines)) + LINE_BYTES * len(lines) if lines else bytes_left
             bytes_left -= FILE_BYTES + 5 * len(path)  # its links have the path
         files.append(file._replace(lines=lines, matches=frozenset(numbers)))
@@ -251,11 +252,6 @@ def _first_part(content: str) -> str:
     """Return the part of a file that a page may show, with invisible characters made visible."""
     lines = content[:MAX_SHOWN_CHARACTERS].split("\n", MAX_SHOWN_LINES)[:MAX_SHOWN_LINES]
     return visible_block("\n".join(lines))
-
-
-def _first_lines(lines: Sequence[Markup], bytes_left: int) -> Sequence[Markup]:
-    sizes = accumulate(len(line) + LINE_BYTES for line in lines)
-    return lines[: bisect_right([*sizes], bytes_left)]
 
 
 def _lines_with(text: str, content: str) -> Iterator[tuple[int, Markup]]:

@@ -24,17 +24,9 @@ import orjson
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.ethereum.signatures import checksummed
+from scan.extensions.demo import replay
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.demo_state import DRIFTING, DemoState, Key, value_at
-from scan.extensions.demo.replay import (
-    STATE_METHODS,
-    Block,
-    Outcome,
-    Recording,
-    RpcFault,
-    exact_key,
-    read_lines,
-)
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.state_changes import STATE
 from scan.extensions.transaction_details.gas_use import gas_of_steps
@@ -78,7 +70,7 @@ class AddedBlock(NamedTuple):
         return " ".join((str(self.timestamp), self.hash, *self.transactions)) + "\n"
 
 
-class DemoChain(Recording):
+class DemoChain(replay.Recording):
     """The recorded blocks before the loop, and the blocks that add() adds.
 
     `ended_at` is the time of the last block before the loop.
@@ -126,7 +118,7 @@ class DemoChain(Recording):
 
     def _pool(self) -> dict[str, dict[str, Any]]:
         """Return the transactions that wait in the recorded pool for ever, by their hashes."""
-        content = self._exact.get(exact_key("txpool_content", []), {"result": {}})["result"]
+        content = self._exact.get(replay.exact_key("txpool_content", []), {"result": {}})["result"]
         by_nonce = (n for by_sender in content.values() for n in by_sender.values())
         return {t["hash"]: t for transactions in by_nonce for t in transactions.values()}
 
@@ -145,7 +137,7 @@ class DemoChain(Recording):
             hashes = (transaction["hash"] for transaction in block["transactions"])
             self._transaction_numbers |= dict.fromkeys(hashes, number)
 
-    def _make(self, number: int, timestamp: int) -> tuple[Block, list[dict[str, Any]]]:
+    def _make(self, number: int, timestamp: int) -> tuple[replay.Block, list[dict[str, Any]]]:
         """Return a block after the recorded ones, with its receipts."""
         cycle, template = self._template(number)
         block = self._blocks[template]
@@ -199,15 +191,15 @@ class DemoChain(Recording):
             return str(self._blocks[number]["hash"])
         return self._added[number - self._first_added].hash
 
-    def _block_at(self, number: int) -> Block:
+    def _block_at(self, number: int) -> replay.Block:
         if number < self._first_added:
             return self._blocks[number]
         return self._made(number, self._added[number - self._first_added].timestamp)[0]
 
-    def _block(self, number: int) -> Block | None:
+    def _block(self, number: int) -> replay.Block | None:
         return self._block_at(number) if 0 <= number <= self.head else None
 
-    def _block_of_hash(self, hash_: str) -> Block | None:
+    def _block_of_hash(self, hash_: str) -> replay.Block | None:
         return self._block(self._numbers.get(hash_, -1))
 
     def _transaction(self, hash_: str) -> dict[str, Any] | None:
@@ -236,7 +228,7 @@ class DemoChain(Recording):
         hash_ = str(params[0] if params else None).lower()
         transaction = self._transaction(hash_)
         if transaction is None:
-            raise RpcFault(-32000, "transaction not found")
+            raise replay.RpcFault(-32000, "transaction not found")
         number, index = (int(transaction[key], 16) for key in ("blockNumber", "transactionIndex"))
         cycle, template = self._template(number)
         recorded = self._blocks[template]["transactions"][index]["hash"]
@@ -284,8 +276,8 @@ class DemoChain(Recording):
         """Return a balance, nonce, code or storage of an address at any block."""
         _, number = self.state_key(method, params)
         if number > self.head:
-            raise RpcFault(-32000, "block not found")
-        subject = [str(part).lower() for part in params[: STATE_METHODS[method]]]
+            raise replay.RpcFault(-32000, "block not found")
+        subject = [str(part).lower() for part in params[: replay.STATE_METHODS[method]]]
         if len(subject) == 2:  # a slot, which may lack its zeros
             subject[1] = f"0x{subject[1].removeprefix('0x'):0>64}"
         value = self._accounts.value((FIELDS[method], *subject), *self._template(number))
@@ -297,13 +289,13 @@ class DemoChain(Recording):
         address, slots, block = params
         number = self._number(block)
         if not self._first_added - 1 <= number <= self.head:
-            raise RpcFault(-32000, f"historical state of block {number} is not available")
+            raise replay.RpcFault(-32000, f"historical state of block {number} is not available")
         return self._accounts.proof(address.lower(), slots, *self._template(number))
 
     def _root(self, number: int) -> str:
         return to_hex(self._accounts.trie(*self._template(number)).root)
 
-    def _state(self, method: str, params: list[Any]) -> Outcome:
+    def _state(self, method: str, params: list[Any]) -> replay.Outcome:
         """Return a contract's recorded result after the block, or after the block it repeats."""
         key, number = self.state_key(method, params)
         if self._first_added - 1 <= number <= self.head and key in self._states:
@@ -320,8 +312,12 @@ def recorded_options(options: Any) -> Any:
 
 
 def _placed(
-    block: Block, receipts: Sequence[dict[str, Any]], number: int, timestamp: int, parent: str
-) -> Block:
+    block: replay.Block,
+    receipts: Sequence[dict[str, Any]],
+    number: int,
+    timestamp: int,
+    parent: str,
+) -> replay.Block:
     """Return the block with this number, time and parent, and with the hash that follows. The
     references to the block in its transactions, receipts and logs are changed in place."""
     block = {**block, "parentHash": parent, "number": hex(number), "timestamp": hex(timestamp)}
@@ -354,7 +350,7 @@ def start(data_dir: Path, now: Callable[[], float] = time.time) -> DemoNode:
     if ended_at is None:
         ended_at = int(now())
         path.write_text(f"{ended_at}\n")
-    chain = DemoChain(read_lines(RECORDING), ended_at)
+    chain = DemoChain(replay.read_lines(RECORDING), ended_at)
     for block in blocks:
         chain.add(block)
     threading.Thread(target=_grow, args=(chain, path, now), name="demo-chain", daemon=True).start()

@@ -2,9 +2,8 @@
 
 Input: module, action and parameters, from the query string and a form. Output: {status, message,
 result} with HTTP 200, or the node's JSON-RPC response for module=proxy.
-Start with blueprint.py (one request), then actions.py (the function of each action) and
-replies.py (responses). Rows come from scan/queries and are completed in
-transactions.py and function_names.py.
+Start with interface.py (one request, the function of each action), then replies.py (parameters and
+responses). Rows come from scan/queries and are completed in transactions.py.
 """
 
 from scan.registry import Extension

@@ -1,10 +1,6 @@
-"""module=account: balances, and lists of transactions, internal and token transfers.
-
-Tokens in Blockscout's form: of an address, one token, and its holders.
-
-module=account, action=fundedby: the first transfer of coin to an address.
-
-module=nametag: the operator's labels of addresses.
+"""module=account: balances, lists of transactions, internal and token transfers, tokens in
+Blockscout's form, and the first transfer of coin to an address; module=nametag: the operator's
+labels.
 """
 
 from collections.abc import Mapping
@@ -91,7 +87,7 @@ def internal_transactions(parameters: Parameters) -> Reply:
     window = parameters.window()
     try:
         if parameters.text("txhash"):
-            page, is_traced = internal_transfers.of_transaction(
+            page, is_traced = internal_transfers.transaction_page(
                 reader(), parameters.hash32("txhash"), window, form="etherscan"
             )
             if is_traced is False:

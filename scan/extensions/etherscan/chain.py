@@ -1,8 +1,5 @@
-"""module=block, transaction, token and gastracker.
-
-module=block, and lists of blocks and withdrawals of module=account.
-
-module=stats: statistics of days (UTC).
+"""Actions of the whole chain: module=block, transaction, token, gastracker, and stats (days are of
+UTC); lists of blocks and withdrawals of module=account.
 """
 
 from collections.abc import Mapping

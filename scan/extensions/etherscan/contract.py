@@ -174,7 +174,7 @@ class ContractCreation(NamedTuple):
 
 def contract_creations(parameters: Parameters) -> Reply:
     addresses = parameters.addresses("contractaddresses", MOST_CONTRACTS)
-    rows = _of_contracts(reader(), addresses)
+    rows = _contract_creations(reader(), addresses)
     if not rows:
         raise Failure(None, NO_DATA)
     return Reply(
@@ -185,23 +185,23 @@ def contract_creations(parameters: Parameters) -> Reply:
     )
 
 
-def _of_contracts(reader: Reader, addresses: Sequence[bytes]) -> list[ContractCreation]:
+def _contract_creations(reader: Reader, addresses: Sequence[bytes]) -> list[ContractCreation]:
     """Return the creations of contracts, in the order of `addresses`; one that neither a
     transaction nor a trace shows is left out. Raises UpstreamFailed, Unavailable.
     """
     [records] = reader.row("queries/contracts_get_creations", addresses=addresses)
     rows = orjson.loads(records)
-    creations = _by_transactions(reader, [row for row in rows if row["hash"] is not None])
+    creations = _transaction_creations(reader, [row for row in rows if row["hash"] is not None])
     in_blocks = defaultdict(list)
     for row in rows:
         if row["hash"] is None:
             in_blocks[row["blockNumber"]].append(row)
     for in_block in in_blocks.values():
-        creations |= _by_traces(reader, in_block)
+        creations |= _trace_creations(reader, in_block)
     return [creations[row["address"]] for row in rows if row["address"] in creations]
 
 
-def _by_transactions(
+def _transaction_creations(
     reader: Reader, rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, ContractCreation]:
     needed = [
@@ -221,7 +221,9 @@ def _by_transactions(
     }
 
 
-def _by_traces(reader: Reader, rows: Sequence[Mapping[str, Any]]) -> dict[str, ContractCreation]:
+def _trace_creations(
+    reader: Reader, rows: Sequence[Mapping[str, Any]]
+) -> dict[str, ContractCreation]:
     """Return the creations in the block where the code was first seen; none without traces."""
     if reader.sources.traces == "off":
         return {}

@@ -1,10 +1,7 @@
-"""Documented actions that Scan does not answer, each with its reason.
+"""/api and /v2/api: one Etherscan-compatible request, from its parameters and chain id to the
+response of its action, by module and lower-case name; and the list of chains.
 
-The function of each action, by module; names are in lower case.
-
-One Etherscan-compatible request: parameters, chain id, action, response; the list of chains.
-
-/api and /v2/api among the interfaces.
+Documented actions that Scan does not answer are here with their reasons.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,18 +24,9 @@ from scan.extensions.etherscan.replies import (
     Reply,
     RpcReply,
 )
+from scan.http import requests
 from scan.http.hooks import Interfaces
 from scan.http.request_state import Interface, services
-from scan.http.requests import (
-    JsonResponse,
-    Prerequisite,
-    form,
-    json_value,
-    prerequisite_of,
-    query_arguments,
-    reader,
-    requires,
-)
 from scan.queries.network import name_of
 from scan.settings import Settings
 
@@ -211,23 +199,23 @@ blueprint = Blueprint("etherscan", __name__)
 
 @blueprint.errorhandler(Failure)
 def _failure_response(failure: Failure) -> Response:
-    reader().do_not_cache()  # the node may have failed, and answer the next request
+    requests.reader().do_not_cache()  # the node may have failed, and answer the next request
     return _response(failure.reply)
 
 
-def _prerequisite(query: str) -> Prerequisite | None:
+def _prerequisite(query: str) -> requests.Prerequisite | None:
     """Return the prerequisite of the action that a query names; an unknown one has none."""
     try:
         action = find_action(Parameters(parse_qsl(query)))
     except Failure:
         return None
-    return prerequisite_of(action)
+    return requests.prerequisite_of(action)
 
 
-@requires(_prerequisite)
+@requests.requires(_prerequisite)
 def _respond() -> Response:
     # The form's value counts if a name is in both.
-    parameters = Parameters([*request.args.items(multi=True), *form().items(multi=True)])
+    parameters = Parameters([*request.args.items(multi=True), *requests.form().items(multi=True)])
     _require_own_chain(parameters)
     return _response(find_action(parameters)(parameters))
 
@@ -239,30 +227,30 @@ for path in PATHS:
 
 
 @blueprint.get(CHAIN_LIST)
-def list_own_chain() -> JsonResponse:
+def list_own_chain() -> requests.JsonResponse:
     """Return the chain of this service; none before the first block."""
-    query_arguments()
-    settings, chain_id = services().settings, reader().sources.chain_id.read()
-    reader().do_not_cache()  # it names the host that the client has used
+    requests.query_arguments()
+    settings, chain_id = services().settings, requests.reader().sources.chain_id.read()
+    requests.reader().do_not_cache()  # it names the host that the client has used
     base = f"{public_url(request.environ, settings.trusted_proxies)}{settings.base_path}"
     records = []
     if chain_id is not None:
         name = name_of(chain_id, settings.chain_name)
         records = [record(chain_id, name, f"{base}/", f"{base}/v2/api", is_answering=True)]
-    return json_value(chain_list(records))
+    return requests.json_value(chain_list(records))
 
 
 def _require_own_chain(parameters: Parameters) -> None:
     """Raise Failure for a `chainid` other than the indexed chain's; the parameter is optional."""
     if not parameters.text("chainid"):
         return
-    chain_id = reader().sources.chain_id.read()
+    chain_id = requests.reader().sources.chain_id.read()
     if chain_id is not None and str(parameters.integer("chainid", 0)) != chain_id:
         raise Failure(WRONG_CHAIN.format(chain_id))
 
 
 def _response(reply: Reply | RpcReply) -> Response:
-    since = reader().balances_since
+    since = requests.reader().balances_since
     if isinstance(reply, Reply) and reply.message == "OK" and since is not None:
         reply = reply._replace(message=f"OK-Balances are known since block {since}")
     response = Response(reply.body(), mimetype="application/json")

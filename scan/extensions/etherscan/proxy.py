@@ -8,14 +8,7 @@ from collections.abc import Callable, Mapping
 from scan.errors import UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, RpcError
-from scan.extensions.etherscan.replies import (
-    Failure,
-    Parameters,
-    Reply,
-    RpcReply,
-    renamed,
-    rows_reply,
-)
+from scan.extensions.etherscan import replies
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TooManyLogs
@@ -29,18 +22,20 @@ MOST_GAS = 30_000_000
 NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS is off)"
 
 
-def method(name: str) -> Callable[[Parameters], RpcReply]:
+def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
     """Return the action of a JSON-RPC method: the node's own result or error."""
 
     @requires(Prerequisite.NODE)
-    def call(parameters: Parameters) -> RpcReply:
+    def call(parameters: replies.Parameters) -> replies.RpcReply:
         params = METHODS[name](parameters)
         try:
-            return RpcReply("result", reader().node.call(name, *params))
+            return replies.RpcReply("result", reader().node.call(name, *params))
         except AnswerTooLarge:
-            raise Failure("Error! The node's response is too large; request less data") from None
+            raise replies.Failure(
+                "Error! The node's response is too large; request less data"
+            ) from None
         except RpcError as error:
-            return RpcReply("error", _error(error))
+            return replies.RpcReply("error", _error(error))
 
     return call
 
@@ -51,38 +46,38 @@ def _error(error: RpcError) -> dict[str, object]:
     return fields if error.data is None else {**fields, "data": error.data}
 
 
-def _no_params(parameters: Parameters) -> list[object]:
+def _no_params(parameters: replies.Parameters) -> list[object]:
     return []
 
 
-def _block_params(parameters: Parameters) -> list[object]:
+def _block_params(parameters: replies.Parameters) -> list[object]:
     block = _number_params(parameters)
     whole_transactions = parameters.text("boolean", "false").lower()
     if whole_transactions not in ("true", "false"):
-        raise Failure("Error! Invalid boolean: true or false")
+        raise replies.Failure("Error! Invalid boolean: true or false")
     return [*block, whole_transactions == "true"]
 
 
-def _number_params(parameters: Parameters) -> list[object]:
+def _number_params(parameters: replies.Parameters) -> list[object]:
     parameters.required("tag")
     return [parameters.block_tag()]
 
 
-def _place_params(parameters: Parameters) -> list[object]:
+def _place_params(parameters: replies.Parameters) -> list[object]:
     """Return a block and an index in it: of a transaction, or of an uncle."""
     parameters.required("index")
     return [*_number_params(parameters), hex(parameters.integer("index", 0))]
 
 
-def _hash_params(parameters: Parameters) -> list[object]:
+def _hash_params(parameters: replies.Parameters) -> list[object]:
     return [to_hex(parameters.hash32("txhash"))]
 
 
-def _address_params(parameters: Parameters) -> list[object]:
+def _address_params(parameters: replies.Parameters) -> list[object]:
     return [to_hex(parameters.address()), parameters.block_tag()]
 
 
-def _storage_params(parameters: Parameters) -> list[object]:
+def _storage_params(parameters: replies.Parameters) -> list[object]:
     parameters.required("position")
     return [
         to_hex(parameters.address()),
@@ -91,13 +86,13 @@ def _storage_params(parameters: Parameters) -> list[object]:
     ]
 
 
-def _call_params(parameters: Parameters) -> list[object]:
+def _call_params(parameters: replies.Parameters) -> list[object]:
     """Return the parameters of eth_call, with a limit of gas even if the node has none."""
     parameters.address("to")
     return [{"gas": hex(MOST_GAS), **_call_object(parameters)}, parameters.block_tag()]
 
 
-def _call_object(parameters: Parameters) -> dict[str, object]:
+def _call_object(parameters: replies.Parameters) -> dict[str, object]:
     message: dict[str, object] = {}
     for name in ("to", "from"):
         address = parameters.optional_address(name)
@@ -113,14 +108,14 @@ def _call_object(parameters: Parameters) -> dict[str, object]:
     return message
 
 
-def _raw_params(parameters: Parameters) -> list[object]:
+def _raw_params(parameters: replies.Parameters) -> list[object]:
     if not services().settings.sends_transactions:
-        raise Failure(NOT_SENDING)
+        raise replies.Failure(NOT_SENDING)
     parameters.required("hex")
     return [parameters.hex_data("hex")]
 
 
-METHODS: Mapping[str, Callable[[Parameters], list[object]]] = {
+METHODS: Mapping[str, Callable[[replies.Parameters], list[object]]] = {
     "eth_blockNumber": _no_params,
     "eth_getBlockByNumber": _block_params,
     "eth_getBlockTransactionCountByNumber": _number_params,
@@ -143,10 +138,10 @@ NO_LOGS = "No records found"
 TOO_MUCH = "Query Timeout occurred. Please select a smaller result dataset"
 
 
-def get_logs(parameters: Parameters) -> Reply:
+def get_logs(parameters: replies.Parameters) -> replies.Reply:
     log_filter = _filter(parameters)
     if log_filter.address is None and not any(log_filter.topics):
-        raise Failure("Error! Missing address or topics")
+        raise replies.Failure("Error! Missing address or topics")
     limit, offset = parameters.limit_and_offset(MOST_ROWS)
     if parameters.text("fromblock").lower() == "latest":
         first = last = blocks.newest_number(reader()) or 0
@@ -156,12 +151,12 @@ def get_logs(parameters: Parameters) -> Reply:
     try:
         records = logs.records(reader(), window, log_filter).records
     except TooManyLogs:
-        raise Failure(TOO_MUCH) from None
+        raise replies.Failure(TOO_MUCH) from None
     rows = _rows(records) if records else []
-    return rows_reply(rows, NO_LOGS, kept_from=reader().kept_from)
+    return replies.rows_reply(rows, NO_LOGS, kept_from=reader().kept_from)
 
 
-def _filter(parameters: Parameters) -> LogFilter:
+def _filter(parameters: replies.Parameters) -> LogFilter:
     """Return the filter, in which an operator (`and` by default) joins a topic with the nearest
     preceding one that is given."""
     given = [index for index in range(MAX_TOPICS) if parameters.text(f"topic{index}")]
@@ -171,7 +166,7 @@ def _filter(parameters: Parameters) -> LogFilter:
         operators = [parameters.text(name).lower() for name in names if parameters.text(name)]
         operator = operators[0] if operators else "and"
         if operator not in ("and", "or"):
-            raise Failure("Error! Invalid topic operator: and or or")
+            raise replies.Failure("Error! Invalid topic operator: and or or")
         joined.append((index, operator == "and"))
     topics = [
         parameters.hash32(f"topic{index}") if index in given else None
@@ -190,5 +185,5 @@ def _rows(records: list[logs.Record]) -> list[object]:
     for log, transaction in zip(records, transactions, strict=True):
         if transaction["hash"] != log["transactionHash"]:
             raise UpstreamFailed(ANOTHER_CHAIN)
-        rows.append(renamed("log", transaction | log))
+        rows.append(replies.renamed("log", transaction | log))
     return rows

@@ -1,8 +1,8 @@
 """Chain data as files: a whole list as CSV or NDJSON, whole tables as CSV or Parquet.
 
 Input: a function that reads one page of a list, or the name of a table. Output: a file.
-Start with list_file.py (a list from one snapshot, bounded), then csv_columns.py (the columns of
-each list) and csv_format.py (how spreadsheets read a cell).
+Start with list_files.py (a list from one snapshot, bounded), then csv_columns.py (the columns of
+each list, and how spreadsheets read a cell) and table_export.py (tables).
 """
 
 from scan.registry import Extension

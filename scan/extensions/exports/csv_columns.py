@@ -5,7 +5,7 @@ by `wei` or `units`, a token's id follows `#`. Amounts are numbers, which can be
 
 The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
 
-A column is a field as renamed_fields.py of the extension openapi writes it, in one of FORMATS, or
+A column is a field as the API's document writes it, in one of FORMATS, or
 `name()` for one of CELLS; the names of GROUPS are several columns.
 """
 

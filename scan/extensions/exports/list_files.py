@@ -123,10 +123,10 @@ def _write(
 
 class _CsvRows:
     def __init__(self, reader: Reader, source: ListSource) -> None:
-        own, kind = source.own, source.kind
-        is_priced = any(column.is_priced for column in columns(kind, own, has_prices=True))
+        address, kind = source.own, source.kind
+        is_priced = any(column.is_priced for column in columns(kind, address, has_prices=True))
         self._prices = day_prices(reader) if is_priced else None
-        self._columns = columns(kind, own, has_prices=self._prices is not None)
+        self._columns = columns(kind, address, has_prices=self._prices is not None)
         token = {}
         if source.kind == "holders" and source.own is not None:
             token = orjson.loads(tokens.get(reader, bytes.fromhex(source.own[2:])))

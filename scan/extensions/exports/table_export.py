@@ -20,16 +20,7 @@ from tqdm import tqdm
 
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.extensions.exports.table_files import (
-    RANGE_TABLES,
-    TOKENS,
-    BlockRows,
-    columns_of,
-    count_rows,
-    new_file,
-    range_rows,
-    token_rows,
-)
+from scan.extensions.exports import table_files
 from scan.extensions.exports.whole_file import UNFINISHED, whole_file
 from scan.hex import to_hex
 
@@ -173,9 +164,9 @@ def export(database: Database, options: ExportOptions) -> Manifest:
     manifest = _open_manifest(options, chain)
     options.folder.mkdir(parents=True, exist_ok=True)
     last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
-    if any(table in RANGE_TABLES for table in manifest.tables):
+    if any(table in table_files.RANGE_TABLES for table in manifest.tables):
         _export_ranges(database, options, manifest, last)
-    if TOKENS in manifest.tables:
+    if table_files.TOKENS in manifest.tables:
         manifest.tokens = _export_tokens(database, options)
         manifest.write(options.folder)
     return manifest
@@ -185,7 +176,10 @@ def _export_ranges(
     database: Database, options: ExportOptions, manifest: Manifest, last: int
 ) -> None:
     """Export ranges up to block `last`, or to the newest where a fork has shortened the chain."""
-    _drop_partial(manifest, last)
+    if manifest.ranges:  # the newest goes where its file can now have more blocks
+        newest = manifest.ranges[-1]
+        if newest.block_to < min(last, _range_end(manifest, newest.block_from)):
+            manifest.ranges.pop()
     forks = 0
     with tqdm(unit=" blocks", disable=None, leave=False) as bar:
         while True:
@@ -240,14 +234,6 @@ def _drop_orphaned(database: Database, manifest: Manifest) -> None:
         manifest.ranges.pop()
 
 
-def _drop_partial(manifest: Manifest, last: int) -> None:
-    """Remove the newest range where its file can now have more blocks."""
-    if manifest.ranges:
-        newest = manifest.ranges[-1]
-        if newest.block_to < min(last, _range_end(manifest, newest.block_from)):
-            manifest.ranges.pop()
-
-
 def _range_end(manifest: Manifest, first: int) -> int:
     """Return the last block of the file with block `first`; files begin at multiples of their
     size."""
@@ -262,7 +248,7 @@ def _export_range(
     first = manifest.next_block()
     last = min(last, _range_end(manifest, first))
     with database.transaction(snapshot=True):
-        blocks = count_rows(database, first, last)
+        blocks = table_files.count_rows(database, first, last)
         if [block.number for block in blocks] != list(range(first, last + 1)):
             return None
         parent_hash = to_hex(blocks[0].parent_hash)
@@ -271,29 +257,29 @@ def _export_range(
         files = {
             table: _export_table(database, options, table, blocks)
             for table in manifest.tables
-            if table in RANGE_TABLES
+            if table in table_files.RANGE_TABLES
         }
     return ExportedRange(first, last, parent_hash, to_hex(blocks[-1].hash), files)
 
 
 def _export_table(
-    database: Database, options: ExportOptions, table: str, blocks: Sequence[BlockRows]
+    database: Database, options: ExportOptions, table: str, blocks: Sequence[table_files.BlockRows]
 ) -> ExportedFile:
     name = f"{blocks[0].number:012d}-{blocks[-1].number:012d}.{options.format}"
     path, rows = options.folder / table / name, 0
-    with new_file(path, columns_of(table)) as file:
-        for values in range_rows(database, table, blocks):
+    with table_files.new_file(path, table_files.columns_of(table)) as file:
+        for values in table_files.range_rows(database, table, blocks):
             file.write(values)
             rows += len(next(iter(values.values())))
     return ExportedFile(f"{table}/{name}", rows, path.stat().st_size)
 
 
 def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens:
-    path, rows = options.folder / f"{TOKENS}.{options.format}", 0
+    path, rows = options.folder / f"{table_files.TOKENS}.{options.format}", 0
     with database.transaction(snapshot=True):
         chain = _chain(database)
-        with new_file(path, columns_of(TOKENS)) as file:
-            for values in token_rows(database):
+        with table_files.new_file(path, table_files.columns_of(table_files.TOKENS)) as file:
+            for values in table_files.token_rows(database):
                 file.write(values)
                 rows += len(values["address"])
     exported = ExportedFile(path.name, rows, path.stat().st_size)

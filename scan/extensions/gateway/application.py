@@ -17,14 +17,7 @@ from markupsafe import Markup
 from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.replies import CHAIN_LIST, ETHERSCAN
-from scan.extensions.gateway.forwarding import (
-    REQUESTS_AT_ONCE,
-    Chain,
-    Forwarded,
-    Service,
-    ServiceState,
-    read_chains,
-)
+from scan.extensions.gateway import forwarding
 from scan.extensions.sourcify import chains
 from scan.extensions.sourcify.fields import SOURCIFY, UnsupportedChain
 from scan.http.request_state import interface_of
@@ -61,34 +54,36 @@ _JOB = re.compile(r"(?:/server)?/v2/verify/[^/]+")
 _URLENCODED_FIELD = b"&chainid="
 _MULTIPART_FIELD = b'; name="chainid"\r\n'
 
-Response = WsgiResponse | Forwarded
+Response = WsgiResponse | forwarding.Forwarded
 StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 
 
 def create_app(file: str) -> "Gateway":
     """Create the gateway of a file of chains; gunicorn calls it in its worker."""
     settings = Settings.from_environment()
-    return Gateway(read_chains(Path(file), settings), settings.trusted_proxies, settings.brand)
+    return Gateway(
+        forwarding.read_chains(Path(file), settings), settings.trusted_proxies, settings.brand
+    )
 
 
-def thread_count(chains: Sequence[Chain]) -> int:
+def thread_count(chains: Sequence[forwarding.Chain]) -> int:
     """Return how many threads the gateway needs, so that no chain's requests wait for another's."""
-    return REQUESTS_AT_ONCE * len(chains) + 8
+    return forwarding.REQUESTS_AT_ONCE * len(chains) + 8
 
 
 class Gateway:
     """A WSGI application that keeps nothing between requests but connections to services."""
 
     def __init__(
-        self, chains: Sequence[Chain], trusted_proxies: int, brand: Brand = UNBRANDED
+        self, chains: Sequence[forwarding.Chain], trusted_proxies: int, brand: Brand = UNBRANDED
     ) -> None:
-        services = [Service(chain, trusted_proxies) for chain in chains]
+        services = [forwarding.Service(chain, trusted_proxies) for chain in chains]
         self._of_path = {service.chain.path: service for service in services}
         self._of_id = {str(service.chain.chain_id): service for service in services}
         self._trusted_proxies = trusted_proxies
         self._page = _page(chains, brand)
         # A service takes at most REQUESTS_AT_ONCE of these threads, however slow it is.
-        self._pool = ThreadPoolExecutor(REQUESTS_AT_ONCE * len(chains))
+        self._pool = ThreadPoolExecutor(forwarding.REQUESTS_AT_ONCE * len(chains))
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         path = str(environ["PATH_INFO"])
@@ -96,7 +91,7 @@ class Gateway:
             response = self._respond(environ, path)
         except ScanError as error:
             response = interface_of(path, environ, (ETHERSCAN, SOURCIFY), None).refuse(error)
-        if isinstance(response, Forwarded):
+        if isinstance(response, forwarding.Forwarded):
             start_response(response.status_line, response.headers)
             return response.body
         start_response(response.status, [*response.headers, *CORS])
@@ -114,7 +109,7 @@ class Gateway:
             raise MethodNotAllowed("Method not allowed.")
         return self._by_chain_id(environ, path.rstrip("/"))
 
-    def _below_path(self, environ: Environ, service: Service, path: str) -> Response:
+    def _below_path(self, environ: Environ, service: forwarding.Service, path: str) -> Response:
         prefix = f"/{service.chain.path}"
         target = _target(environ).removeprefix(prefix)
         if path == prefix:
@@ -150,10 +145,10 @@ class Gateway:
         raise NotFound(f"Not found; the chains are at {paths}.")
 
     @property
-    def _chains(self) -> list[Chain]:
+    def _chains(self) -> list[forwarding.Chain]:
         return [service.chain for service in self._of_path.values()]
 
-    def _etherscan(self, environ: Environ) -> Forwarded:
+    def _etherscan(self, environ: Environ) -> forwarding.Forwarded:
         body = _body(environ)
         chain_id = _chain_id(environ, body)
         service = self._of_id.get(chain_id.lstrip("0"))
@@ -161,13 +156,13 @@ class Gateway:
             raise InvalidParameter(NO_CHAIN)
         return service.forward(environ, _target(environ), body)
 
-    def _sourcify_chain(self, chain_id: str) -> Service:
+    def _sourcify_chain(self, chain_id: str) -> forwarding.Service:
         service = self._of_id.get(chains.canonical_id(chain_id))
         if service is None:
             raise UnsupportedChain(chain_id)
         return service
 
-    def _verification_job(self, environ: Environ) -> Forwarded:
+    def _verification_job(self, environ: Environ) -> forwarding.Forwarded:
         """Ask the services of all chains at once: a job's id does not tell its chain."""
         target, body = _target(environ), _body(environ)
         unavailable, not_found = None, None
@@ -194,7 +189,7 @@ class Gateway:
         plain = {name: value for name, value in environ.items() if name not in _OF_ONE_RESPONSE}
         get = {**plain, "REQUEST_METHOD": "GET"}
         services = self._of_path.values()
-        responses: list[Forwarded] = [
+        responses: list[forwarding.Forwarded] = [
             *self._pool.map(lambda service: service.forward(get, target, b""), services)
         ]
         other = [response for response in responses if response.status not in (200, 404)]
@@ -204,8 +199,8 @@ class Gateway:
         listed = [*itertools.chain.from_iterable(results)]
         return json_response(200 if listed else 404, {"results": listed}, [])
 
-    def _states(self) -> list[ServiceState]:
-        return list(self._pool.map(Service.state, self._of_path.values()))
+    def _states(self) -> list[forwarding.ServiceState]:
+        return list(self._pool.map(forwarding.Service.state, self._of_path.values()))
 
     def _readiness(self) -> WsgiResponse:
         """Return /readyz of all chains in one: ready if all are, with the largest lag, null where
@@ -297,7 +292,7 @@ def _chain_id_of_query(environ: Environ) -> str:
     return next(values, "")
 
 
-def _page(chains: Sequence[Chain], brand: Brand) -> WsgiResponse:
+def _page(chains: Sequence[forwarding.Chain], brand: Brand) -> WsgiResponse:
     """Return the page of the chains, which searches all of them; all that it shows is in it, since
     no service may answer."""
     static = files(brand)

@@ -14,9 +14,11 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
+from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.extensions.history.sums import monthly_sums
-from scan.extensions.history.sums.monthly_sums import with_worth
+from scan.extensions.history.sums.monthly_sums import valued_page
+from scan.http.hooks import Service
 from scan.http.list_responses import list_body, list_response, next_link, window_of
 from scan.http.request_state import PARAMETER
 from scan.http.requests import Response, json_value, query_arguments, reader
@@ -123,17 +125,17 @@ def _sums(entity: str, **fixed: str) -> Response:
     keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
     arguments = query_arguments(*keys, *RANGE, PARAMETER)
     filters = {**arguments, **fixed}
-    own = parameters.optional_address(filters, "address")
+    address = parameters.optional_address(filters, "address")
 
     def read(window: Window) -> Page:
-        return with_worth(monthly_sums.page(reader(), entity, window, filters, own))
+        return valued_page(monthly_sums.page(reader(), entity, window, filters, address))
 
     return list_response(
         "sums",
         arguments,
         read,
         kind=FILES[entity],
-        own=own,
+        own=address,
         read_for_file=lambda window: _of_months(read(window)),
     )
 
@@ -144,4 +146,4 @@ def _of_months(page: Page) -> Page:
     return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
 
 
-HOOKS = Api(blueprints=(blueprint,))
+HOOKS = (Api(blueprints=(blueprint,)), Service(make=lambda core: GenesisBalances(core.writes)))

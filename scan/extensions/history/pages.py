@@ -150,8 +150,8 @@ def get_sums_of_token(address: str) -> Response:
 
 def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
     entity, noun = LISTS[rows]
-    own = to_hex(address)
-    parent = f"/{key.removesuffix('Address')}/{own}"
+    shown_address = to_hex(address)
+    parent = f"/{key.removesuffix('Address')}/{shown_address}"
 
     def read(reader: Reader, entity: str, window: Window, given: Mapping[str, str]) -> Page:
         of = address if key == "address" else parameters.optional_address(given, "address")
@@ -160,17 +160,17 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
     shown = entity_list(
         entity,
         f"{parent}/{rows}/sums",
-        f"{collection}/{own}/{rows}/sums",
-        fixed={key: own},
+        f"{collection}/{shown_address}/{rows}/sums",
+        fixed={key: shown_address},
         paging=(),
         page_of=read,
     )
-    names = names_of(shown.records, own)
+    names = names_of(shown.records, shown_address)
     return shown.response(
         "sums.html",
         shown=shown,
         names=names,
-        address=own,
+        address=shown_address,
         parent=parent,
         rows=rows,
         noun=noun,

@@ -19,16 +19,8 @@ from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.sql_values import all_history_types, history_numbers
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses
+from scan.queries import addresses, cursors
 from scan.queries.addresses import Balance, Head
-from scan.queries.cursors import (
-    ORDINAL,
-    RowEnds,
-    Traversal,
-    Value,
-    read_reference,
-    require_same_chain,
-)
 from scan.queries.network import coin_symbol
 from scan.queries.pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
@@ -47,7 +39,7 @@ GROUPS = ("transaction",)
 OF_ENTRY = ("transactionHash", "methodId", "blockNumber", "timestamp", "transactionIndex")
 # Ordinals of coin, fees, internal transfers, tokens, blocks produced; block and index of
 # withdrawals; ordinals of credits by type; genesis.
-POSITION = (ORDINAL,) * (8 + len(all_credit_types()))
+POSITION = (cursors.ORDINAL,) * (8 + len(all_credit_types()))
 # A list of what an address sent has what it sent to itself, too: where these rows are more, a
 # history by direction runs among the few statements that no index bounds.
 MAX_TO_SELF = 1000
@@ -135,7 +127,7 @@ def page(
     if is_grouped:
         window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
     has_total = filters.token is None and filters.counterparty is None and not is_grouped
-    filters = _by_direction(address, filters)
+    filters = _direction_filters(address, filters)
     read = partial(
         reader.row,
         f"queries/history_list{'_by_counterparty' if filters.counterparty else ''}",
@@ -173,10 +165,10 @@ def page(
         if genesis is not None:
             row = read(**bounds, genesis=genesis.balance, is_genesis_proven=genesis.is_proven)
     data, count, is_cut, counted, position, newest, seen, *state = row
-    require_same_chain(
-        reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
+    cursors.require_same_chain(
+        reader, traversal, cursors.read_reference(seen), lambda ends: _position_at(traversal, ends)
     )
-    following = traversal.next(position, read_reference(newest))
+    following = traversal.next(position, cursors.read_reference(newest))
     total = counted if has_total else None
     if is_grouped:
         data, count = _entries(data, has_more=is_cut)
@@ -242,7 +234,11 @@ def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:
 
 
 def _bounds(
-    reader: Reader, address: bytes, window: Window, filters: HistoryFilter, traversal: Traversal
+    reader: Reader,
+    address: bytes,
+    window: Window,
+    filters: HistoryFilter,
+    traversal: cursors.Traversal,
 ) -> Mapping[str, Any]:
     """Return the ordinals that bound the page; they are read only for tables of several
     partitions, of which most are then not read."""
@@ -288,7 +284,7 @@ def _is_often_to_itself(reader: Reader, address: bytes) -> bool:
     return bool(to_self > MAX_TO_SELF)
 
 
-def _cursor_position(traversal: Traversal) -> list[Value] | None:
+def _cursor_position(traversal: cursors.Traversal) -> list[cursors.Value] | None:
     return list(traversal.cursor.position) if traversal.cursor else None
 
 
@@ -327,7 +323,7 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     )
 
 
-def _by_direction(address: bytes, filters: HistoryFilter) -> HistoryFilter:
+def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:
     """Return filters that select by direction, which has an index, where the counterparty is the
     address itself."""
     if filters.counterparty != address:
@@ -336,7 +332,7 @@ def _by_direction(address: bytes, filters: HistoryFilter) -> HistoryFilter:
     return filters._replace(types=types, direction="self", counterparty=None)
 
 
-def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
+def _position_at(traversal: cursors.Traversal, ends: cursors.RowEnds) -> Sequence[cursors.Value]:
     """Return the position of a client that has dropped the rows above the block of `ends`."""
     blocks, transactions = ends.blocks, ends.transactions
     lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)

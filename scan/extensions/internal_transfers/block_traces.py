@@ -6,27 +6,11 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
+from scan.ethereum import client
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
-from scan.ethereum.client import (
-    MAX_ANSWER_BYTES,
-    AnswerTooLarge,
-    Call,
-    Node,
-    NodeError,
-    RpcError,
-    TimedOut,
-)
 from scan.ethereum.sparse_tables import InternalTransfer
+from scan.extensions.internal_transfers import trace_checks
 from scan.extensions.internal_transfers.step_traces import read_steps
-from scan.extensions.internal_transfers.trace_checks import (
-    AccessLists,
-    ContradictingTraces,
-    SpenderBalances,
-    logged_transfers,
-    require_logged,
-    require_recorded,
-    require_spendable,
-)
 from scan.extensions.internal_transfers.traces import (
     BlockTraces,
     read_call_trace,
@@ -59,10 +43,10 @@ UNTRACED = TracedBlock([], [], False)
 class NodeTraceReader(TraceReader):
     """Reads traces, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, large_lock: threading.Lock, traces: str) -> None:
+    def __init__(self, node: client.Node, large_lock: threading.Lock, traces: str) -> None:
         self._node = node
-        self._balances = SpenderBalances(node)
-        self._access_lists = AccessLists(node)
+        self._balances = trace_checks.SpenderBalances(node)
+        self._access_lists = trace_checks.AccessLists(node)
         self._large_lock = large_lock  # held while a large response is read and decoded
         self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
@@ -96,12 +80,12 @@ class NodeTraceReader(TraceReader):
                 if transfers > MAX_TRANSFERS:
                     break
         leading = takewhile(lambda block: block.number in traced, blocks)
-        return [
-            with_logged_transfers(block, traced[block.number]) for block in leading
-        ] or self.read(blocks[:1])
+        return [completed_by_logs(block, traced[block.number]) for block in leading] or self.read(
+            blocks[:1]
+        )
 
     def without_traces(self, block: DecodedBlock) -> TracedBlock:
-        return with_logged_transfers(block, super().without_traces(block))
+        return completed_by_logs(block, super().without_traces(block))
 
     def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -109,17 +93,21 @@ class NodeTraceReader(TraceReader):
         slow = [block for block in blocks if block.hash in self._slow_blocks]
         yield from self._of_blocks(tracer, [b for b in blocks if b.hash not in self._slow_blocks])
         for block in slow:
-            yield block, AnswerTooLarge(0, "it took too long before")
+            yield block, client.AnswerTooLarge(0, "it took too long before")
 
     def _verified(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
         """Return a block's traces, UNTRACED where the transactions or proven balances contradict
         them. Raises NodeError where a retry, or another node, may have others."""
         try:
             traced = self._traced(tracer, block, answer)
-            require_spendable(block, traced.transfers, self._balances.before(block, traced))
-            require_recorded(block, traced.transfers, self._access_lists.read(block, traced))
+            trace_checks.require_spendable(
+                block, traced.transfers, self._balances.before(block, traced)
+            )
+            trace_checks.require_recorded(
+                block, traced.transfers, self._access_lists.read(block, traced)
+            )
             return traced
-        except ContradictingTraces as error:
+        except trace_checks.ContradictingTraces as error:
             self._node.rest()
             self._count_failure(block, error)
             return UNTRACED
@@ -127,7 +115,9 @@ class NodeTraceReader(TraceReader):
     def _traced(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
         if tracer == "steps":
             return self._of_transactions(tracer, block)
-        if isinstance(answer, AnswerTooLarge) or (tracer == "debug" and _is_incomplete(answer)):
+        if isinstance(answer, client.AnswerTooLarge) or (
+            tracer == "debug" and _is_incomplete(answer)
+        ):
             return self._of_transactions(tracer, block)
         if not self._is_traced(block, answer):
             return UNTRACED
@@ -144,13 +134,13 @@ class NodeTraceReader(TraceReader):
         timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
         read_count = 0
         try:
-            for answer in self._node.results(calls, timeout_s, MAX_ANSWER_BYTES):
+            for answer in self._node.results(calls, timeout_s, client.MAX_ANSWER_BYTES):
                 read_count += 1
                 yield blocks[read_count - 1], answer
-        except TimedOut as error:
+        except client.TimedOut as error:
             if len(blocks) == 1:
                 self._slow_blocks.add(blocks[0].hash)
-                yield blocks[0], AnswerTooLarge(0, str(error))
+                yield blocks[0], client.AnswerTooLarge(0, str(error))
                 return
             for block in blocks[read_count:]:
                 yield from self._of_blocks(tracer, [block])
@@ -174,7 +164,7 @@ class NodeTraceReader(TraceReader):
                         log.info("the node does not trace transactions: %s", answer)
                         self._tracers = ()
                         return UNTRACED
-                    if isinstance(answer, AnswerTooLarge):
+                    if isinstance(answer, client.AnswerTooLarge):
                         hash_ = to_hex(transaction.hash)
                         log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
                         is_complete = False
@@ -193,14 +183,14 @@ class NodeTraceReader(TraceReader):
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         hash_ = to_hex(transaction_hash)
         call = {
-            "steps": Call("debug_traceTransaction", (hash_, STEPS)),
-            "debug": Call("debug_traceTransaction", (hash_, {"tracer": "callTracer"})),
-            "trace": Call("trace_transaction", (hash_,)),
+            "steps": client.Call("debug_traceTransaction", (hash_, STEPS)),
+            "debug": client.Call("debug_traceTransaction", (hash_, {"tracer": "callTracer"})),
+            "trace": client.Call("trace_transaction", (hash_,)),
         }[tracer]
         try:
             [answer] = self._node.results([call], TRACE_TIMEOUT_S, MAX_TRACE_BYTES)
-        except TimedOut as error:
-            return RpcError(0, str(error))
+        except client.TimedOut as error:
+            return client.RpcError(0, str(error))
         return answer
 
     def _is_unsupported(self, tracer: str, answer: Any) -> bool:
@@ -208,7 +198,7 @@ class NodeTraceReader(TraceReader):
         that has pruned old state is not unsupported: it may trace new blocks."""
         if tracer == "debug" and _has_steps(answer):
             return True  # the node ignores the tracer without an error
-        if not isinstance(answer, RpcError) or isinstance(answer, AnswerTooLarge):
+        if not isinstance(answer, client.RpcError) or isinstance(answer, client.AnswerTooLarge):
             return False
         if self._has_traced or answer.is_missing_state:
             return False
@@ -220,7 +210,7 @@ class NodeTraceReader(TraceReader):
         NodeError if a retry may succeed."""
         if isinstance(answer, list | dict):
             return True
-        if isinstance(answer, RpcError) and answer.is_missing_state:
+        if isinstance(answer, client.RpcError) and answer.is_missing_state:
             return False
         self._node.rest()
         self._count_failure(block, answer)
@@ -230,26 +220,26 @@ class NodeTraceReader(TraceReader):
         """Log that a block has no traces. Raises NodeError if a retry may succeed."""
         failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
         if failures < TRACE_ATTEMPTS:
-            raise NodeError(f"the node cannot trace block {block.number} now: {reason}")
+            raise client.NodeError(f"the node cannot trace block {block.number} now: {reason}")
         log.warning("block %d cannot be traced: %s", block.number, reason)
 
 
-def with_logged_transfers(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
+def completed_by_logs(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
     """Return the traces; where they are not complete, with the transfers by logs of coin, if the
     block has such logs (EIP-7708). Raises MalformedBlock where traces and logs differ."""
     if not block.coin_logs:
         return traced
     if traced.is_complete:
-        require_logged(block, traced.transfers)
+        trace_checks.require_logged(block, traced.transfers)
         return traced
-    return traced._replace(transfers=logged_transfers(block))
+    return traced._replace(transfers=trace_checks.logged_transfers(block))
 
 
-def _trace_call(tracer: str, block: DecodedBlock) -> Call:
+def _trace_call(tracer: str, block: DecodedBlock) -> client.Call:
     if tracer == "debug":
         options = {"tracer": "callTracer"}
-        return Call("debug_traceBlockByHash", (to_hex(block.hash), options))
-    return Call("trace_block", (hex(block.number),))
+        return client.Call("debug_traceBlockByHash", (to_hex(block.hash), options))
+    return client.Call("trace_block", (hex(block.number),))
 
 
 def _has_steps(answer: Any) -> bool:

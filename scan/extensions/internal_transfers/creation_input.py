@@ -2,16 +2,11 @@
 
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers import transaction_traces
 from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import (
-    CACHE_BYTES,
-    CALL_TRACE,
-    TransactionTrace,
-    TransactionTraces,
-)
 from scan.verification.hooks import CreationInput
 
-_KIND = CALL_TRACE._replace(cache_bytes=CACHE_BYTES // 8)
+_KIND = transaction_traces.CALL_TRACE._replace(cache_bytes=transaction_traces.CACHE_BYTES // 8)
 
 
 class TracedInputs:
@@ -19,14 +14,14 @@ class TracedInputs:
 
     def __init__(self, traces: str) -> None:
         """`traces` is as SCAN_TRACES."""
-        self._traces = TransactionTraces(traces)
+        self._traces = transaction_traces.TransactionTraces(traces)
 
     def input_of(
         self, node: NodeSession, indexed: IndexedTransaction, address: bytes
     ) -> bytes | None:
         """Return the input of the last creation at the address; None if there is none, or the trace
         was cut. Raises as TransactionTraces.calls() does."""
-        trace: TransactionTrace = self._traces.read(node, indexed, _KIND)
+        trace: transaction_traces.TransactionTrace = self._traces.read(node, indexed, _KIND)
         frames = [
             frame
             for frame in trace.frames

@@ -31,7 +31,7 @@ def list_internal_transfers() -> Response:
 
 def transaction_head(transaction: Record) -> Shown:
     """Return the internal transfers of a transaction; none where they are not known."""
-    page, is_known = internal_transfers.of_transaction(
+    page, is_known = internal_transfers.transaction_page(
         reader(), hash_of(transaction["hash"]), Window(MAX_SHOWN, 0, "asc")
     )
     records = json.loads(page.data or "[]") if is_known else []

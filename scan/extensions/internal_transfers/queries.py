@@ -22,7 +22,7 @@ def page(
     return page
 
 
-def of_transaction(
+def transaction_page(
     reader: Reader, transaction_hash: bytes, window: Window, form: Form = "api"
 ) -> tuple[Page, bool | None]:
     """Return a page, and whether the block's traces were read: None if it is not indexed.

@@ -149,8 +149,8 @@ def _differing_index(block: DecodedBlock, after: Mapping[int, int], moved: Count
     before: int | None = None
     for index in sorted({*after, *moved}):
         if 1 <= index <= len(block.transactions):
-            own = after.get(index, before or 0) - moved[index]
-            is_right = own >= 0 if before is None else own == before
+            expected = after.get(index, before or 0) - moved[index]
+            is_right = expected >= 0 if before is None else expected == before
             if not is_right or (index not in after and moved[index]):
                 return index - 1
         before = after.get(index, before)
@@ -298,8 +298,8 @@ def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
         recipient = transaction.to_address or transaction.contract_address
         transfers = of_transactions.get(index, [])
         if transaction.moved_value:
-            own = transfers[0][3:] if transfers else None
-            if own != (sender, recipient, transaction.value):
+            transaction_transfer = transfers[0][3:] if transfers else None
+            if transaction_transfer != (sender, recipient, transaction.value):
                 raise MalformedBlock(
                     f"block {block.number}: transaction {to_hex(transaction.hash)} has no log of"
                     " its value (EIP-7708)"

@@ -268,7 +268,7 @@ def _name(traces: Sequence[Any], field: str, hash_: bytes) -> bool:
     return texts == {to_hex(hash_)} or all(data(text) == hash_ for text in texts)
 
 
-def _by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
+def _traces_by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
     """Return flat traces by their place in the tree. Raises BadHex where they are no tree."""
     by_path = {_path(trace["traceAddress"]): trace for trace in traces}
     parents = {path[:-1] for path in by_path} | {()}
@@ -288,7 +288,7 @@ def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) ->
         _name(traces, "blockHash", block_hash) and _name(named, "transactionHash", transaction_hash)
     ):
         raise BadHex("the traces are another block's")
-    frames = {path: _nested_frame(trace) for path, trace in _by_path(traces).items()}
+    frames = {path: _nested_frame(trace) for path, trace in _traces_by_path(traces).items()}
     for path in sorted(frames):
         if path:
             frames[path[:-1]]["calls"].append(frames[path])

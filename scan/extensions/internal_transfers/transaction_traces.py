@@ -24,12 +24,7 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
     require_same,
 )
-from scan.extensions.internal_transfers.step_traces import (
-    TOO_SLOW,
-    Undisclosed,
-    failure_in,
-    own_failure,
-)
+from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.traces import nested, walk_calls
 from scan.hex import BadHex, data, quantity, quantity_or_none
 
@@ -188,7 +183,7 @@ class TransactionTraces:
                 if answer.is_transient:
                     raise UpstreamFailed("The node cannot trace this transaction now.")
                 reason = _reason(answer) or reason
-            elif answer == TOO_SLOW:
+            elif answer == step_traces.TOO_SLOW:
                 node.record_failed()
                 raise UpstreamFailed(TRACED_TOO_SLOWLY)
             elif kind.is_trace(method, answer):
@@ -231,9 +226,13 @@ def _require_own_call(frame: TraceFrame, sent: Any) -> None:
     if sent.get("type") not in ETHEREUM_TYPES:
         return
     to, calldata = sent.get("to"), data(sent["input"])
-    own = ("CREATE" if to is None else "CALL", data(sent["from"], 20), quantity(sent["value"]))
+    outermost = (
+        "CREATE" if to is None else "CALL",
+        data(sent["from"], 20),
+        quantity(sent["value"]),
+    )
     if (
-        (frame.type, frame.from_address, frame.value) != own
+        (frame.type, frame.from_address, frame.value) != outermost
         or (to is not None and frame.to_address != data(to, 20))
         or (frame.input_size, frame.input) != (len(calldata), calldata[: len(frame.input)])
     ):
@@ -258,8 +257,8 @@ def read_call_trace(answer: Any) -> TransactionTrace:
     """Read a result of callTracer. Raises BadHex, KeyError, TypeError, AttributeError, IndexError
     or ValueError where it is malformed."""
     try:
-        failure = failure_in(answer)
-    except Undisclosed:
+        failure = step_traces.failure_in(answer)
+    except step_traces.Undisclosed:
         failure = None
     budget = _Budget()
     frames: list[TraceFrame] = []
@@ -342,8 +341,8 @@ def _failure(call: Any, budget: _Budget) -> CallFailure | None:
     if not call.get("error"):
         return None
     try:
-        failure = own_failure(call)
-    except Undisclosed:
+        failure = step_traces.own_failure(call)
+    except step_traces.Undisclosed:
         return CallFailure("revert")
     return failure._replace(data=budget.cut(failure.data))
 

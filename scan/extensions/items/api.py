@@ -6,9 +6,14 @@ from flask import Blueprint
 from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.items import queries as items
-from scan.extensions.items.item_media.media_cache import Media
+from scan.extensions.items.item_media.media_cache import ItemMedia, Media
+from scan.extensions.items.item_media.settings import Settings
+from scan.http.hooks import Service
 from scan.http.list_responses import LISTED, list_response
+from scan.http.request_state import Services
 from scan.http.requests import Response, json_value, query_arguments, reader
+from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
 
 blueprint = Blueprint("items", __name__)
 
@@ -75,4 +80,12 @@ def list_items_held(address: str) -> Response:
     )
 
 
-HOOKS = Api(blueprints=(blueprint,))
+def item_media(core: Services) -> ItemMedia:
+    settings, media = core.settings, core.settings.of(Settings)
+    if not media.nft_media:
+        return ItemMedia(None)
+    fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
+    return ItemMedia(fetcher, media.ipfs_gateway, settings.webhook_allow_networks)
+
+
+HOOKS = (Api(blueprints=(blueprint,)), Service(make=item_media))

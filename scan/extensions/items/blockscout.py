@@ -7,27 +7,9 @@ import orjson
 
 from scan import parameters
 from scan.ethereum.signatures import checksummed
-from scan.extensions.blockscout.address_and_token_objects import (
-    AddressObjects,
-    TokenObjects,
-    token_object,
-    token_types,
-    transfer_objects,
-    transfer_position,
-)
+from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.addresses import TOKEN, tokens_held
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import (
-    Position,
-    Record,
-    address,
-    amount,
-    first_window,
-    list_response,
-    path_address,
-    read_page,
-    together,
-)
 from scan.extensions.blockscout.routing import Object, routes
 from scan.extensions.blockscout.tokens import holder_objects, token_of
 from scan.extensions.items import queries as items
@@ -46,23 +28,23 @@ blueprint = routes("items")
 def list_instances(address_hash: str) -> Response:
     """Return items in descending order of their first transfers, without their metadata: those of a
     token, or what of them one address holds."""
-    token_record, holder = token_of(address_hash), address("holder_address_hash")
-    token_id = amount("unique_token")
+    token_record, holder = token_of(address_hash), lists.address("holder_address_hash")
+    token_id = lists.amount("unique_token")
     key = data(token_record["address"])
     position = None if token_id is None else (items.ordinal(reader(), key, token_id),)
-    window = first_window()._replace(position=position)
+    window = lists.first_window()._replace(position=position)
     if holder is None:
         page = items.page(reader(), key, window)
     else:
         page = items.held_of_token(reader(), key, holder, window)
     records = orjson.loads(page.data)
     owners = [record["owner"] if holder is None else to_hex(holder) for record in records]
-    objects = AddressObjects(owners)
+    objects = address_and_token_objects.AddressObjects(owners)
     is_single = token_record["type"] == "BEP721"
     shown = [
         _instance(
             record["tokenId"],
-            token_object(token_record),
+            address_and_token_objects.token_object(token_record),
             objects.of_optional(owner if is_single else None),
             value=record.get("balance"),
         )
@@ -70,18 +52,18 @@ def list_instances(address_hash: str) -> Response:
     ]
     for instance in shown:
         del instance["token"]  # which the path names
-    following: Position | None = None
+    following: lists.Position | None = None
     if page.next is not None:
         following = {"unique_token": records[-1]["tokenId"]}
-    return list_response(shown, following)
+    return lists.list_response(shown, following)
 
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>")
 def get_instance(address_hash: str, token_id: str) -> Response:
-    token = token_object(token_of(address_hash))
+    token = address_and_token_objects.token_object(token_of(address_hash))
     item = _item(address_hash, token_id)
     record, metadata = orjson.loads(item.record), item.media.metadata
-    objects = AddressObjects([record["owner"]])
+    objects = address_and_token_objects.AddressObjects([record["owner"]])
     return json_value(
         _instance(
             record["tokenId"],
@@ -94,7 +76,7 @@ def get_instance(address_hash: str, token_id: str) -> Response:
 
 
 def _item(address_hash: str, token_id: str) -> items.Item:
-    return items.get(reader(), path_address(address_hash), parameters.token_id(token_id))
+    return items.get(reader(), lists.path_address(address_hash), parameters.token_id(token_id))
 
 
 def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
@@ -114,13 +96,13 @@ def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers")
 def list_instance_transfers(address_hash: str, token_id: str) -> Response:
-    key, token_number = path_address(address_hash), parameters.token_id(token_id)
-    records, last = read_page(
+    key, token_number = lists.path_address(address_hash), parameters.token_id(token_id)
+    records, last = lists.read_page(
         "token_transfers",
         lambda window: items.transfers(reader(), key, token_number, window),
     )
-    following = transfer_position(last) if last else None
-    return list_response(transfer_objects(records), following)
+    following = address_and_token_objects.transfer_position(last) if last else None
+    return lists.list_response(address_and_token_objects.transfer_objects(records), following)
 
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers-count")
@@ -133,40 +115,40 @@ def get_instance_transfers_count(address_hash: str, token_id: str) -> Response:
 def list_instance_holders(address_hash: str, token_id: str) -> Response:
     """Return the 100 largest holders of an item, all on one page."""
     item = _item(address_hash, token_id)
-    return list_response(holder_objects(orjson.loads(item.owners), token_id), None)
+    return lists.list_response(holder_objects(orjson.loads(item.owners), token_id), None)
 
 
 @blueprint.path("/addresses/<address_hash>/nft")
 def list_items(address_hash: str) -> Response:
     """Return items in descending order of their first transfers."""
-    key, types = path_address(address_hash), token_types()
-    window = first_window()._replace(position=_after_item())
+    key, types = lists.path_address(address_hash), address_and_token_objects.token_types()
+    window = lists.first_window()._replace(position=_after_item())
     page = items.held_by(reader(), key, window)
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
         last = records[-1]
         following = {TOKEN: checksummed(last["tokenAddress"]), "token_id": last["tokenId"]}
-    return list_response(_instances(to_hex(key), types.of(records, "type")), following)
+    return lists.list_response(_instances(to_hex(key), types.of(records, "type")), following)
 
 
 def _after_item() -> tuple[int] | None:
-    place: Any = together(**{TOKEN: address, "token_id": amount})
+    place: Any = lists.together(**{TOKEN: lists.address, "token_id": lists.amount})
     return None if place is None else (items.ordinal(reader(), *place),)
 
 
 @blueprint.path("/addresses/<address_hash>/nft/collections")
 def list_collections(address_hash: str) -> Response:
     """Return collections in the order of their addresses, each with its newest items."""
-    key, types = path_address(address_hash), token_types()
+    key, types = lists.path_address(address_hash), address_and_token_objects.token_types()
     records, following = tokens_held(key, types)
     collections = [record for record in types.of(records, "type") if record["type"] != "BEP20"]
     held = items.held_by(reader(), key, Window(ITEMS_OF_COLLECTIONS, 0))
-    by_token: dict[str, list[Record]] = defaultdict(list)
+    by_token: dict[str, list[lists.Record]] = defaultdict(list)
     for record in orjson.loads(held.data):
         if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
             by_token[record["tokenAddress"]].append(record)
-    known = TokenObjects(record["tokenAddress"] for record in collections)
+    known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in collections)
     shown = [
         {
             "token": known.of(record["tokenAddress"]),
@@ -175,12 +157,12 @@ def list_collections(address_hash: str) -> Response:
         }
         for record in collections
     ]
-    return list_response(shown, following)
+    return lists.list_response(shown, following)
 
 
-def _instances(holder: str, records: list[Record]) -> list[Object]:
-    known = TokenObjects(record["tokenAddress"] for record in records)
-    owner = AddressObjects([holder]).of(holder) if records else None
+def _instances(holder: str, records: list[lists.Record]) -> list[Object]:
+    known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
+    owner = address_and_token_objects.AddressObjects([holder]).of(holder) if records else None
     return [
         _instance(
             record["tokenId"],

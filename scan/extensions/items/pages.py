@@ -36,10 +36,10 @@ PICTURE_HEADERS = {
 @blueprint.get("/nft/<address>")
 def find_item(address: str) -> Response:
     """Redirect to the item whose id was typed, or without an id to the token's list."""
-    own, text = to_hex(address_of(address)), request.args.get("id", "").strip().removeprefix("#")
+    token, text = to_hex(address_of(address)), request.args.get("id", "").strip().removeprefix("#")
     if not text:
-        return _redirect(f"/token/{own}?tab=items")
-    return _redirect(f"/nft/{own}/{parameters.token_id(text.lstrip('0') or '0')}")
+        return _redirect(f"/token/{token}?tab=items")
+    return _redirect(f"/nft/{token}/{parameters.token_id(text.lstrip('0') or '0')}")
 
 
 def _redirect(path: str) -> Response:
@@ -101,16 +101,16 @@ def _tab_of(
     """Return the reader of a tab with items; the paths are those of its page and in the API."""
 
     def tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
-        own = to_hex(key)
+        address = to_hex(key)
         shown = filtered_list(
-            page.format(own),
-            api_path.format(own),
+            page.format(address),
+            api_path.format(address),
             (),
             lambda window, _: read(reader(), key, window),
             tab="items",
             paging=UNORDERED,
         )
-        names = names_of(shown.records, own)
+        names = names_of(shown.records, address)
         return shown, {"names": names, "thumbnails": _thumbnails(shown.records)}
 
     return tab

@@ -3,9 +3,11 @@
 from flask import Blueprint
 
 from scan.api.hooks import Api
+from scan.extensions.logs import queries
 from scan.extensions.logs import queries as logs
 from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import Response, query_arguments, reader
+from scan.queries.hooks import Entities
 from scan.queries.pages import FILTER_KEYS
 
 blueprint = Blueprint("logs", __name__)
@@ -23,4 +25,4 @@ def list_logs() -> Response:
     )
 
 
-HOOKS = Api(blueprints=(blueprint,))
+HOOKS = (Api(blueprints=(blueprint,)), Entities(pages={"logs": queries.page_by_filters}))

@@ -34,9 +34,13 @@ def list_events() -> Response:
 
 def events_page(key: bytes) -> Response:
     """Return the tab, whose total is not known where logs are not stored."""
-    own = to_hex(key)
+    address = to_hex(key)
     shown = entity_list(
-        "logs", f"/address/{own}", f"/logs?address={own}", tab="events", fixed={"address": own}
+        "logs",
+        f"/address/{address}",
+        f"/logs?address={address}",
+        tab="events",
+        fixed={"address": address},
     )
     values = _decode(shown.records)
     known = {signature: signature for signature in queries.events_at(reader(), key).values()}

@@ -1,10 +1,7 @@
-"""What mails say. Their headers have words of this file, addresses that were checked, and hex.
+"""The mails of a site: what they say, and its SMTP server, with one connection for each mail. Mails
+that ask for a confirmation are sent beside serving: no request waits for an SMTP server.
 
-The operator's SMTP server: one connection for each mail.
-
-The mails of a site: its SMTP server and what they say.
-
-Mails that ask for a confirmation, sent beside serving: no request waits for an SMTP server.
+Headers have words of this file, addresses that were checked, and hex.
 """
 
 import logging
@@ -178,13 +175,13 @@ class Mailer(NamedTuple):
 
 def mailer(settings: Settings) -> Mailer:
     """Return the mails of a site; raises SettingError for a server without a public URL."""
-    own, brand = settings.of(MailSettings), settings.brand
-    if own.smtp_url and not brand.url:
+    mail, brand = settings.of(MailSettings), settings.brand
+    if mail.smtp_url and not brand.url:
         reason = "also needs url in SCAN_BRAND, for links in mails"
         raise SettingError("SCAN_SMTP_URL", "…", reason)
-    server = SmtpServer(own.smtp_url, tls_context(settings.ca_bundle)) if own.smtp_url else None
+    server = SmtpServer(mail.smtp_url, tls_context(settings.ca_bundle)) if mail.smtp_url else None
     url = f"{brand.url}{settings.base_path}"
-    return Mailer(server, Writer(brand.name or "Scan", url, own.sender))
+    return Mailer(server, Writer(brand.name or "Scan", url, mail.sender))
 
 
 MOST_ATTEMPTS = 5  # within 16 minutes

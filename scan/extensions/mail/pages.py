@@ -30,7 +30,7 @@ def home(_newest_blocks: list[Record]) -> Mapping[str, Any]:
     return {"sends_mail": _sends_mail()}
 
 
-def of_address(_address: bytes, _account: Address) -> Mapping[str, Any]:
+def address_values(_address: bytes, _account: Address) -> Mapping[str, Any]:
     """Return the values of address_mail.html."""
     return {"sends_mail": _sends_mail()}
 
@@ -126,6 +126,6 @@ HOOKS = Pages(
     blueprints=(blueprint,),
     sections=(
         HomeSection({"home": "home_mail.html"}, home),
-        AddressSection({"address": "address_mail.html"}, of_address),
+        AddressSection({"address": "address_mail.html"}, address_values),
     ),
 )

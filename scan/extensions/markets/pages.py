@@ -18,21 +18,11 @@ from scan.extensions.markets import pool_state
 from scan.extensions.markets import queries as pools
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages import svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
 from scan.pages.hooks import Pages, TokenTab
 from scan.pages.records import address_of, names_of
-from scan.pages.svg_charts import (
-    BAR_SHARE,
-    HEIGHT,
-    WIDTH,
-    Candles,
-    Chart,
-    Reading,
-    axis_time,
-    pixel,
-    reading_time,
-)
 from scan.queries.holdings import unit_prices
 
 ISO = "2026-01-31T23:59:59Z"
@@ -40,7 +30,9 @@ MOST_STEPS = 5
 PRICES = ("open", "high", "low", "close")
 
 
-def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int) -> Chart | None:
+def candle_chart(
+    candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int
+) -> svg_charts.Chart | None:
     """Return a chart of the API's candles with prices, in order; intervals without one take no
     room."""
     if not candles or any(len(candle["time"]) != len(ISO) for candle in candles):
@@ -49,31 +41,34 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
     highest = max(high for _, high, _, _ in prices)
     axis = _ticks(min(low for _, _, low, _ in prices), highest)
     most, extent = axis[0], axis[0] - axis[-1]
-    step = WIDTH / len(candles)
-    width = pixel(step * BAR_SHARE)
+    step = svg_charts.WIDTH / len(candles)
+    width = svg_charts.pixel(step * svg_charts.BAR_SHARE)
 
     def y(price: Decimal) -> float:
-        return float((most - price) / extent) * HEIGHT
+        return float((most - price) / extent) * svg_charts.HEIGHT
 
     wicks, rising, falling = "", "", ""
     for number, (opened, high, low, closed) in enumerate(prices):
         left, top = number * step, y(max(opened, closed))
-        height = pixel(max(1.0, y(min(opened, closed)) - top))
-        body = f"M{pixel(left)} {pixel(top)}h{width}v{height}h-{width}z"
+        height = svg_charts.pixel(max(1.0, y(min(opened, closed)) - top))
+        body = f"M{svg_charts.pixel(left)} {svg_charts.pixel(top)}h{width}v{height}h-{width}z"
         rising, falling = (rising + body, falling) if closed >= opened else (rising, falling + body)
-        wicks += f"M{pixel(left + step * BAR_SHARE / 2)} {pixel(y(high))}V{pixel(y(low))}"
+        middle = svg_charts.pixel(left + step * svg_charts.BAR_SHARE / 2)
+        wicks += f"M{middle} {svg_charts.pixel(y(high))}V{svg_charts.pixel(y(low))}"
     moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
     readings = [
-        Reading(
-            reading_time(time_s, span_s),
+        svg_charts.Reading(
+            svg_charts.reading_time(time_s, span_s),
             ", ".join(f"{name} {short_price(p)}" for name, p in zip(PRICES, values, strict=True)),
         )
         for time_s, values in zip(moments, prices, strict=True)
     ]
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
-    times = [axis_time(moments[number], span_s) for number in chosen]
-    chart = Chart(title, short_price(highest), [*map(short_price, axis)], times, readings)
-    return chart._replace(candles=Candles(wicks, rising, falling))
+    times = [svg_charts.axis_time(moments[number], span_s) for number in chosen]
+    chart = svg_charts.Chart(
+        title, short_price(highest), [*map(short_price, axis)], times, readings
+    )
+    return chart._replace(candles=svg_charts.Candles(wicks, rising, falling))
 
 
 def _ticks(least: Decimal, most: Decimal) -> list[Decimal]:
@@ -149,10 +144,10 @@ def get_pool(address: str) -> Response:
 
 def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     """Return the pools of a token, by their trades."""
-    own = to_hex(key)
+    token = to_hex(key)
     shown = filtered_list(
-        f"/token/{own}",
-        f"/pools?tokenAddress={own}",
+        f"/token/{token}",
+        f"/pools?tokenAddress={token}",
         (),
         lambda window, _: pools.page(reader(), window, token=key),
         tab="pools",

@@ -68,7 +68,7 @@ def page(
     return Page(data, count, total, following)
 
 
-def of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
+def pools_of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
     """Return pools of two tokens by their symbols, those with most trades first, as JSON text."""
     data: str
     (data,) = reader.row(

@@ -14,7 +14,7 @@ PAIR = re.compile(r"([^\s/]+)(?:\s+|\s*/\s*)([^\s/]+)\Z")  # WETH/MUSD, WETH MUS
 def pools_of_pair(reader: Reader, text: str) -> list[dict[str, Any]]:
     """Return the pools of two tokens, if a text of a search is their symbols."""
     if pair := PAIR.match(text):
-        records: list[dict[str, Any]] = json.loads(pools.of_pair(reader, *pair.groups()))
+        records: list[dict[str, Any]] = json.loads(pools.pools_of_pair(reader, *pair.groups()))
         return records
     return []
 

@@ -4,8 +4,7 @@ Input: JSON-RPC messages, over HTTP at /mcp or over standard input (`scan mcp`).
 responses as results of tools. Every call of a tool is a request to /api/v1 with the caller's
 address and key, so limits, caching and errors are the API's.
 Needs the packages of scan[mcp]; without them /mcp is not served.
-Start with tools.py (which operations, and their schemas), then server.py, tool_results.py and
-endpoint.py.
+Start with tools.py (which operations, and their schemas), then server.py and interface.py.
 """
 
 from importlib.util import find_spec

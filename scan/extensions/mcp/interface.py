@@ -1,13 +1,23 @@
-"""POST /mcp among the interfaces, where the protocol's packages are installed."""
+"""POST /mcp: the protocol over streamable HTTP, without sessions; each message has a response.
 
-from collections.abc import Sequence
+It is among the interfaces where the protocol's packages are installed.
+"""
 
-from flask import Flask
+import json
+from collections.abc import Callable, Sequence
 
+from flask import Blueprint, Flask, Response, current_app, request
+from werkzeug.datastructures import Headers
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.extensions.mcp import is_installed
-from scan.extensions.mcp.endpoint import INTERFACE, endpoint
+from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json
 from scan.http.hooks import Interfaces
 from scan.http.request_state import Interface
+from scan.http.requests import Prerequisite, requires, whole_body
+from scan.json_bodies import check_json
+from scan.server.responses import Environ, refuse
 from scan.settings import Settings
 
 
@@ -16,6 +26,72 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
         return ()
     app.register_blueprint(endpoint(app.extensions["scan.document"]))
     return (INTERFACE,)
+
+
+PATH = "/mcp"
+# A call of a contract may have thousands of values; validating one takes ten times its parsing.
+MAX_MESSAGE_VALUES = 10_000
+# The caller's address and key, one of which the API charges for each call of a tool.
+CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
+# Every message is charged as a page, besides what its call of a tool costs.
+LINE = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models"
+INTERFACE = Interface(
+    refuse,
+    paths=frozenset({PATH}),
+    has_page_limit=True,
+    calls_api=True,
+    catalogued=PATH,
+    line_of_llms=LINE,
+)
+
+
+def endpoint(document: Callable[[], Json]) -> Blueprint:
+    """Return the endpoint's blueprint; `document` returns the API's OpenAPI document."""
+    blueprint = Blueprint("mcp", __name__)
+
+    @blueprint.post(PATH)
+    @requires(Prerequisite.NODE_FIELDS)  # what it requests of the API takes part in its turn
+    def message() -> Response:
+        # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
+        # extra `mcp` they are not installed.
+        import anyio
+
+        from scan.extensions.mcp.server import make_server, respond, serving
+
+        if not request.is_json:
+            raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
+        environ, api = request.environ, current_app.wsgi_app
+        body = whole_body(InvalidJson, is_kept=False)
+        try:  # before the protocol's packages parse the message, and report its other faults
+            check_json(body.decode("latin-1"), MAX_MESSAGE_VALUES)
+        except ValueError as error:
+            raise InvalidJson(f"The message is refused: {error}.") from None
+
+        async def send(sent: ApiRequest) -> ApiResponse:
+            return _request_api(api, environ, sent)  # may block: the loop serves this message alone
+
+        server = make_server(document(), send)
+        response = anyio.run(respond, serving(server), environ, body)
+        headers = Headers(response.headers)
+        headers.setdefault("Content-Type", "text/plain")
+        return Response(response.body, response.status, headers=headers)
+
+    return blueprint
+
+
+def _request_api(api: object, caller: Environ, sent: ApiRequest) -> ApiResponse:
+    """Request the API through all steps that a request over HTTP takes: limit, cache, log."""
+    builder = EnvironBuilder(
+        method=sent.method,
+        path=sent.path,
+        query_string=sent.query,
+        data=None if sent.body is None else json.dumps(sent.body).encode(),
+        content_type=None if sent.body is None else "application/json",
+    )
+    environ = builder.get_environ()
+    environ |= {name: caller[name] for name in CALLER if name in caller}
+    chunks, status, _ = run_wsgi_app(api, environ, buffered=True)  # type: ignore[arg-type]
+    return ApiResponse(int(status[:3]), b"".join(chunks))
 
 
 HOOKS = Interfaces(register=register)

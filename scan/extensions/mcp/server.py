@@ -1,8 +1,7 @@
-"""Results of tools: the text of the API's response or error, of bounded size.
+"""The protocol's server: it lists the tools, passes their calls on to the API, and makes results of
+bounded size from its responses and errors.
 
-One request to an ASGI application from a WSGI thread, on an event loop of its own.
-
-The protocol's server: it lists the tools, and passes their calls on to the API.
+A message is one request to an ASGI application from a WSGI thread, on an event loop of its own.
 """
 
 import logging

@@ -187,7 +187,7 @@ def _resolved(value: Json, document: Json) -> Json:
         target: Any = document
         for name in value["$ref"].removeprefix("#/").split("/"):
             target = target[name]
-        value = target | {key: own for key, own in value.items() if key != "$ref"}
+        value = target | {key: member for key, member in value.items() if key != "$ref"}
     return value
 
 

@@ -9,16 +9,8 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from scan.contracts.visible_text import text_hash, text_start
+from scan.ethereum import column_types
 from scan.ethereum.blocks import PLAIN_TRANSFER_GAS, DecodedBlock
-from scan.ethereum.column_types import (
-    BIGINT,
-    COMPUTED,
-    HASH,
-    INTEGER,
-    PROVEN,
-    TEXT,
-    Column,
-)
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
 from scan.indexer.hooks import Rows
@@ -30,11 +22,13 @@ MOST_GAS_OF_LETTERS = PLAIN_TRANSFER_GAS + 40 * SELECTOR_BYTES  # by EIP-7623
 class Memo(NamedTuple):
     """A memo; a row of the table memos. Its text is in one line, without invisible characters."""
 
-    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
-    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
-    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
-    text_hash: Annotated[bytes, Column(HASH, COMPUTED)]
-    text: Annotated[str, Column(TEXT, COMPUTED)]
+    ordinal: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
+    block_number: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
+    transaction_index: Annotated[
+        int, column_types.Column(column_types.INTEGER, column_types.PROVEN)
+    ]
+    text_hash: Annotated[bytes, column_types.Column(column_types.HASH, column_types.COMPUTED)]
+    text: Annotated[str, column_types.Column(column_types.TEXT, column_types.COMPUTED)]
 
 
 def memos(block: DecodedBlock) -> Iterator[Memo]:

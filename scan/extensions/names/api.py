@@ -4,11 +4,21 @@ from flask import Blueprint
 
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum.client import Node
+from scan.ethereum.request_node import NodeGateway
+from scan.extensions.names import gateways
+from scan.extensions.names.gateways import Gateways
 from scan.extensions.names.node_names import Problem
 from scan.extensions.names.normalization import NotChecked, NotNormalizable
 from scan.extensions.names.primary_names import Names, Primary, address_name
+from scan.extensions.names.settings import Settings
 from scan.hex import to_hex
+from scan.http.hooks import Service
+from scan.http.request_state import Services
 from scan.http.requests import Prerequisite, Response, json_value, query_arguments, reader, requires
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
+from scan.queries.addresses import AddressNames
 
 NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
 NOT_ASKED = "Other hosts keep this name (EIP-3668), and this server does not ask them."
@@ -54,4 +64,15 @@ def get_name(name: str) -> Response:
     )
 
 
-HOOKS = Api(blueprints=(blueprint,))
+def names_of_settings(core: Services) -> Names:
+    choices, ca_bundle = core.settings.of(Settings), core.settings.ca_bundle
+    hosts = l1 = None
+    if choices.choice.asks_gateways:
+        timeouts = AttemptTimeouts(total_s=gateways.TOTAL_S, connect_s=gateways.CONNECT_S)
+        hosts = Gateways(DocumentFetcher(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
+    if choices.l1_urls:
+        l1 = NodeGateway(Node(choices.l1_urls, ca_bundle=ca_bundle), core.waiting_threads)
+    return Names(choices, hosts, l1)
+
+
+HOOKS = (Api(blueprints=(blueprint,)), Service(make=names_of_settings, base=AddressNames))

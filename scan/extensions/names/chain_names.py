@@ -55,13 +55,13 @@ class ChainNames:
             claims = node_names.names_in_registrar(local, registrar, addresses)
         chosen: Claims = {a: claim for a, claim in claims.items() if claim is not None}
         missing = [address for address in addresses if address not in chosen]
-        own = node_names.names_of(local, missing)
+        local_names = node_names.names_of(local, missing)
         if local.service.interface is Interface.UNIVERSAL:
-            checked, unchecked = own, Claims()
+            checked, unchecked = local_names, Claims()
         else:
-            checked, unchecked = Claims(), own
+            checked, unchecked = Claims(), local_names
         chosen |= unchecked
-        missing = [a for a in missing if own.get(a) is None]
+        missing = [a for a in missing if local_names.get(a) is None]
         chosen |= self._defaults(missing)
         nothing: Claims = dict.fromkeys(addresses)
         return nothing | checked | self._compared(chosen)

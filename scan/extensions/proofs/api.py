@@ -11,15 +11,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.state_proofs import ProvenSlot
 from scan.extensions.proofs import queries as proofs
 from scan.hex import to_hex
-from scan.http.requests import (
-    Prerequisite,
-    Response,
-    block_argument,
-    json_value,
-    query_arguments,
-    reader,
-    requires,
-)
+from scan.http import requests
 
 _SLOT = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 
@@ -27,12 +19,12 @@ blueprint = Blueprint("proofs", __name__)
 
 
 @blueprint.get("/addresses/<address>/proof")
-@requires(Prerequisite.NODE)
-def get_proof(address: str) -> Response:
-    arguments = query_arguments("block", "slot")
+@requests.requires(requests.Prerequisite.NODE)
+def get_proof(address: str) -> requests.Response:
+    arguments = requests.query_arguments("block", "slot")
     key, slot = parameters.address(address), _slot(arguments.get("slot"))
-    account = proofs.account(reader(), key, block_argument(arguments), slot)
-    return json_value(
+    account = proofs.account(requests.reader(), key, requests.block_argument(arguments), slot)
+    return requests.json_value(
         {
             "address": to_hex(key),
             "balance": str(account.balance),

@@ -83,8 +83,8 @@ def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Rec
     """Return the records that extensions find, those of search(), and those that come last: at most
     MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
-    own = registry.merged(part.results for part in registry.parts(Search)).values()
-    listed = [results for results in own if not results.template]
+    extension_results = registry.merged(part.results for part in registry.parts(Search)).values()
+    listed = [results for results in extension_results if not results.template]
     first, last = (
         [record for r in listed if r.is_last == is_last for record in r.records(reader, text)]
         for is_last in (False, True)

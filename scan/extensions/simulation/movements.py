@@ -57,9 +57,9 @@ def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) 
     logs = kept_logs(frames)
     read = (transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
     events = [event for event in read if event is not None]
-    of_coin = (_of_coin(frame) for frame in frames if is_traced and _moves_coin(frame))
+    of_coin = (_coin_movement(frame) for frame in frames if is_traced and _moves_coin(frame))
     of_logs = (
-        _of_added_log(event) if _is_added(event, is_traced) else _of_tokens(event, tokens)
+        _added_movements(event) if _is_added(event, is_traced) else _token_movements(event, tokens)
         for event in events
     )
     transfers = _first(chain(of_coin, chain.from_iterable(of_logs)))
@@ -78,7 +78,7 @@ def _moves_coin(frame: TraceFrame) -> bool:
     return bool(frame.value) and moves and not frame.is_undone
 
 
-def _of_coin(frame: TraceFrame) -> dict[str, Any]:
+def _coin_movement(frame: TraceFrame) -> dict[str, Any]:
     recipient = None if frame.to_address is None else to_hex(frame.to_address)
     return _record(None, None, to_hex(frame.from_address), recipient, frame.value)
 
@@ -89,7 +89,7 @@ def _is_added(event: TransferEvent, is_traced: bool) -> bool:
     return is_coin and not is_traced
 
 
-def _of_added_log(event: TransferEvent) -> Iterator[dict[str, Any]]:
+def _added_movements(event: TransferEvent) -> Iterator[dict[str, Any]]:
     for transfer in transfers(event, TYPES[event.shape], has_items=False):
         yield _record(None, None, *_parties(event), transfer.value)
 
@@ -98,7 +98,7 @@ def _parties(event: TransferEvent) -> tuple[str, str]:
     return to_hex(event.from_address), to_hex(event.to_address)
 
 
-def _of_tokens(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str, Any]]:
+def _token_movements(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str, Any]]:
     parties, address = _parties(event), to_hex(event.token)
     known = tokens.get(address)
     if event.shape in WRAPPING and (known is None or not known["wraps"]):

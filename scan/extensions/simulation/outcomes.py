@@ -25,21 +25,9 @@ from scan.extensions.simulation.simulated_calls import hashed_values as values_h
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.decoding import CallToSign, ClearSigning, Described
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL_GAS
-from scan.extensions.transaction_details.explanations.failure_locations import (
-    CallPath,
-    Location,
-    failed_calls,
-    innermost,
-)
+from scan.extensions.transaction_details.explanations import failure_locations, trace_decoding
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
-from scan.extensions.transaction_details.explanations.state_changes import with_names
-from scan.extensions.transaction_details.explanations.trace_decoding import (
-    DecodedFrame,
-    decode_trace,
-    log_record,
-    names_of,
-    with_locations,
-)
+from scan.extensions.transaction_details.explanations.state_changes import named_changes
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
@@ -67,7 +55,7 @@ def in_trace(frames: Sequence[TraceFrame]) -> Implementations:
         is_passed_on = (frame.input, frame.input_size) == (caller.input, caller.input_size)
         if is_passed_on and caller.to_address is not None:
             targets.setdefault(caller.to_address, {})[frame.to_address] = None
-    return {proxy: tuple(own) for proxy, own in targets.items()}
+    return {proxy: tuple(implementations) for proxy, implementations in targets.items()}
 
 
 def in_overrides(overrides: Overrides) -> Implementations:
@@ -97,9 +85,9 @@ class Simulated(NamedTuple):
     """The outcome of a call; the first of its frames is its own."""
 
     outcome: Outcome
-    frames: Sequence[DecodedFrame]
+    frames: Sequence[trace_decoding.DecodedFrame]
     movements: Movements
-    location: Location | None
+    location: failure_locations.Location | None
     described: Described | None  # what the call is for
     assumed: Sequence[bytes]  # proxies that may have other implementations than they are decoded by
     gas_limit: int
@@ -107,12 +95,12 @@ class Simulated(NamedTuple):
     @property
     def missing(self) -> list[str]:
         """The fields that the node gives no values of, or of `frames` the calls inside."""
-        own = self.frames[0]
+        frame = self.frames[0]
         absent = {
             "frames": not self.outcome.is_traced,
-            "accounts": self.outcome.changes is None and own.reason is None,
-            "gasUsed": own.frame.gas_used is None,
-            "logs": not self.outcome.is_traced and own.frame.gas_used is None,
+            "accounts": self.outcome.changes is None and frame.reason is None,
+            "gasUsed": frame.frame.gas_used is None,
+            "logs": not self.outcome.is_traced and frame.frame.gas_used is None,
         }
         absent["transfers"] = absent["approvals"] = absent["logs"]
         return [name for name, is_absent in absent.items() if is_absent]
@@ -150,8 +138,12 @@ class Simulated(NamedTuple):
         """Return the logs of calls that were not undone."""
         kept = (frame for frame in self.frames if not frame.frame.is_undone)
         logs = (log for frame in kept for log in frame.logs or ())
-        own = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
-        return [log_record(log, event) for log, event in logs if log.address not in own]
+        simulated = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
+        return [
+            trace_decoding.log_record(log, event)
+            for log, event in logs
+            if log.address not in simulated
+        ]
 
 
 def anonymous_gas(reader: Reader) -> int:
@@ -187,15 +179,15 @@ def simulate(
     descriptions = _descriptions(reader, calls, block, overrides, proxies)
     is_chains_state = not overrides
     for call, outcome, own, described in zip(calls, outcomes, proxies, descriptions, strict=True):
-        frames = decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
+        frames = trace_decoding.decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
         locations = _locations(reader, block, call, outcome, frames, cause)
         simulated.append(
             Simulated(
                 _with_names(reader, block, call, outcome, own.simulated),
-                with_locations(frames, locations),
+                trace_decoding.located_frames(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
-                innermost(locations, cause),
+                failure_locations.innermost(locations, cause),
                 described,
                 () if is_chains_state else own.assumed,
                 call.gas,
@@ -262,11 +254,11 @@ def _locations(
     block: BlockId,
     call: SimulatedCall,
     outcome: Outcome,
-    frames: Sequence[DecodedFrame],
-    cause: CallPath,
-) -> Mapping[CallPath, Location]:
+    frames: Sequence[trace_decoding.DecodedFrame],
+    cause: failure_locations.CallPath,
+) -> Mapping[failure_locations.CallPath, failure_locations.Location]:
     """Return the lines of the calls that would fail."""
-    failed = failed_calls(outcome.trace.frames, names_of(frames))
+    failed = failure_locations.failed_calls(outcome.trace.frames, trace_decoding.names_of(frames))
     located = reader.sources.get(TransactionFailures).locations
     gas_used = frames[0].frame.gas_used or 0
     is_small = outcome.is_traced and gas_used <= MAX_GAS
@@ -294,7 +286,7 @@ def _with_names(
 
     at = Block(block.number, to_hex(block.hash))
     calls = outcome.trace.frames
-    changes = with_names(
+    changes = named_changes(
         reader, outcome.changes, at, lambda: calls, hashed, outcome.replaced, implementations
     )
     return outcome._replace(changes=changes)

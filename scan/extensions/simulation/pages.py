@@ -8,19 +8,13 @@ from flask import Blueprint, Response, request
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.simulation.outcomes import (
-    Simulated,
     Simulations,
     addresses_in,
     anonymous_gas,
     simulate,
 )
 from scan.extensions.simulation.request import SimulatedCall, call_of
-from scan.extensions.transaction_details.explanations.pages import (
-    MAX_SLOTS,
-    ShownTraces,
-    shown_accounts,
-    shown_calls,
-)
+from scan.extensions.transaction_details.explanations import pages
 from scan.http.requests import Prerequisite, block_argument, reader, requires
 from scan.pages.hooks import Pages
 from scan.pages.records import names_of
@@ -49,11 +43,11 @@ def show_simulation() -> Response:
     except ScanError as refused:
         reader().do_not_cache()
         error, status = refused.message.removeprefix("call."), refused.status
-    calls = accounts = ShownTraces()
+    calls = accounts = pages.ShownTraces()
     if simulated is not None:
-        calls = shown_calls(simulated.outcome.trace, simulated.frames)
+        calls = pages.shown_calls(simulated.outcome.trace, simulated.frames)
         if simulated.outcome.changes is not None:
-            accounts = shown_accounts(simulated.outcome.changes)
+            accounts = pages.shown_accounts(simulated.outcome.changes)
     return page(
         "simulate.html",
         status,
@@ -63,10 +57,10 @@ def show_simulation() -> Response:
         record=None if simulated is None else simulated.record(),
         calls=calls,
         accounts=accounts,
-        most_slots=MAX_SLOTS,
+        most_slots=pages.MAX_SLOTS,
         is_open=False,
         error=error,
-        names=names_of((), *_addresses(simulated)),
+        names=names_of((), *([] if simulated is None else [*addresses_in([simulated])])),
     )
 
 
@@ -83,10 +77,6 @@ def _wei(text: str) -> int:
         message = f"value must be a number of coins with at most {COIN_DECIMALS} decimals."
         raise InvalidParameter(message, field="value")
     return int(coins[1] + (coins[2] or "").ljust(COIN_DECIMALS, "0"))
-
-
-def _addresses(simulated: Simulated | None) -> list[str]:
-    return [] if simulated is None else [*addresses_in([simulated])]
 
 
 HOOKS = Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))

@@ -69,7 +69,9 @@ class Outcome(NamedTuple):
     @property
     def replaced(self) -> list[bytes]:
         """The addresses that had other code than the chain's."""
-        return [data(address, 20) for address, own in self.overrides.items() if "code" in own]
+        return [
+            data(address, 20) for address, override in self.overrides.items() if "code" in override
+        ]
 
 
 class _NotOffered(Exception):
@@ -225,16 +227,16 @@ def _own_frame(call: SimulatedCall, **results: Any) -> TransactionTrace:
 
 def _alone(call: SimulatedCall, result: Any) -> TransactionTrace:
     """Return the trace of a call alone by its result of eth_simulateV1."""
-    own = {"output": result["returnData"], "gasUsed": result["gasUsed"], "logs": result["logs"]}
+    frame = {"output": result["returnData"], "gasUsed": result["gasUsed"], "logs": result["logs"]}
     if quantity(result["status"]):
-        return _own_frame(call, **own)
+        return _own_frame(call, **frame)
     error = result.get("error") or {}
     returned = revert_data(error.get("data"))
-    output = own["output"] if returned is None else to_hex(returned)
+    output = frame["output"] if returned is None else to_hex(returned)
     # Only a revert returns data, whatever the node's words are.
     has_reverted = output != "0x" or RpcError(error.get("code", 0), "").is_refusal
     message = REVERTED if has_reverted else str(error.get("message") or REVERTED)
-    return _own_frame(call, **{**own, "output": output, "error": message})
+    return _own_frame(call, **{**frame, "output": output, "error": message})
 
 
 def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
@@ -255,13 +257,16 @@ def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
 def _require_overridden(overrides: Overrides, state: Any) -> None:
     """Raise TracesUnavailable where an account had other values before the call than overrides
     give it: then the node ignores them."""
-    for address, account in _by_address(state["pre"]).items():
-        own = overrides.get(address, {})
-        slots, own_slots = account.get("storage") or {}, own.get("state", own.get("stateDiff", {}))
+    for address, account in _accounts_by_address(state["pre"]).items():
+        override = overrides.get(address, {})
+        slots, own_slots = (
+            account.get("storage") or {},
+            override.get("state", override.get("stateDiff", {})),
+        )
         pairs = [
-            (account[name], own[name])
+            (account[name], override[name])
             for name in ("balance", "nonce")
-            if name in account.keys() & own.keys()
+            if name in account.keys() & override.keys()
         ]
         pairs += [(slots[slot], own_slots[slot]) for slot in slots.keys() & own_slots.keys()]
         if any(_number(value) != _number(given) for value, given in pairs):
@@ -274,22 +279,22 @@ def _number(value: Any) -> int:
 
 def _after(overrides: Overrides, state: Any) -> Overrides:
     """Return the overrides that have the state which a call left, by prestateTracer's answer."""
-    pre, post = (_by_address(state[side]) for side in ("pre", "post"))
+    pre, post = (_accounts_by_address(state[side]) for side in ("pre", "post"))
     merged = {address: dict(account) for address, account in overrides.items()}
     for address in {*pre, *post}:
         if address not in post:
             merged[address] = dict(NOTHING)
             continue
-        account, own = post[address], merged.setdefault(address, {})
-        own |= {name: account[name] for name in ("balance", "code") if name in account}
+        account, total = post[address], merged.setdefault(address, {})
+        total |= {name: account[name] for name in ("balance", "code") if name in account}
         if "nonce" in account:
-            own["nonce"] = hex(_number(account["nonce"]))
+            total["nonce"] = hex(_number(account["nonce"]))
         emptied = dict.fromkeys(pre.get(address, {}).get("storage") or {}, to_hex(bytes(32)))
         if slots := {**emptied, **(account.get("storage") or {})}:
-            kind = "state" if "state" in own else "stateDiff"
-            own[kind] = {**own.get(kind, {}), **slots}
+            kind = "state" if "state" in total else "stateDiff"
+            total[kind] = {**total.get(kind, {}), **slots}
     return merged
 
 
-def _by_address(accounts: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+def _accounts_by_address(accounts: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     return {to_hex(data(address, 20)): account for address, account in accounts.items()}

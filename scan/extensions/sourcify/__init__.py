@@ -2,8 +2,8 @@
 
 Input: requests below /v2/contract, /v2/verify, /chains and /server. Output: records and errors in
 Sourcify's form; verification jobs for scan/verification.
-Start with blueprint.py, then contract_record.py (contracts), submissions.py (verification
-requests) and errors.py.
+Start with interface.py (endpoints, verification requests), then contract_record.py (contracts) and
+fields.py (errors, too).
 """
 
 from scan.registry import Extension

@@ -12,12 +12,7 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
 from scan.contracts.abi import AbiError, parse_types, signature
-from scan.extensions.sourcify.fields import (
-    Selection,
-    creation_bytecode,
-    error_value,
-    runtime_bytecode,
-)
+from scan.extensions.sourcify import fields
 from scan.hex import to_hex
 from scan.http.requests import json_fragment
 from scan.queries import contracts
@@ -58,7 +53,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def columns_of(selection: Selection) -> set[str]:
+def columns_of(selection: fields.Selection) -> set[str]:
     """Return the optional columns of queries.contracts that these fields need."""
     return {column for field in selection for column in _COLUMNS.get(field, ())}
 
@@ -87,7 +82,7 @@ def contract_record(
     chain_id: str,
     address: bytes,
     stored: Contract,
-    selection: Selection,
+    selection: fields.Selection,
     creation: bytes | None,
 ) -> dict[str, Any]:
     """Return the contract's record; `creation` is the code that created it, where it is known
@@ -97,7 +92,7 @@ def contract_record(
         record["warning"] = stored.warning
     record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
     if "creationBytecode" in selection:
-        bytecode = creation_bytecode(stored, creation)
+        bytecode = fields.creation_bytecode(stored, creation)
         record["creationBytecode"] = _members(bytecode, selection["creationBytecode"])
     if "deployment" in selection:
         deployment = _deployment(reader, address)
@@ -199,7 +194,7 @@ def _signatures(stored: Contract) -> dict[str, list[dict[str, str]]]:
 
 
 _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
-    "runtimeBytecode": runtime_bytecode,
+    "runtimeBytecode": fields.runtime_bytecode,
     "sources": lambda stored: json_fragment(stored.sources),
     "compilation": _compilation,
     "abi": lambda stored: json_fragment(stored.abi),
@@ -219,7 +214,7 @@ _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
 def _proxy_resolution(reader: Reader, address: bytes, stored: Contract) -> dict[str, Any]:
     lookup = contracts.proxy_of(reader, address, stored)
     if not lookup.is_known:
-        error = error_value("proxy_resolution_error", "The node does not respond.")
+        error = fields.error_value("proxy_resolution_error", "The node does not respond.")
         return {"proxyResolutionError": error}
     if lookup.proxy is None:
         return {"isProxy": False, "proxyType": None, "implementations": []}

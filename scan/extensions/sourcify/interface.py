@@ -1,8 +1,5 @@
-"""Converts Sourcify's verification requests to bodies of /api/v1/verify.
-
-Endpoints for contracts, verification and the list of chains, which has one entry.
-
-/v2 and /server among the interfaces.
+"""/v2 and /server: contracts, verification, and the list of chains, which has one entry.
+Verification requests of Sourcify's become bodies of /api/v1/verify.
 """
 
 import json
@@ -45,7 +42,6 @@ from scan.http.requests import (
 from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.parameters import BIGINT_MAX, integer_text
 from scan.queries import contracts
-from scan.queries.contracts import Contract
 from scan.queries.network import name_of
 from scan.settings import Settings
 from scan.verification.metadata_request import check_number, member, request_of, text_member
@@ -104,17 +100,11 @@ def get_contract(chain_id: str, address: str) -> Response:
         return json_value(minimal_record(own_chain, contract, None, None), 404)
     creation = None
     if reads_creation(selection.get("creationBytecode", ())):
-        creation = _creation_code(contract, stored)
+        creations = services().verifier.creations
+        creation = creations.input_of(contract, stored.since_block or 0, reader().node)
+        if creation is None:  # the node does not give it now
+            reader().do_not_cache()
     return json_value(contract_record(reader(), own_chain, contract, stored, selection, creation))
-
-
-def _creation_code(address: bytes, stored: Contract) -> bytes | None:
-    """Return the code that created a contract; None where the node does not give it now."""
-    creations = services().verifier.creations
-    code = creations.input_of(address, stored.since_block or 0, reader().node)
-    if code is None:
-        reader().do_not_cache()
-    return code
 
 
 @blueprint.get("/v2/contract/all-chains/<address>")

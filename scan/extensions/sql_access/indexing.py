@@ -1,8 +1,6 @@
-"""The end of sessions of `scan sql-role`'s roles that exceed their statement time-out.
+"""The end of sessions of `scan sql-role`'s roles that exceed their time-out, beside indexing.
 
 PostgreSQL lets every role lift its own statement_timeout, so another session has to end them.
-
-What runs beside indexing: the end of sessions that run too long.
 """
 
 import logging

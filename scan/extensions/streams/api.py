@@ -8,6 +8,7 @@ from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams.block_events import FILTER_KEYS, Position, parse_position, read_filter
 from scan.extensions.streams.broadcaster import Streams
 from scan.extensions.streams.open_response import keep_open, opening
+from scan.http.hooks import Service
 from scan.http.requests import api_key, client_address, query_arguments, reader
 
 blueprint = Blueprint("stream", __name__)
@@ -56,4 +57,7 @@ def _position(parameter: str | None) -> Position | None:
     return None
 
 
-HOOKS = Api(blueprints=(blueprint,))
+HOOKS = (
+    Api(blueprints=(blueprint,)),
+    Service(make=lambda core: Streams(core.reads, core.version_listener())),
+)

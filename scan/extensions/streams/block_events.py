@@ -1,10 +1,8 @@
-"""The chain's events after a position, block by block, and the events that a fork removed.
+"""The chain's events after a position, block by block, and the events that a fork removed; and the
+filters of streams: types, addresses, tokens and topics of the events that one sends.
 
-Filters of streams: the types, addresses, tokens and topics of the events that one sends.
-
-Reads of blocks that several clients behind the newest one share.
-
-After a restart many clients resume at nearby positions, and advance in turns.
+After a restart many clients resume at nearby positions, and advance in turns: they share reads of
+blocks.
 """
 
 import re

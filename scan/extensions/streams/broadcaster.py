@@ -18,7 +18,7 @@ from typing import Protocol
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.errors import PositionLost, ScanError, Unavailable
-from scan.extensions.streams import block_events
+from scan.extensions.streams import block_events, open_response
 from scan.extensions.streams.block_events import (
     BlockEvent,
     Events,
@@ -27,14 +27,6 @@ from scan.extensions.streams.block_events import (
     StreamFilter,
     parse_position,
     parties,
-)
-from scan.extensions.streams.open_response import (
-    KEEP_ALIVE,
-    FairQueue,
-    OpenStreams,
-    ending,
-    event_text,
-    heartbeat,
 )
 
 log = logging.getLogger(__name__)
@@ -100,7 +92,7 @@ class Stream:
     def end(self, error: ScanError) -> None:
         """End the stream with an error, which the client also gets if it connects again."""
         assert self.sink is not None
-        self.sink.send(ending(error))
+        self.sink.send(open_response.ending(error))
         self.sink.end()
 
 
@@ -112,8 +104,8 @@ class Streams:
         self._listener = listener
         self._lock = threading.Lock()
         self._process = 0
-        self._open = OpenStreams[Stream]()
-        self._turns = FairQueue[Stream]()
+        self._open = open_response.OpenStreams[Stream]()
+        self._turns = open_response.FairQueue[Stream]()
         self._arriving: deque[Stream] = deque()  # have caught up, and are not live yet
         self._waiting: deque[Stream] = deque()  # are resumed after RETRY_AFTER_S
         # Used only by the thread that reads new blocks.
@@ -224,7 +216,7 @@ class Streams:
                 raise
             position, stream.version = events.position, events.version
             for event in filter(stream.filter.matches, events.events):
-                texts.append(event_text(event))
+                texts.append(open_response.event_text(event))
                 size += len(texts[-1])
                 if size >= MOST_SENT_BYTES:
                     position = parse_position(event.position, "position")
@@ -327,7 +319,7 @@ class Streams:
     def _send_new(self, events: Events) -> None:
         texts: defaultdict[StreamFilter, list[bytes]] = defaultdict(list)
         for event in events.events:
-            text = event_text(event)
+            text = open_response.event_text(event)
             for stream_filter in self._candidates(event):
                 if stream_filter.matches(event):
                     texts[stream_filter].append(text)
@@ -370,9 +362,9 @@ class Streams:
         live = set(self._live_streams())
         behind = [s for s in self._open.listed() if s.sink is not None and s not in live]
         for stream in live:
-            stream.send(heartbeat(self._position))
+            stream.send(open_response.heartbeat(self._position))
         for stream in behind:
-            stream.send(KEEP_ALIVE)
+            stream.send(open_response.KEEP_ALIVE)
 
     def _live_streams(self) -> list[Stream]:
         return [stream for streams in self._live.values() for stream in streams]

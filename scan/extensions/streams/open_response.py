@@ -1,12 +1,8 @@
-"""The response of an event stream, on which other threads of the application send.
+"""Open streams of events: their limits by client, by address and in all, the response on which
+other threads of the application send, and its text.
 
-The text of server-sent events: a stream's beginning, events, heartbeats and end.
-
-The order in which streams that are behind are served: their clients' addresses take turns.
-
-With a turn for every stream, ten of one address delayed a new client by 4.4 s.
-
-The open streams, and their limits by client, by address and in all.
+Streams that are behind are served in an order in which their clients' addresses take turns: with a
+turn for every stream, ten of one address delayed a new client by 4.4 s.
 """
 
 import resource

@@ -2,8 +2,7 @@
 
 Input: a list that anybody may have written, and the files that it names. Output: rows of
 listed_tokens and logos, which responses show beside what contracts say of themselves.
-Start with token_list.py (the form), then importer.py (storing a list) and logo_fetcher.py
-(several logos at once).
+Start with token_list.py: the form, its logos, storing a list.
 """
 
 from scan.registry import Extension

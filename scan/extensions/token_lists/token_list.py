@@ -1,14 +1,9 @@
-"""Token lists in the form of https://uniswap.org/tokenlist.schema.json, read and written. Pure.
+"""Token lists in the form of https://uniswap.org/tokenlist.schema.json: read, written, and imported
+into the database with their logos, several of which are fetched at once from untrusted servers.
 
 Pages show a list's text: a token whose text is longer than the schema allows, or not printable, is
 left out. Characters of names and symbols are not restricted further, as chains have tokens that the
 schema's patterns exclude.
-
-The fetching of a token list's logos, several at once, from untrusted servers.
-
-The import of token lists and their logos into the database.
-
-Logos of token lists.
 """
 
 from collections import Counter

@@ -2,7 +2,8 @@
 
 Input: an indexed transaction, the node, and ABIs of verified contracts, standards and imports.
 Output: fields of GET /transactions/:hash, and on its page the call, the input and the tab of
-events. Start with queries.py, then details.py, and contract_abis.py (a contract's ABIs at a block).
+events. Start with details.py, then decoding.py, and contract_abis.py (a contract's ABIs at a
+block).
 """
 
 from scan.registry import Extension

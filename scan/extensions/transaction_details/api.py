@@ -1,12 +1,6 @@
-"""Fields of GET /api/v1/transactions/:hash.
-
-GET /api/v1/transactions/:hash/trace and /state-changes.
-
-GET /api/v1/transactions/:hash/gas, its /lines, and /contracts/:address/gas.
-
-GET /api/v1/addresses/:address/pending-transactions.
-
-GET /api/v1/contracts/:address/storage.
+"""Views of what happened in a transaction: trace, state changes, gas by line; of a sender's pending
+transactions, of a contract's gas and storage. The readers that they need live as long as the
+process.
 """
 
 from collections.abc import Mapping
@@ -17,29 +11,30 @@ from flask import Blueprint
 from scan import parameters
 from scan.api.blocks_and_transactions import indexed_transaction
 from scan.api.hooks import Api
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.extensions.transaction_details.details import ALL_LOGS, details
 from scan.extensions.transaction_details.explanations import queries
 from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations.failure_locations import FailureLocations
+from scan.extensions.transaction_details.explanations.transaction_failures import (
+    TransactionFailures,
+)
 from scan.extensions.transaction_details.gas_use import gas_use
-from scan.extensions.transaction_details.gas_use.gas_use import by_function
+from scan.extensions.transaction_details.gas_use.gas_use import gas_by_function
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.storage import contract_storage
+from scan.extensions.transaction_details.storage.layout import StorageLayouts
 from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
 from scan.hex import to_hex
-from scan.http.requests import (
-    Prerequisite,
-    Response,
-    block_argument,
-    json_value,
-    query_arguments,
-    reader,
-    requires,
-)
+from scan.http import requests
+from scan.http.hooks import Service
+from scan.http.request_state import Services
 
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the node's details, decoded, and what explains them."""
-    of_node = details(reader(), record, ALL_LOGS)
+    of_node = details(requests.reader(), record, ALL_LOGS)
     return of_node.record() | queries.fields(record, of_node)
 
 
@@ -47,10 +42,10 @@ blueprint = Blueprint("explanations", __name__)
 
 
 @blueprint.get("/transactions/<transaction_hash>/trace")
-@requires(Prerequisite.NODE)
-def get_trace(transaction_hash: str) -> Response:
+@requests.requires(requests.Prerequisite.NODE)
+def get_trace(transaction_hash: str) -> requests.Response:
     record, _ = indexed_transaction(transaction_hash)
-    trace, frames = explanations.calls(reader(), record)
+    trace, frames = explanations.calls(requests.reader(), record)
     return _traced(
         record,
         frames=[frame.record() for frame in frames],
@@ -61,10 +56,10 @@ def get_trace(transaction_hash: str) -> Response:
 
 
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
-@requires(Prerequisite.NODE)
-def get_state_changes(transaction_hash: str) -> Response:
+@requests.requires(requests.Prerequisite.NODE)
+def get_state_changes(transaction_hash: str) -> requests.Response:
     record, _ = indexed_transaction(transaction_hash)
-    changes = explanations.state_changes(reader(), record)
+    changes = explanations.state_changes(requests.reader(), record)
     return _traced(
         record,
         accounts=[account.record() for account in changes.accounts],
@@ -75,20 +70,20 @@ def get_state_changes(transaction_hash: str) -> Response:
     )
 
 
-def _traced(record: Mapping[str, Any], **read: object) -> Response:
+def _traced(record: Mapping[str, Any], **read: object) -> requests.Response:
     transaction = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
-    return json_value({**transaction, "blockHash": record["blockHash"], **read})
+    return requests.json_value({**transaction, "blockHash": record["blockHash"], **read})
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas")
-@requires(Prerequisite.NODE)
-def get_gas(transaction_hash: str) -> Response:
+@requests.requires(requests.Prerequisite.NODE)
+def get_gas(transaction_hash: str) -> requests.Response:
     record, _ = indexed_transaction(transaction_hash)
-    gas = gas_use.of_transaction(reader(), record)
-    return json_value(
+    gas = gas_use.transaction_gas(requests.reader(), record)
+    return requests.json_value(
         {
-            **_of_transaction(record),
-            "functions": [function.record() for function in by_function(gas.calls)],
+            **_transaction_fields(record),
+            "functions": [function.record() for function in gas_by_function(gas.calls)],
             "callCount": gas.call_count,
             "truncated": gas.is_truncated,
             "unproven": ["functions", "callCount"],
@@ -97,14 +92,14 @@ def get_gas(transaction_hash: str) -> Response:
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
-@requires(Prerequisite.NODE)
-def get_gas_by_line(transaction_hash: str) -> Response:
+@requests.requires(requests.Prerequisite.NODE)
+def get_gas_by_line(transaction_hash: str) -> requests.Response:
     record, _ = indexed_transaction(transaction_hash)
-    lines = gas_use.lines_of_transaction(reader(), record)
-    return json_value({**_of_transaction(record), **lines.record()})
+    lines = gas_use.lines_of_transaction(requests.reader(), record)
+    return requests.json_value({**_transaction_fields(record), **lines.record()})
 
 
-def _of_transaction(record: Mapping[str, Any]) -> dict[str, Any]:
+def _transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "transactionHash": record["hash"],
         "blockNumber": record["blockNumber"],
@@ -114,18 +109,20 @@ def _of_transaction(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.get("/contracts/<address>/gas")
-def get_gas_of_methods(address: str) -> Response:
-    query_arguments()
-    methods = gas_use.of_contract(reader(), parameters.address(address))
-    return json_value({"methods": [method.record() for method in methods]})
+def get_gas_of_methods(address: str) -> requests.Response:
+    requests.query_arguments()
+    methods = gas_use.contract_gas(requests.reader(), parameters.address(address))
+    return requests.json_value({"methods": [method.record() for method in methods]})
 
 
 @blueprint.get("/addresses/<address>/pending-transactions")
-@requires(Prerequisite.NODE)
-def list_pending(address: str) -> Response:
-    query_arguments()
-    listed = pending_transactions.of_sender(reader(), parameters.address(address))
-    return json_value(
+@requests.requires(requests.Prerequisite.NODE)
+def list_pending(address: str) -> requests.Response:
+    requests.query_arguments()
+    listed = pending_transactions.sender_transactions(
+        requests.reader(), parameters.address(address)
+    )
+    return requests.json_value(
         {
             "pendingTransactions": listed.records,
             "total": listed.total,
@@ -135,16 +132,18 @@ def list_pending(address: str) -> Response:
 
 
 @blueprint.get("/contracts/<address>/storage")
-@requires(Prerequisite.NODE)
-def get_storage(address: str) -> Response:
-    arguments = query_arguments("block", "variable", "compare")
+@requests.requires(requests.Prerequisite.NODE)
+def get_storage(address: str) -> requests.Response:
+    arguments = requests.query_arguments("block", "variable", "compare")
     key, variable, other = parameters.address(address), None, None
     if "variable" in arguments:
         variable = parameters.text(arguments["variable"], "variable", most=MAX_PATH)
     if "compare" in arguments:
         other = parameters.address(arguments["compare"], "compare")
-    storage = contract_storage.get(reader(), key, block_argument(arguments), variable, other)
-    return json_value(
+    storage = contract_storage.get(
+        requests.reader(), key, requests.block_argument(arguments), variable, other
+    )
+    return requests.json_value(
         {
             "address": to_hex(key),
             "blockNumber": storage.block.number,
@@ -160,4 +159,21 @@ def get_storage(address: str) -> Response:
     )
 
 
-HOOKS = Api(transaction_fields=transaction_fields, blueprints=(blueprint,))
+def transaction_failures(core: Services) -> TransactionFailures:
+    sources = core.sources
+    return TransactionFailures(
+        core.writes,
+        core.reads,
+        sources.get(TransactionTraces),
+        sources.get(ContractAbis),
+        sources.node_transactions,
+        FailureLocations(sources, sources.get(TransactionTraces)),
+    )
+
+
+HOOKS = (
+    Api(transaction_fields=transaction_fields, blueprints=(blueprint,)),
+    Service(make=lambda core: ContractAbis(core.reads)),
+    Service(make=transaction_failures),
+    Service(make=lambda core: StorageLayouts(core.reads)),
+)

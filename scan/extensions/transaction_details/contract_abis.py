@@ -130,9 +130,11 @@ class ContractAbis:
             self._rows({code for lent in targets.values() for code in lent}), budget
         )
         for emitter, codes in targets.items():
-            own = known[emitter]
-            lent = [abis[code] for code in codes if code in abis and abis[code] not in own.abis]
-            known[emitter] = own._replace(abis=(*own.abis, *lent))
+            emitter_abis = known[emitter]
+            lent = [
+                abis[code] for code in codes if code in abis and abis[code] not in emitter_abis.abis
+            ]
+            known[emitter] = emitter_abis._replace(abis=(*emitter_abis.abis, *lent))
         return known
 
     def find_at_or_now(

@@ -1,34 +1,28 @@
 """Calldata, results and logs decoded to methods and events, by the rules of abi_decoding.py.
 
-What an extension may say of calls and messages to sign.
+Lists of transactions have the names of their methods from here, and an extension may say what
+calls and messages to sign are for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
+import orjson
+
+from scan.contracts import abi_decoding
 from scan.contracts.abi import AbiError
-from scan.contracts.abi_decoding import (
-    MAX_ALTERNATIVES,
-    AbiIndex,
-    Argument,
-    Decoded,
-    DecodingBudget,
-    Entry,
-    Fit,
-    decoded_values,
-    entries_of,
-    events_of,
-    functions_of,
-    index_abi,
-    only,
-    plain_types,
-    topic_type,
-    values_of_call,
-)
+from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.contracts.abi_json import render
+from scan.contracts.visible_text import text_start
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.transaction_reader import Content, TransactionUnavailable
+from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
+from scan.hex import data, to_hex
+from scan.queries.reader import Reader
+from scan.queries.transactions import indexed
 
 if TYPE_CHECKING:
     from scan.contracts.abi import AbiType
@@ -41,32 +35,35 @@ MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 
 def decode_call(
     calldata: bytes,
-    abis: Sequence[AbiIndex] = (),
+    abis: Sequence[abi_decoding.AbiIndex] = (),
     token_type: str | None = None,
     *,
-    budget: DecodingBudget | None = None,
-) -> Decoded | None:
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
     """Return the called method; None where no ABI decodes it. `token_type` selects among standards
     that share a signature."""
     if len(calldata) < 4:
         return None
-    entries = functions_of(calldata[:4], abis, token_type)
-    fitting = (values_of_call(calldata, entry, budget) for entry in entries)
+    entries = abi_decoding.functions_of(calldata[:4], abis, token_type)
+    fitting = (abi_decoding.values_of_call(calldata, entry, budget) for entry in entries)
     return next((fit.decoded() for fit in fitting if fit is not None), None)
 
 
 def decode_result(
-    function: Entry, returned: bytes, *, budget: DecodingBudget | None = None
-) -> Sequence[Argument] | None:
+    function: abi_decoding.Entry,
+    returned: bytes,
+    *,
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> Sequence[abi_decoding.Argument] | None:
     """Return the values that a function returned; None where its ABI has no outputs, or others."""
     if function.outputs is None or (budget is not None and not budget.allows(len(returned))):
         return None
     try:
-        values = decoded_values(function.outputs, returned, strict=False)
+        values = abi_decoding.decoded_values(function.outputs, returned, strict=False)
     except (AbiError, OverflowError):
         return None
     return [
-        Argument(name, type_.name, render(type_, value))
+        abi_decoding.Argument(name, type_.name, render(type_, value))
         for name, type_, value in zip(function.output_names, function.outputs, values, strict=True)
     ]
 
@@ -74,25 +71,27 @@ def decode_result(
 def decode_log(
     topics: Sequence[bytes],
     data: bytes,
-    abis: Sequence[AbiIndex] = (),
+    abis: Sequence[abi_decoding.AbiIndex] = (),
     token_type: str | None = None,
     *,
-    budget: DecodingBudget | None = None,
-) -> Decoded | None:
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
     """Return the event of a log, as decode_call() does.
 
     An anonymous event is returned only where at most MAX_ALTERNATIVES of the ABIs have that number
     of topics and that size, and the data is the encoding of exactly one of them.
     """
-    for entry in events_of(topics, abis, token_type):
+    for entry in abi_decoding.events_of(topics, abis, token_type):
         fit = _values_of_log(topics[1:], data, entry, budget)
         if fit is not None:
             return fit.decoded()
     forms = ((len(topics), len(data)), (len(topics), None))
     anonymous = [entry for abi in abis for form in forms for entry in abi.anonymous.get(form, ())]
-    if len(anonymous) > MAX_ALTERNATIVES:
+    if len(anonymous) > abi_decoding.MAX_ALTERNATIVES:
         return None
-    fit = only(_values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous)
+    fit = abi_decoding.only(
+        _values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous
+    )
     return None if fit is None else fit.decoded()
 
 
@@ -101,22 +100,22 @@ def decode_log_by(
     data: bytes,
     signatures: Iterable[str],
     *,
-    budget: DecodingBudget | None = None,
-) -> Decoded | None:
+    budget: abi_decoding.DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
     """Decode a log as decode_call_by() does. A signature does not say which arguments are indexed,
     so all choices are tried, of which only one may fit."""
     if not topics or (budget is not None and budget.is_exceeded):
         return None
-    index = index_abi(entries_of("event", signatures), "imported")
+    index = abi_decoding.index_abi(abi_decoding.entries_of("event", signatures), "imported")
     ways = (way for entry in index.events.get(topics[0], ()) for way in _ways(entry, len(topics)))
     fits = [_values_of_log(topics[1:], data, way, budget, strict=True) for way in ways]
-    single = only(fits)
+    single = abi_decoding.only(fits)
     if single is not None:
         return single.decoded()
-    return only(d for d in (fit.decoded() for fit in fits if fit) if _is_plausible(d))
+    return abi_decoding.only(d for d in (fit.decoded() for fit in fits if fit) if _is_plausible(d))
 
 
-def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
+def _ways(entry: abi_decoding.Entry, topics: int) -> Iterator[abi_decoding.Entry]:
     """Yield the entry with every choice of indexed arguments for this number of topics."""
     count = len(entry.types)
     if count <= MAX_FREE_ARGUMENTS or topics - 1 in (0, count):
@@ -124,7 +123,7 @@ def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
             yield entry._replace(indexed=tuple(index in chosen for index in range(count)))
 
 
-def _is_plausible(decoded: Decoded) -> bool:
+def _is_plausible(decoded: abi_decoding.Decoded) -> bool:
     """Return whether the integers are unlike addresses, and the addresses unlike small numbers."""
     return not any(
         (argument.type == "address" and 0 < int(argument.value, 16) < 2**64)
@@ -137,11 +136,11 @@ def _is_plausible(decoded: Decoded) -> bool:
 def _values_of_log(
     topics: Sequence[bytes],
     data: bytes,
-    entry: Entry,
-    budget: DecodingBudget | None,
+    entry: abi_decoding.Entry,
+    budget: abi_decoding.DecodingBudget | None,
     *,
     strict: bool = False,
-) -> Fit | None:
+) -> abi_decoding.Fit | None:
     """Return the values of a log's arguments; None where they do not fit the entry. `topics` are
     those of indexed arguments, without the event's own."""
     if len(topics) != sum(entry.indexed):
@@ -149,13 +148,17 @@ def _values_of_log(
     if budget is not None and not budget.allows(len(data) + 32 * len(topics)):
         return None
     types = zip(entry.types, entry.indexed, strict=True)
-    indexed = [topic_type(type_) for type_, is_topic in types if is_topic]
+    indexed = [abi_decoding.topic_type(type_) for type_, is_topic in types if is_topic]
     try:
-        words = iter(decoded_values(indexed, b"".join(topics), strict=strict))
-        plain = iter(decoded_values(plain_types(entry), data, strict=strict))
+        words = iter(abi_decoding.decoded_values(indexed, b"".join(topics), strict=strict))
+        plain = iter(
+            abi_decoding.decoded_values(abi_decoding.plain_types(entry), data, strict=strict)
+        )
     except (AbiError, OverflowError):
         return None
-    return Fit(entry, [next(words) if is_topic else next(plain) for is_topic in entry.indexed])
+    return abi_decoding.Fit(
+        entry, [next(words) if is_topic else next(plain) for is_topic in entry.indexed]
+    )
 
 
 class CallToSign(NamedTuple):
@@ -210,3 +213,78 @@ class ClearSigning:
 
     def of_message(self, reader: Reader, message: MessageToSign) -> Described | None:
         return None
+
+
+Record = dict[str, Any]
+
+
+def contexts(reader: Reader, hashes: Iterable[str]) -> dict[str, Record]:
+    """Return the places, called functions and base fees of transactions, by hash.
+
+    Raises Unavailable where a transaction is missing, since a reorganisation has removed it.
+    """
+    distinct = [*dict.fromkeys(hashes)]
+    if not distinct:
+        return {}
+    keys = [data(transaction_hash) for transaction_hash in distinct]
+    (rows,) = reader.row("queries/transactions_list_contexts", hashes=keys)
+    known = cast("dict[str, Record]", orjson.loads(rows))
+    if len(known) < len(distinct):
+        raise Unavailable("The chain is being reorganised.", retry_after_s=1)
+    return known
+
+
+def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
+    """Return the inputs of transactions by hash, from the node; none where it does not answer."""
+    keys = [indexed(record) for record in records]
+    try:
+        read = reader.sources.node_transactions.read(
+            reader.node, [(key, Content.INPUT) for key in keys]
+        )
+    except (TransactionUnavailable, UpstreamFailed, Unavailable):
+        reader.do_not_cache()
+        return {}
+    return {key.hash: read[key.hash].input for key in keys}
+
+
+def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
+    """Set `method` of each call: the name from an ABI or a single imported signature, else the
+    selector. Where that is the beginning of a text to an address without code, it is `memo`,
+    unless that is set already.
+
+    Only the node knows the implementation of a proxy by its state: the name is then that of
+    verified contracts, where all with this selector agree.
+    """
+    calls = [transaction for transaction in transactions if transaction["methodId"]]
+    addresses = {data(call["toAddress"]) for call in calls}
+    abis = reader.sources.get(ContractAbis)
+    contracts = abis.find(addresses, DecodingBudget())
+    unknown: set[bytes] = set()
+    proxied: set[bytes] = set()
+    for call in calls:
+        contract, selector = _called(call, contracts)
+        function = next(functions_of(selector, contract.abis, contract.token_type), None)
+        call["method"] = None if function is None else function.name
+        if call["method"] is None:
+            (proxied if contract.delegates else unknown).add(selector)
+    verified = abis.of_verified_contracts(proxied)
+    imported = abis.imported(unknown | (proxied - verified.keys()))
+    for call in calls:
+        if call["method"] is None:
+            contract, selector = _called(call, contracts)
+            signatures = contract.delegates and verified.get(selector)
+            signatures = signatures or imported.get(selector, [])
+            only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
+            call["method"] = only or to_hex(selector)
+            if only is None and "memo" not in call and data(call["toAddress"]) not in contracts:
+                call.update(_memo(selector))
+
+
+def _memo(selector: bytes) -> dict[str, str]:
+    text = text_start(selector, len(selector))
+    return {"memo": f"{text}…"} if text else {}
+
+
+def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:
+    to_address, selector = data(transaction["toAddress"]), data(transaction["methodId"])
+    return contracts.get(to_address, NO_CONTRACT), selector

@@ -20,13 +20,7 @@ from scan.ethereum.transaction_reader import (
     TransactionReader,
     TransactionUnavailable,
 )
-from scan.extensions.transaction_details.contract_abis import (
-    NO_CONTRACT,
-    Block,
-    Contract,
-    ContractAbis,
-    Emitter,
-)
+from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 from scan.hex import data, to_hex
 from scan.queries.reader import Reader
@@ -97,7 +91,7 @@ class TransactionDetails(NamedTuple):
 class TransactionDetailsReader:
     """Reads the details of transactions within TIMEOUT_S."""
 
-    def __init__(self, transactions: TransactionReader, abis: ContractAbis) -> None:
+    def __init__(self, transactions: TransactionReader, abis: contract_abis.ContractAbis) -> None:
         self._transactions = transactions
         self._abis = abis
 
@@ -126,15 +120,15 @@ class TransactionDetailsReader:
         transaction: NodeTransaction,
         shown: Sequence[TransactionLog],
         budget: DecodingBudget,
-    ) -> dict[bytes, Contract]:
+    ) -> dict[bytes, contract_abis.Contract]:
         """Return the called contract and those that emitted the shown logs, by address."""
         called_address = _called(indexed, transaction)
         addresses = [log.address for log in shown]
         addresses = [*dict.fromkeys([*([called_address] if called_address else []), *addresses])][
             :MAX_CONTRACTS
         ]
-        block = Block(indexed.block_number, indexed.block_hash)
-        emitters = [Emitter(address, block) for address in addresses]
+        block = contract_abis.Block(indexed.block_number, indexed.block_hash)
+        emitters = [contract_abis.Emitter(address, block) for address in addresses]
         contracts = self._abis.find_at(emitters, node, budget)
         return {emitter.address: contract for emitter, contract in contracts.items()}
 
@@ -143,12 +137,12 @@ class TransactionDetailsReader:
         indexed: IndexedTransaction,
         transaction: NodeTransaction,
         shown: Sequence[TransactionLog],
-        contracts: Mapping[bytes, Contract],
+        contracts: Mapping[bytes, contract_abis.Contract],
         budget: DecodingBudget,
     ) -> TransactionDetails:
         called_address, method, calldata = _called(indexed, transaction), None, transaction.input
         if called_address is not None:
-            contract = contracts.get(called_address, NO_CONTRACT)
+            contract = contracts.get(called_address, contract_abis.NO_CONTRACT)
             method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
         logs = _logs(transaction)
         events = [decode_event(log, contracts.get(log.address), budget) for log in shown]
@@ -181,10 +175,10 @@ class TransactionDetailsReader:
 
 
 def decode_event(
-    log: TransactionLog, contract: Contract | None, budget: DecodingBudget
+    log: TransactionLog, contract: contract_abis.Contract | None, budget: DecodingBudget
 ) -> Decoded | None:
     """Decode a log by the contract's ABIs, or else by standard ABIs."""
-    abis, token_type, _ = contract or NO_CONTRACT
+    abis, token_type, _ = contract or contract_abis.NO_CONTRACT
     return decode_log(log.topics, log.data, abis, token_type, budget=budget)
 
 
@@ -215,7 +209,9 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     where a retry may get more."""
     bound_work(reader, record)
     sources = reader.sources
-    details_reader = TransactionDetailsReader(sources.node_transactions, sources.get(ContractAbis))
+    details_reader = TransactionDetailsReader(
+        sources.node_transactions, sources.get(contract_abis.ContractAbis)
+    )
     details = details_reader.read(reader.node, indexed(record), window)
     if details.passing:
         reader.do_not_cache()

@@ -1,11 +1,7 @@
-"""The call, the input and the events on a transaction's page, and the methods in lists.
-
-The tab of a transaction's page with the gas of its calls.
-
-The page of a transaction that is not indexed, as the node has it or what became of it; and the
-tab of an address with its pending transactions.
-
-The tab of a contract's page with its variables, read from the node.
+"""The parts of a transaction's page: the call, the input and the events, the gas of its calls;
+methods in lists; the page of a transaction that is not indexed, as the node has it or what became
+of it, the tab of an address with its pending transactions, and that of a contract with its
+variables.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +12,7 @@ from flask import Response, request
 from scan import parameters
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import ScanError, TracesUnavailable, Unavailable, UpstreamFailed
-from scan.extensions.transaction_details import method_names
+from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.details import DecodedLog, LogWindow, details
 from scan.extensions.transaction_details.explanations import queries
@@ -29,7 +25,7 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
     FunctionGas,
     MethodGas,
     boxes,
-    by_function,
+    gas_by_function,
     height,
     whole_gas,
 )
@@ -56,7 +52,7 @@ TEMPLATES = {
 
 
 def add_to_transactions(records: Iterable[Record]) -> None:
-    method_names.add_methods(reader(), records)
+    decoding.add_methods(reader(), records)
 
 
 def transaction_head(transaction: Record) -> Shown:
@@ -127,11 +123,11 @@ def _with_lines(shown: ShownGas, transaction: Record) -> ShownGas:
 
 
 def _shown(transaction: Record) -> ShownGas:
-    gas = gas_use.of_transaction(reader(), transaction)
+    gas = gas_use.transaction_gas(reader(), transaction)
     usual = _usual(transaction)
     return ShownGas(
         boxes=boxes(gas.calls),
-        functions=by_function(gas.calls),
+        functions=gas_by_function(gas.calls),
         whole_gas=whole_gas(gas.calls),
         call_count=gas.call_count,
         is_truncated=gas.is_truncated,
@@ -143,7 +139,7 @@ def _usual(transaction: Record) -> MethodGas | None:
     method, to_address = transaction["methodId"], transaction["toAddress"]
     if not method or not to_address:
         return None
-    methods = gas_use.of_contract(reader(), data(to_address, 20))
+    methods = gas_use.contract_gas(reader(), data(to_address, 20))
     return next((known for known in methods if known.method_id == method), None)
 
 
@@ -194,8 +190,8 @@ def _page_of_gone(transaction_hash: bytes, failure: str | None = None) -> Respon
 def _pending_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
     """Return the values of address_pending.html."""
     query_arguments("tab")
-    listed = pending_transactions.of_sender(reader(), key)
-    method_names.add_methods(reader(), listed.records)
+    listed = pending_transactions.sender_transactions(reader(), key)
+    decoding.add_methods(reader(), listed.records)
     return None, {"pending": listed, "names": names_of(listed.records, to_hex(key))}
 
 

@@ -17,7 +17,7 @@ add_list(blueprint, "/user-operations", "user_operations")
 def get_user_operation(operation_hash: str) -> Response:
     """Return the newest user operation with the hash, and as `others` the older ones."""
     query_arguments()
-    records = user_operations.with_hash(reader(), parameters.hash32(operation_hash))
+    records = user_operations.operations_with_hash(reader(), parameters.hash32(operation_hash))
     if not records:
         raise reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
@@ -36,7 +36,7 @@ def list_user_operations_of_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
 
     def read(window: Window) -> Page:
-        page = user_operations.of_transaction(reader(), key, window)
+        page = user_operations.transaction_page(reader(), key, window)
         if page is None:
             raise reader().not_indexed("This transaction is not indexed.")
         return page

@@ -10,19 +10,10 @@ import orjson
 from scan import parameters
 from scan.errors import NotFound
 from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import (
-    MOST_ROWS,
-    ROWS,
-    Record,
-    address,
-    contexts_of,
-    list_response,
-    number,
-    path_address,
-)
 from scan.extensions.blockscout.routing import renaming, routes, text
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
@@ -46,8 +37,8 @@ blueprint = routes("user_operations")
 
 @blueprint.path(f"{PATH}/operations")
 def list_operations() -> Response:
-    sizes = [number(name, least=1) for name in ("items_count", "page_size")]
-    size = min(sizes[0] or sizes[1] or ROWS, MOST_ROWS)
+    sizes = [lists.number(name, least=1) for name in ("items_count", "page_size")]
+    size = min(sizes[0] or sizes[1] or lists.ROWS, lists.MOST_ROWS)
     window = Window(size, 0, cursor=text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
@@ -62,19 +53,19 @@ def list_operations() -> Response:
     following = None
     if page.next is not None:
         following = {"page_size": size, "page_token": page.next}
-    return list_response(shown, following)
+    return lists.list_response(shown, following)
 
 
 def _page(window: Window) -> Page:
     transaction_hash = text("transaction_hash")
     if transaction_hash is not None:
         key = parameters.hash32(transaction_hash, "transaction_hash")
-        page = user_operations.of_transaction(reader(), key, window._replace(direction="asc"))
+        page = user_operations.transaction_page(reader(), key, window._replace(direction="asc"))
         return page or Page("[]", 0, 0)
-    block = number("block_number")
+    block = lists.number("block_number")
     if block is not None:
         window = window._replace(block_from=block, block_to=block)
-    filters = {ours: address(name) for name, ours in FILTERS.items()}
+    filters = {ours: lists.address(name) for name, ours in FILTERS.items()}
     return user_operations.page(reader(), window, **filters)
 
 
@@ -88,7 +79,7 @@ def get_account(address_hash: str) -> Response:
     """Return an account, whose first operation deploys it, unless something else did."""
     shown = _party(address_hash, "sender")
     window = Window(1, 0, direction="asc")
-    page = user_operations.page(reader(), window, sender=path_address(address_hash))
+    page = user_operations.page(reader(), window, sender=lists.path_address(address_hash))
     [first] = orjson.loads(page.data)
     created = first if first["factory"] else defaultdict(lambda: None)
     factory = AddressObjects([created["factory"]]).of_optional(created["factory"])
@@ -102,7 +93,7 @@ def get_paymaster(address_hash: str) -> Response:
 
 def _party(address_hash: str, side: str) -> dict[str, Any]:
     """Return who took part in operations, and how many there are; raises NotFound."""
-    key, listed = path_address(address_hash), f"user_operations_by_{side}"
+    key, listed = lists.path_address(address_hash), f"user_operations_by_{side}"
     count = entities.counts(reader(), key, [listed]).get(listed)
     if not count:
         raise NotFound("No user operation of this address is indexed.")
@@ -113,19 +104,21 @@ def _party(address_hash: str, side: str) -> dict[str, Any]:
 def get_operation(operation_hash: str) -> Response:
     """Return an operation; details of its bundle are null where they are not known."""
     key = parameters.hash32(operation_hash, "operation_hash_param")
-    records = user_operations.with_hash(reader(), key)
+    records = user_operations.operations_with_hash(reader(), key)
     if not records:
         raise NotFound("No user operation with this hash is indexed.")
     record = records[0]
     return json_value(_operation(record, user_operations.details(reader(), record)))
 
 
-def _operation(record: Record, details: user_operations.UserOperationDetails) -> dict[str, Any]:
+def _operation(
+    record: lists.Record, details: user_operations.UserOperationDetails
+) -> dict[str, Any]:
     signed = defaultdict(lambda: None, details.record()["operation"] or {})
     names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
     objects = AddressObjects(record[name] for name in names)
     call = details.calls[0] if len(details.calls) == 1 else None
-    [context] = contexts_of([record]).values()
+    [context] = lists.contexts_of([record]).values()
     bundle_index, index = details.place or (None, None)
     return {
         **renamed("operation", record, address=objects.of_optional),
@@ -144,7 +137,7 @@ def _operation(record: Record, details: user_operations.UserOperationDetails) ->
     }
 
 
-def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
+def _raw(record: lists.Record, signed: Mapping[str, str]) -> dict[str, str]:
     """Return the operation as it was signed, in the form of its version of the entry point."""
     shown = {
         **renamed("raw", signed),
@@ -165,7 +158,7 @@ def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
 
 
 def search_result(reader: Reader, operation_hash: bytes) -> dict[str, Any] | None:
-    records = user_operations.with_hash(reader, operation_hash)
+    records = user_operations.operations_with_hash(reader, operation_hash)
     return {"type": "user_operation", **renamed("searched", records[0])} if records else None
 
 

@@ -8,20 +8,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import (
-    AbiError,
-    AbiType,
-    canonical,
-    decode,
-    parse_signature,
-    parse_types,
-    selector,
-)
+from scan.contracts import abi
 
 MAX_CALLS = 25  # shown of an operation
 # Bounds above what a block has room for: offsets may lead to the same bytes again and again.
-_decode = partial(decode, most_values=20_000, most_bytes=1024 * 1024)
-_EXECUTE_USER_OP = selector(
+_decode = partial(abi.decode, most_values=20_000, most_bytes=1024 * 1024)
+_EXECUTE_USER_OP = abi.selector(
     "executeUserOp((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes),bytes32)"
 )
 _UNPACKED = (
@@ -71,7 +63,7 @@ def bundled_operations(calldata: bytes) -> list[BundledOperation]:
     types, read = _BUNDLES[calldata[:4]]
     try:
         bundle, _ = _decode(types, calldata[4:])
-    except AbiError:
+    except abi.AbiError:
         return []
     return read(bundle)
 
@@ -84,7 +76,7 @@ def account_calls(sender: bytes, call_data: bytes) -> Calls:
         types, read = _EXECUTIONS[call[:4]]
         try:
             return read(*_decode(types, call[4:]))
-        except (AbiError, ValueError):
+        except (abi.AbiError, ValueError):
             pass
     return [AccountCall(sender, 0, call_data)] if call_data else []
 
@@ -131,17 +123,20 @@ def _operation(
 
 
 _Read = Callable[..., list[Any]]
-_Function = tuple[tuple[AbiType, ...], _Read]
+_Function = tuple[tuple[abi.AbiType, ...], _Read]
 
 
 def _functions(readers: dict[str, _Read]) -> dict[bytes, _Function]:
     return {
-        selector(canonical(text)): (parse_types(parse_signature(text)["inputs"]), read)
+        abi.selector(abi.canonical(text)): (
+            abi.parse_types(abi.parse_signature(text)["inputs"]),
+            read,
+        )
         for text, read in readers.items()
     }
 
 
-def _of_aggregators(read: _Read) -> _Read:
+def _aggregated(read: _Read) -> _Read:
     return lambda bundles: [operation for packed, *_ in bundles for operation in read(packed)]
 
 
@@ -149,8 +144,8 @@ def _of_aggregators(read: _Read) -> _Read:
 BUNDLES: dict[str, _Read] = {
     f"handleOps({_UNPACKED}[],address)": _unpacked,
     f"handleOps({_PACKED}[],address)": _packed,
-    f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _of_aggregators(_unpacked),
-    f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _of_aggregators(_packed),
+    f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _aggregated(_unpacked),
+    f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _aggregated(_packed),
 }
 _BUNDLES = _functions(BUNDLES)
 
@@ -169,11 +164,11 @@ def _lists(targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[byt
     return _several([*zip(targets, values or [0] * len(targets), inputs, strict=True)])
 
 
-def _by_mode(mode: bytes, data: bytes) -> Calls:
+def _mode_calls(mode: bytes, data: bytes) -> Calls:
     """Decode the calls of ERC-7579's execute. The first byte of the mode tells a single call, a
     batch and a delegated call apart. Raises ValueError for other modes."""
     if mode[0] == 1:
-        return _several(*_decode(parse_types([_CALLS]), data))
+        return _several(*_decode(abi.parse_types([_CALLS]), data))
     if mode[0] == 0 and len(data) >= 52:
         return _one(data[:20], int.from_bytes(data[20:52]), data[52:])
     if mode[0] == 0xFF and len(data) >= 20:
@@ -181,7 +176,7 @@ def _by_mode(mode: bytes, data: bytes) -> Calls:
     raise ValueError("the mode is not known")
 
 
-[_CALLS] = parse_signature("f((address,uint256,bytes)[] calls)")["inputs"]
+[_CALLS] = abi.parse_signature("f((address,uint256,bytes)[] calls)")["inputs"]
 # By the signature of an account's function, what reads the calls in its arguments.
 EXECUTIONS: dict[str, _Read] = {
     "execute(address,uint256,bytes)": _one,
@@ -193,6 +188,6 @@ EXECUTIONS: dict[str, _Read] = {
     "executeBatch(address[],uint256[],bytes[])": _lists,
     "executeBatch_y6U(address[],uint256[],bytes[])": _lists,
     "executeBatch((address,uint256,bytes)[])": _several,
-    "execute(bytes32,bytes)": _by_mode,
+    "execute(bytes32,bytes)": _mode_calls,
 }
 _EXECUTIONS = _functions(EXECUTIONS)

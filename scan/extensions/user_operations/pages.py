@@ -28,7 +28,7 @@ def list_user_operations() -> Response:
 
 @blueprint.get("/user-operation/<operation_hash>")
 def get_user_operation(operation_hash: str) -> Response:
-    records = user_operations.with_hash(reader(), hash_of(operation_hash))
+    records = user_operations.operations_with_hash(reader(), hash_of(operation_hash))
     if not records:
         raise reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records

@@ -11,13 +11,7 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT, CallFailure
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
-from scan.extensions.transaction_details.contract_abis import (
-    NO_CONTRACT,
-    Block,
-    Contract,
-    ContractAbis,
-    Emitter,
-)
+from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import decode_call
 from scan.extensions.user_operations.calls import (
     MAX_CALLS,
@@ -64,7 +58,7 @@ def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
     return filtered_page(reader, "user_operations", filters, window)
 
 
-def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> Page | None:
+def transaction_page(reader: Reader, transaction_hash: bytes, window: Window) -> Page | None:
     """Return a page of a transaction's operations; None if it is not indexed."""
     traversal = window.traversal("transaction's user operations", {"hash": transaction_hash})
     row = reader.row(
@@ -79,7 +73,7 @@ def of_transaction(reader: Reader, transaction_hash: bytes, window: Window) -> P
     return None if row[0] is None else Page.of_row(reader, "user_operations", traversal, row)
 
 
-def with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
+def operations_with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:
     """Return the newest records with a hash, up to the number that the statement lists."""
     (text,) = reader.row("queries/user_operations_get", hash=operation_hash)
     records: list[dict[str, Any]] = orjson.loads(text)
@@ -168,13 +162,13 @@ def _decoded(
     indexed: IndexedTransaction,
     operation: BundledOperation | None,
 ) -> UserOperationDetails:
-    budget, abis = DecodingBudget(), reader.sources.get(ContractAbis)
+    budget, abis = DecodingBudget(), reader.sources.get(contract_abis.ContractAbis)
     calls = [] if operation is None else account_calls(operation.sender, operation.call_data)
     shown = calls[:MAX_CALLS]
-    block = Block(indexed.block_number, indexed.block_hash)
+    block = contract_abis.Block(indexed.block_number, indexed.block_hash)
     addresses = dict.fromkeys([data(record["sender"], 20), *(call.to for call in shown)])
     contracts = abis.find_at_or_now(
-        [Emitter(address, block) for address in addresses], reader.node, budget
+        [contract_abis.Emitter(address, block) for address in addresses], reader.node, budget
     )
     failure = None
     if record["revertData"] is not None:
@@ -194,13 +188,13 @@ def _decoded(
 
 def _function(
     call: AccountCall,
-    contracts: Mapping[bytes, Contract],
+    contracts: Mapping[bytes, contract_abis.Contract],
     imported: Mapping[bytes, Sequence[str]],
     budget: DecodingBudget,
 ) -> Decoded | None:
     if len(call.input) < 4:
         return None
-    contract = contracts.get(call.to, NO_CONTRACT)
+    contract = contracts.get(call.to, contract_abis.NO_CONTRACT)
     decoded = decode_call(call.input, contract.abis, contract.token_type, budget=budget)
     return decoded or decode_call_by(call.input, imported.get(call.input[:4], ()), budget=budget)
 

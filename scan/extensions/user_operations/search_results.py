@@ -6,7 +6,7 @@ from scan.queries.reader import Reader
 
 
 def has_hash(reader: Reader, operation_hash: bytes) -> bool:
-    return bool(user_operations.with_hash(reader, operation_hash))
+    return bool(user_operations.operations_with_hash(reader, operation_hash))
 
 
 HOOKS = Search(

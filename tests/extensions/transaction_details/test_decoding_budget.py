@@ -13,7 +13,6 @@ from scan.contracts.abi_decoding import (
     DecodingBudget,
     index_abi,
 )
-from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 
 pytestmark = pytest.mark.check
@@ -43,8 +42,7 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         made.append(str(types))
         return decode(types, data, strict=strict)  # type: ignore[arg-type]
 
-    for module in (abi_decoding, decoding):
-        monkeypatch.setattr(module, "decoded_values", counted)
+    monkeypatch.setattr(abi_decoding, "decoded_values", counted)
     return made
 
 

@@ -6,7 +6,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.errors import InvalidParameter
-from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import to_hex
 from scan.queries import contracts
 from scan.queries.contracts import selectors

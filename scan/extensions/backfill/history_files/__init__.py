@@ -2,7 +2,7 @@
 
 Input: a folder, or the URL of one, with such files. Output: blocks, proven by their hashes, for
 `scan backfill chain --history`; and files of what is indexed (`scan export-history`).
-Start with bulk.py (what it adds to a backfill), then file_sources.py (where files come from),
+Start with history_source.py (blocks for a backfill), then file_sources.py (where files come from),
 e2store.py (a file's entries), raw_block.py (a block's bytes, and what proves them) and
 raw_decoder.py (the blocks that the indexer's rows are made of).
 """

@@ -78,7 +78,10 @@ class E2File:
     def __init__(self, path: Path) -> None:
         """Raises BadFile, OSError."""
         with path.open("rb") as file:
-            self._data = _map(file)
+            size = file.seek(0, 2)
+            if not _ENTRY.size < size <= MAX_FILE_BYTES:
+                raise BadFile(f"it has {size:,} bytes")
+            self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         try:
             entries = _walk(self._data)
             self.first_block, self.count = _read_index(self._data, entries)
@@ -126,13 +129,6 @@ class E2File:
 class _Entry(NamedTuple):
     start: int  # of its data
     end: int
-
-
-def _map(file: IO[bytes]) -> mmap.mmap:
-    size = file.seek(0, 2)
-    if not _ENTRY.size < size <= MAX_FILE_BYTES:
-        raise BadFile(f"it has {size:,} bytes")
-    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _walk(data: mmap.mmap) -> dict[int, list[_Entry]]:

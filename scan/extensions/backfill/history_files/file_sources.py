@@ -19,12 +19,7 @@ import requests
 
 from scan.environment import without_password
 from scan.ethereum.client import NodeError
-from scan.extensions.backfill.history_files.e2store import (
-    MAX_FILE_BYTES,
-    BadFile,
-    FileName,
-    parse_name,
-)
+from scan.extensions.backfill.history_files import e2store
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +42,7 @@ class HistoryFile(NamedTuple):
     listed."""
 
     source: str
-    name: FileName
+    name: e2store.FileName
     digest: str = ""
 
     def __str__(self) -> str:
@@ -77,7 +72,7 @@ def list_files(source: str, ca_bundle: str = "") -> list[HistoryFile]:
 
 def _in_folder(folder: Path) -> list[HistoryFile]:
     if not folder.is_dir():
-        raise BadFile(f"{folder} is no folder")
+        raise e2store.BadFile(f"{folder} is no folder")
     names = sorted(path.name for path in folder.iterdir())
     digests: Mapping[str, str] = {}
     if CHECKSUMS in names:
@@ -87,7 +82,7 @@ def _in_folder(folder: Path) -> list[HistoryFile]:
 
 
 def _named(source: str, digests: Mapping[str, str]) -> list[HistoryFile]:
-    named = ((parse_name(name), digest) for name, digest in digests.items())
+    named = ((e2store.parse_name(name), digest) for name, digest in digests.items())
     return [HistoryFile(source, name, digest.lower()) for name, digest in named if name]
 
 
@@ -114,7 +109,7 @@ def _get_text(source: str, path: str, ca_bundle: str) -> str | None:
 
 def _decoded(content: bytes) -> str:
     if len(content) > MAX_LIST_BYTES:
-        raise BadFile(f"a list of files has more than {MAX_LIST_BYTES:,} bytes")
+        raise e2store.BadFile(f"a list of files has more than {MAX_LIST_BYTES:,} bytes")
     return content.decode("ascii", errors="replace")
 
 
@@ -159,7 +154,7 @@ class FileStore:
         self._folder.mkdir(parents=True, exist_ok=True)
         with self._locked(file):
             if (reason := self.refusal(file)) is not None:
-                raise BadFile(reason)
+                raise e2store.BadFile(reason)
             if is_url(file.source):
                 return self._download(file)
             path = Path(file.source) / file.name.text
@@ -211,7 +206,7 @@ class FileStore:
             try:
                 if file.digest:
                     _require_digest(content, file.digest)
-            except BadFile:
+            except e2store.BadFile:
                 part.unlink()
                 raise
         return part.rename(path)
@@ -222,7 +217,7 @@ class FileStore:
         headers = {"Range": f"bytes={start}-"} if start else {}
         with _request(file.source, file.name.text, self._ca_bundle, headers) as response:
             if response.status_code == NOT_FOUND:
-                raise BadFile("the source does not have it")
+                raise e2store.BadFile("the source does not have it")
             if response.status_code == RANGE_NOT_SATISFIABLE:
                 return  # it is whole
             _require_status(file.source, response, OK, PARTIAL)
@@ -230,9 +225,9 @@ class FileStore:
                 part.truncate(0)
             for piece in response.iter_content(PIECE_BYTES):
                 part.write(piece)
-                if part.tell() > MAX_FILE_BYTES:
+                if part.tell() > e2store.MAX_FILE_BYTES:
                     part.truncate(0)
-                    raise BadFile(f"it has more than {MAX_FILE_BYTES:,} bytes")
+                    raise e2store.BadFile(f"it has more than {e2store.MAX_FILE_BYTES:,} bytes")
 
     def _target(self, file: HistoryFile) -> Path:
         return self._beside(file, "e2store")
@@ -251,4 +246,4 @@ class FileStore:
 
 def _require_digest(content: BufferedReader, digest: str) -> None:
     if hashlib.file_digest(content, "sha256").hexdigest() != digest:
-        raise BadFile(f"its SHA-256 is not the one that {CHECKSUMS} has")
+        raise e2store.BadFile(f"its SHA-256 is not the one that {CHECKSUMS} has")

@@ -14,13 +14,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from scan.ethereum.block_encoding import (
-    ETHEREUM_HEADER,
-    encode_header,
-    encode_receipts,
-    encode_transactions,
-    encode_withdrawals,
-)
+from scan.ethereum import block_encoding
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import (
     LISTS,
@@ -159,7 +153,7 @@ def _header(encoded: bytes) -> dict[str, bytes]:
     items = whole_list(encoded)
     if len(items) < _LEAST_ITEMS or not all(isinstance(item, bytes) for item in items):
         raise ValueError("its header has another form")
-    return dict(zip(ETHEREUM_HEADER, items, strict=False))
+    return dict(zip(block_encoding.ETHEREUM_HEADER, items, strict=False))
 
 
 def read_header(encoded: bytes) -> dict[str, bytes]:
@@ -286,13 +280,15 @@ def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Par
     with the header's roots is not checked here.
     """
     lists = [
-        join_list([_item(encoded) for encoded in encode_transactions(header.transactions)]),
-        join_list([encode_header(uncle) for uncle in uncles]),
+        join_list(
+            [_item(encoded) for encoded in block_encoding.encode_transactions(header.transactions)]
+        ),
+        join_list([block_encoding.encode_header(uncle) for uncle in uncles]),
     ]
     if header.withdrawalsRoot is not None:
-        lists.append(join_list(encode_withdrawals(header.withdrawals or ())))
-    slim = join_list([*map(_slim, encode_receipts(receipts))])
-    return Parts(encode_header(header), join_list(lists), slim, are_slim=True)
+        lists.append(join_list(block_encoding.encode_withdrawals(header.withdrawals or ())))
+    slim = join_list([*map(_slim, block_encoding.encode_receipts(receipts))])
+    return Parts(block_encoding.encode_header(header), join_list(lists), slim, are_slim=True)
 
 
 def _item(encoded: bytes) -> bytes:

@@ -8,38 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from scan.ethereum import blocks, rlp_and_tries
 from scan.ethereum.block_decoder import assembled
 from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
-from scan.ethereum.blocks import (
-    AuthorizationList,
-    BlockJson,
-    DecodedBlock,
-    DecodedTransaction,
-    EventLog,
-    MalformedBlock,
-    UncleJson,
-)
 from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
-from scan.ethereum.rlp_and_tries import (
-    LISTS,
-    join_list,
-    keccak256,
-    quantity_item,
-    string_prefix_bytes,
-)
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
 from scan.ethereum.transaction_checks import signer
+from scan.extensions.backfill.history_files import raw_block
 from scan.extensions.backfill.history_files.e2store import BadFile
-from scan.extensions.backfill.history_files.raw_block import (
-    RawBlock,
-    RawReceipt,
-    list_content,
-    read_header,
-    read_list,
-)
 from scan.hex import to_hex
 
 _METHOD_BYTES, _ADDRESS_BYTES, _HASH_BYTES, _WORD_BYTES = 4, 20, 32, 32
@@ -61,7 +40,7 @@ _NO_QUANTITIES = {"to", "input", *_LISTS}
 class DecodedParts(NamedTuple):
     """A block, but for its uncles and rewards, and its header and uncles as structs."""
 
-    block: DecodedBlock
+    block: blocks.DecodedBlock
     header: Any
     uncles: Sequence[Any]
 
@@ -73,29 +52,29 @@ class _Prices(NamedTuple):
     blob: int | None
 
 
-def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
+def decode(raw: raw_block.RawBlock, chain_id: int) -> DecodedParts:
     """Decode a proven block. Raises BadFile."""
     number = int.from_bytes(raw.header["number"])
     try:
-        header = _header(BlockJson, raw.header, transactions=[])
+        header = _header(blocks.BlockJson, raw.header, transactions=[])
         header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
-        header.uncles = [to_hex(keccak256(uncle)) for uncle in raw.uncles]
+        header.uncles = [to_hex(rlp_and_tries.keccak256(uncle)) for uncle in raw.uncles]
         if raw.withdrawals is not None:
             header.withdrawals = [_named(_WITHDRAWAL, entry) for entry in raw.withdrawals]
-        uncles = [_header(UncleJson, read_header(uncle)) for uncle in raw.uncles]
+        uncles = [_header(blocks.UncleJson, raw_block.read_header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
-    except MalformedBlock as error:
+    except blocks.MalformedBlock as error:
         raise BadFile(str(error)) from None
     except (ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
         raise BadFile(f"block {number} cannot be decoded: {error}"[:200]) from None
 
 
-def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlock:
+def _block(raw: raw_block.RawBlock, header: Any, number: int, chain_id: int) -> blocks.DecodedBlock:
     form = _form(header, chain_id)
     prices = _prices(header, raw.transactions, chain_id)
-    transactions: list[DecodedTransaction] = []
-    logs: list[EventLog] = []
-    authorizations: list[AuthorizationList] = []
+    transactions: list[blocks.DecodedTransaction] = []
+    logs: list[blocks.EventLog] = []
+    authorizations: list[blocks.AuthorizationList] = []
     texts: list[str] = []  # of inputs, as hex
     totals = [0, *(int.from_bytes(receipt.cumulative_gas_used) for receipt in raw.receipts)]
     for index, (encoded, receipt, (before, after)) in enumerate(
@@ -107,7 +86,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
         )
         texts.append(to_hex(items[layout.input][:MAX_MEMO_BYTES]))
         logs += [
-            EventLog(index, log_index, *log)
+            blocks.EventLog(index, log_index, *log)
             for log_index, log in enumerate(receipt.logs, len(logs))
         ]
         if layout.authorizations is not None:
@@ -183,15 +162,15 @@ class _Layout(NamedTuple):
         )
 
 
-def _fields(encoded: bytes, receipt: RawReceipt) -> tuple[_Layout, list[Any]]:
+def _fields(encoded: bytes, receipt: raw_block.RawReceipt) -> tuple[_Layout, list[Any]]:
     """Return the layout of a transaction, and its list's items. Raises ValueError where they are of
     another form, or the receipt is of another type."""
-    type_ = 0 if encoded[0] >= LISTS else encoded[0]
+    type_ = 0 if encoded[0] >= rlp_and_tries.LISTS else encoded[0]
     layout = _LAYOUTS.get(type_)
     if layout is None:
         raise ValueError(f"this version of Scan does not know transactions of type {type_}")
-    start, end = list_content(encoded, 1 if type_ else 0)
-    items = read_list(encoded, start, end)
+    start, end = raw_block.list_content(encoded, 1 if type_ else 0)
+    items = raw_block.read_list(encoded, start, end)
     if [*map(type, items)] != layout.kinds or len(items[layout.to]) not in (0, _ADDRESS_BYTES):
         raise ValueError(f"a transaction of type {type_} has another form")
     if max([len(items[place]) for place in layout.quantities]) > _WORD_BYTES:
@@ -206,10 +185,10 @@ def _transaction(
     index: int,
     layout: _Layout,
     items: list[Any],
-    receipt: RawReceipt,
+    receipt: raw_block.RawReceipt,
     gas_used: int,
     prices: _Prices,
-) -> DecodedTransaction:
+) -> blocks.DecodedTransaction:
     if gas_used < 0:
         raise ValueError("cumulative gas falls")
     from_address = signer(encoded, *map(int.from_bytes, items[-3:]))
@@ -229,9 +208,9 @@ def _transaction(
         fee += BLOB_GAS * len(blobs) * prices.blob
         blob_gas_price = as_unsigned(prices.blob)
     creates = to_address is None and status
-    return DecodedTransaction(
+    return blocks.DecodedTransaction(
         index,
-        keccak256(encoded),
+        rlp_and_tries.keccak256(encoded),
         from_address,
         to_address,
         _created(from_address, nonce) if creates else None,
@@ -240,7 +219,7 @@ def _transaction(
         gas_used,
         status,
         fee,
-        encoded[:1] if encoded[0] < LISTS else b"",
+        encoded[:1] if encoded[0] < rlp_and_tries.LISTS else b"",
         nonce,
         _unsigned(items, layout.gas),
         _unsigned(items, layout.most),
@@ -270,8 +249,12 @@ def _status(outcome: bytes, prices: _Prices) -> bool:
 
 def _created(creator: bytes, nonce: bytes) -> bytes:
     """Return the address of a new contract (Yellow Paper, section 7)."""
-    nonce_item = bytes.fromhex(quantity_item(_quantity(nonce)))
-    return keccak256(join_list([string_prefix_bytes(len(creator)), creator, nonce_item]))[12:]
+    nonce_item = bytes.fromhex(rlp_and_tries.quantity_item(_quantity(nonce)))
+    return rlp_and_tries.keccak256(
+        rlp_and_tries.join_list(
+            [rlp_and_tries.string_prefix_bytes(len(creator)), creator, nonce_item]
+        )
+    )[12:]
 
 
 def _named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:

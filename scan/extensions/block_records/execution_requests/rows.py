@@ -11,15 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, NamedTuple
 
+from scan.ethereum import fork_schedule
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, COMPUTED, INTEGER, PROVEN, Column
-from scan.ethereum.fork_schedule import (
-    BUILDER_DEPOSIT_CONTRACT,
-    BUILDER_EXIT_CONTRACT,
-    CONSOLIDATION_CONTRACT,
-    DEPOSIT_CONTRACTS,
-    WITHDRAWAL_CONTRACT,
-)
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
 from scan.indexer.hooks import Rows
@@ -34,12 +28,12 @@ TYPES = {
 }
 # The contracts with queues, each with the type and the size of the requests that it logs, in bytes.
 _QUEUES = {
-    WITHDRAWAL_CONTRACT: (WITHDRAWAL, 76),
-    CONSOLIDATION_CONTRACT: (CONSOLIDATION, 116),
-    BUILDER_DEPOSIT_CONTRACT: (BUILDER_DEPOSIT, 184),
-    BUILDER_EXIT_CONTRACT: (BUILDER_EXIT, 68),
+    fork_schedule.WITHDRAWAL_CONTRACT: (WITHDRAWAL, 76),
+    fork_schedule.CONSOLIDATION_CONTRACT: (CONSOLIDATION, 116),
+    fork_schedule.BUILDER_DEPOSIT_CONTRACT: (BUILDER_DEPOSIT, 184),
+    fork_schedule.BUILDER_EXIT_CONTRACT: (BUILDER_EXIT, 68),
 }
-REQUEST_CONTRACTS = DEPOSIT_CONTRACTS | _QUEUES.keys()
+REQUEST_CONTRACTS = fork_schedule.DEPOSIT_CONTRACTS | _QUEUES.keys()
 # The requests that a block takes from a queue.
 MOST_IN_BLOCK = {WITHDRAWAL: 16, CONSOLIDATION: 2, BUILDER_DEPOSIT: 64, BUILDER_EXIT: 16}
 _DEPOSIT_EVENT = bytes.fromhex("649bbc62d0e31342afea4e5cd82d4049e7e1ee912fc0889aa790803be39038c5")
@@ -96,7 +90,7 @@ def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
 
 def _content(log: EventLog) -> tuple[bytes, bytes | None, bytes, bytes] | None:
     """Return the type, address, key and details of the request in a log; None without one."""
-    if log.address in DEPOSIT_CONTRACTS:
+    if log.address in fork_schedule.DEPOSIT_CONTRACTS:
         if log.topics[:1] != (_DEPOSIT_EVENT,) or len(log.data) != _DEPOSIT_BYTES:
             return None
         pubkey, credentials, *others = (log.data[at : at + n] for at, n in _DEPOSIT_LAYOUT)

@@ -45,18 +45,18 @@ def classic(number: int) -> int:
     return int(5 * WEI * 4**era // 5**era)
 
 
-def by_distance(reward: int, number: int, uncle_number: int) -> int:
+def distance_reward(reward: int, number: int, uncle_number: int) -> int:
     return max(uncle_number + MOST_KINSHIP - number, 0) * reward // MOST_KINSHIP
 
 
 def classic_uncle(number: int, uncle_number: int) -> int:
     reward = classic(number)
     is_first_era = number <= ERA_BLOCKS
-    return by_distance(reward, number, uncle_number) if is_first_era else reward // NEPHEW_SHARE
+    return distance_reward(reward, number, uncle_number) if is_first_era else reward // NEPHEW_SHARE
 
 
 REWARDS: Mapping[int, Rewards] = {
-    1: Rewards(ethereum, lambda number, uncle: by_distance(ethereum(number), number, uncle)),
+    1: Rewards(ethereum, lambda number, uncle: distance_reward(ethereum(number), number, uncle)),
     61: Rewards(classic, classic_uncle),
 }
 
@@ -71,12 +71,12 @@ def mining_credits(
     if rewards is None or block.number == 0:
         return []
     reward = rewards.of_block(block.number)
-    own = reward + uncle_count * (reward // NEPHEW_SHARE)
+    miner_reward = reward + uncle_count * (reward // NEPHEW_SHARE)
     uncle_rewards = [
         (None, UNCLE_REWARD, u.miner, rewards.of_uncle(block.number, u.uncle_number))
         for u in uncles
     ]
-    return [(None, MINING_REWARD, block.miner, own), *uncle_rewards]
+    return [(None, MINING_REWARD, block.miner, miner_reward), *uncle_rewards]
 
 
 log = logging.getLogger(__name__)

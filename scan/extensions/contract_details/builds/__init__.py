@@ -3,6 +3,6 @@
 Input: SCAN_ARTIFACTS, folders of Foundry, Hardhat, Truffle, Vyper and Ape. Output: verified
 contracts, ABIs and claims of contracts that cannot be compiled here, and the source maps of
 creations that failed. Start with build_watch.py, then build_folders.py (files within bounds),
-build_formats.py (what tools write), build_sources.py (a build's input for its compiler) and
-build_creations.py.
+build_formats.py (what tools write) and build_sources.py (a build's input for its compiler, and its
+creations).
 """

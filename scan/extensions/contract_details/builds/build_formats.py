@@ -194,16 +194,16 @@ def contracts_of(file: Path) -> list[BuiltContract]:
 def _contracts(file: Path, decoded: BuildFile, content: bytes) -> Iterator[BuiltContract]:
     outputs = decoded.output.contracts if decoded.output else decoded.contracts
     if outputs is not None:
-        yield from _of_compilation(file, decoded, outputs)
+        yield from _compiled(file, decoded, outputs)
     elif decoded.deployed_bytecode is not None:
-        yield from _of_artifact(file, decoded)
+        yield from _artifact_contracts(file, decoded)
     elif decoded.contract_types is not None or decoded.runtime_bytecode is not None:
-        yield from _of_types(file, decoded)
+        yield from _typed_contracts(file, decoded)
     elif b'"bytecode_runtime"' in content:
-        yield from _of_combined(file, content)
+        yield from _combined_contracts(file, content)
 
 
-def _of_compilation(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[BuiltContract]:
+def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[BuiltContract]:
     language = str((decoded.input or {}).get("language") or "")
     stated = decoded.solc_long_version or decoded.solc_version
     if isinstance(decoded.compiler, str):  # "vyper-0.4.3", of Vyper's standard JSON
@@ -227,7 +227,7 @@ def _of_compilation(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iter
             )
 
 
-def _of_artifact(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
+def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     code = decoded.deployed_bytecode
     text, references = (
         (code.object, code.immutable_references)
@@ -253,7 +253,7 @@ def _of_artifact(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
         yield BuiltContract(file, ARTIFACT, path, name, language, version, runtime, abi, creation)
 
 
-def _of_types(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
+def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     types = dict(decoded.contract_types or {})
     if decoded.runtime_bytecode is not None:
         types[decoded.contract_name] = _ApeType(
@@ -292,7 +292,7 @@ def _text(code: _ApeCode | None) -> str:
     return (code.bytecode if code else None) or ""
 
 
-def _of_combined(file: Path, content: bytes) -> Iterator[BuiltContract]:
+def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
     members = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
     version = msgspec.json.decode(members.pop("version", b'""'), type=str)
     for path, member in members.items():

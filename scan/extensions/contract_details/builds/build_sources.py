@@ -109,16 +109,16 @@ def settings_of(one: Submission) -> str:
 def _request_of(built: BuiltContract, address: str) -> dict[str, Any]:
     decoded = read_file(built.file)
     if built.form == COMPILATION:
-        return _of_compilation(built, decoded, address)
+        return _compilation_request(built, decoded, address)
     if built.form == TYPE:
-        return _of_manifest(built, decoded, address)
+        return _manifest_request(built, decoded, address)
     if built.form == COMBINED:
         sources = {built.path: _without_hash(built.file, built.path)}
         return _request(built, address, built.version, sources, {})
-    return _of_metadata(built, metadata_of(decoded.raw_metadata or decoded.metadata), address)
+    return _listed_request(built, metadata_of(decoded.raw_metadata or decoded.metadata), address)
 
 
-def _of_compilation(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
+def _compilation_request(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
     outputs = decoded.output.contracts if decoded.output else decoded.contracts or {}
     contract = outputs.get(built.path, {}).get(built.name)
     if contract is None:
@@ -130,7 +130,7 @@ def _of_compilation(built: BuiltContract, decoded: BuildFile, address: str) -> d
         beside = read_file(built.file.with_name(f"{name.removesuffix(OUTPUT_SUFFIX)}.json"))
         given, version = beside.input, beside.solc_long_version or version
     if given is None:
-        return _of_metadata(built, metadata, address)
+        return _listed_request(built, metadata, address)
     sources = given.get("sources")
     if not isinstance(sources, dict):
         raise NoBuild("the build's input has no sources")
@@ -145,7 +145,9 @@ def _of_compilation(built: BuiltContract, decoded: BuildFile, address: str) -> d
     return _request(built, address, version, contents, settings or {}, more)
 
 
-def _of_metadata(built: BuiltContract, metadata: Mapping[str, Any], address: str) -> dict[str, Any]:
+def _listed_request(
+    built: BuiltContract, metadata: Mapping[str, Any], address: str
+) -> dict[str, Any]:
     if not metadata:
         raise NoBuild("the build has neither the compiler's input nor its metadata")
     listed = metadata.get("sources")
@@ -155,7 +157,7 @@ def _of_metadata(built: BuiltContract, metadata: Mapping[str, Any], address: str
     characters = 0
     for path, source in listed.items():
         entry = source if isinstance(source, dict) else {}
-        content = _with_hash(built.file, path, entry.get("keccak256"))
+        content = _file_with_hash(built.file, path, entry.get("keccak256"))
         content = entry.get("content") if content is None else content
         if not isinstance(content, str):
             raise NoBuild(f"no source matches the metadata's hash of {path[:100]!r}")
@@ -166,7 +168,7 @@ def _of_metadata(built: BuiltContract, metadata: Mapping[str, Any], address: str
     return request_with(address, metadata, sources)
 
 
-def _of_manifest(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
+def _manifest_request(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
     compiler = ape_compiler_of(decoded, built.name)
     sources = ape_sources_of(decoded)
     if compiler is None or not sources:
@@ -200,7 +202,7 @@ def _request(
     }
 
 
-def _with_hash(file: Path, path: str, stated: object) -> str | None:
+def _file_with_hash(file: Path, path: str, stated: object) -> str | None:
     """Return the text of the project's file at a path, None where none has the stated hash."""
     contents = (c for c in _contents(file, path) if to_hex(bytes(keccak(c))) == stated)
     return next((content.decode("utf-8", "replace") for content in contents), None)
@@ -277,7 +279,7 @@ def creation_of(built: BuiltContract) -> BuiltCreation | None:
     return None if packed is None or code is None else BuiltCreation(built, code, packed)
 
 
-def with_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
+def contract_and_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
     """Yield a contract, and its blueprint (ERC-5202), which cannot be called, both without creation
     code. A contract whose creation code is malformed has none."""
     yield built._replace(creation=Code())

@@ -18,14 +18,8 @@ from typing import NamedTuple
 import msgspec
 import orjson
 
+from scan import errors
 from scan.database.connection import Database
-from scan.errors import (
-    RateLimited,
-    ScanError,
-    SourceDoesNotCompile,
-    Unavailable,
-    VerificationFailed,
-)
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_folders import FileState, list_files, state_of
 from scan.extensions.contract_details.builds.build_formats import (
@@ -133,7 +127,7 @@ class Builds(BuiltCreations):
         creations = map(build_sources.creation_of, contracts)
         self._creations[file] = [creation for creation in creations if creation is not None]
         self._contracts[file] = [
-            form for built in contracts for form in build_sources.with_blueprint(built)
+            form for built in contracts for form in build_sources.contract_and_blueprint(built)
         ]
         self._bytes += self._size_of(file)
         while self._bytes > MAX_BYTES:
@@ -300,11 +294,13 @@ class BuildWatch:
                 groups[build_sources.settings_of(entry[1])].append(entry)
         for group in groups.values():
             outputs: Outputs = {}
-            shared = build_sources.together([own for _, own in group])
-            for number, ((deployed, own), one) in enumerate(zip(group, shared, strict=True), 1):
+            shared = build_sources.together([submission for _, submission in group])
+            for number, ((deployed, submission), one) in enumerate(
+                zip(group, shared, strict=True), 1
+            ):
                 try:
-                    verified = self._verified(own, one, outputs)
-                except (RateLimited, Unavailable) as error:
+                    verified = self._verified(submission, one, outputs)
+                except (errors.RateLimited, errors.Unavailable) as error:
                     self._not_before = time.monotonic() + PAUSE_S
                     if self._not_before < deployed.since + TRIED_FOR_S:
                         return
@@ -323,7 +319,7 @@ class BuildWatch:
             try:
                 body = build_sources.verification_request(built, to_hex(deployed.address))
                 return deployed, parse(body)
-            except (NoBuild, OSError, ScanError) as error:
+            except (NoBuild, OSError, errors.ScanError) as error:
                 deployed = self._go_on(deployed, error)
         return None
 
@@ -331,7 +327,7 @@ class BuildWatch:
         """Verify a contract by the compilation that it shares with others, or else by its own, as
         further files may change the code. Raises as verify() does."""
         if shared is not own:
-            with suppress(VerificationFailed):
+            with suppress(errors.VerificationFailed):
                 verified = verify(self._verifier, shared, CLIENT, outputs)
                 if verified.match != RUNTIME:
                     return verified
@@ -340,10 +336,10 @@ class BuildWatch:
     def _go_on(self, deployed: _Deployed, error: Exception) -> _Deployed:
         """Note why a build did not verify a contract. What a compiler says has text of files, which
         only the log may have."""
-        reason = str(error) if isinstance(error, NoBuild | ScanError) else UNREADABLE
+        reason = str(error) if isinstance(error, NoBuild | errors.ScanError) else UNREADABLE
         trace, address = error if reason is UNREADABLE else None, to_hex(deployed.address)
         log.warning("a build of %s does not verify it: %s", address, error, exc_info=trace)
-        is_quoting = isinstance(error, SourceDoesNotCompile)
+        is_quoting = isinstance(error, errors.SourceDoesNotCompile)
         return self._failed(deployed, NOT_COMPILED if is_quoting else reason)
 
     def _failed(self, deployed: _Deployed, reason: str) -> _Deployed:

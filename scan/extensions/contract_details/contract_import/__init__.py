@@ -2,6 +2,6 @@
 
 Input: addresses, and their records at Blockscout, Sourcify, Etherscan or in a file of an export.
 Output: verifications by our own comparison, and claims for contracts that cannot be compiled here.
-Start with importer.py, then source_records.py (the forms of the sources), source_client.py
-(requests to a source) and contract_file.py (the file of an export).
+Start with importer.py (the file of an export, too), then source_records.py (the forms of the
+sources) and source_client.py (requests to a source).
 """

@@ -12,12 +12,7 @@ from typing import Any, Protocol
 import msgspec
 import orjson
 
-from scan.extensions.contract_details.contract_import.source_client import (
-    Malformed,
-    SourceBusy,
-    SourceClient,
-    SourceFailed,
-)
+from scan.extensions.contract_details.contract_import import source_client
 from scan.hex import to_hex
 from scan.verification.contract_match import FULL, PARTIAL
 from scan.verification.languages import LANGUAGES
@@ -125,7 +120,7 @@ class _Listed(msgspec.Struct):
 
 
 class Blockscout:
-    def __init__(self, client: SourceClient) -> None:
+    def __init__(self, client: source_client.SourceClient) -> None:
         self._client = client
         self.name = client.base_url
 
@@ -163,7 +158,7 @@ class Blockscout:
             query = {key: _text(value) for key, value in following.items()}
             page = self._client.get("/api/v2/smart-contracts", _Listed, **query)
             if page is None:
-                raise SourceFailed(f"{self.name} lists no verified contracts")
+                raise source_client.SourceFailed(f"{self.name} lists no verified contracts")
             yield from (item.address.hash for item in page.items)
             if not page.next_page_params or page.next_page_params == following:
                 return
@@ -197,7 +192,7 @@ class Sourcify:
 
     _MATCHES: Mapping[str | None, str] = {"exact_match": FULL, "match": PARTIAL}
 
-    def __init__(self, client: SourceClient, chain_id: str) -> None:
+    def __init__(self, client: source_client.SourceClient, chain_id: str) -> None:
         self._client = client
         self._chain_id = chain_id
         self.name = client.base_url
@@ -209,7 +204,7 @@ class Sourcify:
             return None
         compilation, code = contract.compilation, contract.std_json_input
         if compilation is None or code is None:
-            raise Malformed("its answer has no source")
+            raise source_client.Malformed("its answer has no source")
         return Record(
             address=to_hex(address),
             language=named_language(compilation.language or SOLIDITY),
@@ -259,15 +254,15 @@ class _Rows(msgspec.Struct):
         one about the API key."""
         text = self.result.lower() if isinstance(self.result, str) else ""
         if "rate limit" in text:
-            raise SourceBusy
+            raise source_client.SourceBusy
         if "api key" in text or "deprecated" in text:
-            raise SourceFailed("the source refuses the API key, or requires one")
+            raise source_client.SourceFailed("the source refuses the API key, or requires one")
 
 
 class Etherscan:
     """Etherscan's getsourcecode, at any URL that has it, such as Blockscout's /api."""
 
-    def __init__(self, client: SourceClient, key: str, chain_id: str) -> None:
+    def __init__(self, client: source_client.SourceClient, key: str, chain_id: str) -> None:
         self._client = client
         self._query = {"chainid": chain_id} | ({"apikey": key} if key else {})
         self.name = client.base_url
@@ -289,7 +284,7 @@ class Etherscan:
         return _of_row(row, address)
 
     def addresses(self) -> Iterator[str]:
-        raise SourceFailed("Etherscan's form has no list of verified contracts")
+        raise source_client.SourceFailed("Etherscan's form has no list of verified contracts")
 
 
 def _of_row(row: _Row, address: bytes) -> Record:

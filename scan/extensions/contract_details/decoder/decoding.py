@@ -288,13 +288,13 @@ class _Decoder:
         """Return what is known of these addresses and selectors, all read at once."""
         addresses = dict.fromkeys(address for address, _ in calls if address is not None)
         selectors = {selector for _, selector in calls if len(selector) == 4}
-        own, now = self._contracts([*addresses])
+        then, now = self._contracts([*addresses])
         verified = self._abis.of_verified_contracts(selectors)
         imported = self._abis.imported(selectors)
         return [
             _Known(
-                _sources(own.get(address or b"", NO_CONTRACT), now.get(address or b"")),
-                own.get(address or b"", NO_CONTRACT).token_type,
+                _sources(then.get(address or b"", NO_CONTRACT), now.get(address or b"")),
+                then.get(address or b"", NO_CONTRACT).token_type,
                 verified.get(selector, ()),
                 imported.get(selector, ()),
             )

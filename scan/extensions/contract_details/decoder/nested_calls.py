@@ -9,22 +9,14 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.contracts.abi import (
-    WORD,
-    AbiError,
-    AbiType,
-    canonical,
-    decode,
-    most_bytes_of,
-    parse_signature,
-    parse_types,
-    selector,
-)
+from scan.contracts import abi
 from scan.contracts.abi_decoding import AbiIndex, entries_of, index_abi
 from scan.extensions.contract_details.decoder.hooks import Decoder
 
 MOST_VALUES = 20_000
-PACKED_HEAD_BYTES = 1 + 20 + 2 * WORD  # operation, address, value and size of a packed transaction
+PACKED_HEAD_BYTES = (
+    1 + 20 + 2 * abi.WORD
+)  # operation, address, value and size of a packed transaction
 
 
 class NestedCall(NamedTuple):
@@ -43,7 +35,7 @@ Read = Callable[..., Sequence[tuple[Any, ...]]]  # of a function's arguments; Ne
 
 class _Function(NamedTuple):
     signature: str
-    types: tuple[AbiType, ...]
+    types: tuple[abi.AbiType, ...]
     read: Read
 
 
@@ -52,11 +44,11 @@ def calls_in(calldata: bytes, signature: str) -> list[NestedCall]:
     function = _functions().get(calldata[:4])
     if function is None or function.signature != signature:
         return []
-    data, most_bytes = calldata[4:], most_bytes_of(calldata)
+    data, most_bytes = calldata[4:], abi.most_bytes_of(calldata)
     try:
-        arguments = decode(function.types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
+        arguments = abi.decode(function.types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
         return [NestedCall(*call) for call in function.read(*arguments)]
-    except (AbiError, ValueError, OverflowError):
+    except (abi.AbiError, ValueError, OverflowError):
         return []
 
 
@@ -69,8 +61,8 @@ def functions_with_calls() -> AbiIndex:
 @cache
 def _functions() -> Mapping[bytes, _Function]:
     return {
-        selector(canonical(text)): _Function(
-            canonical(text), parse_types(parse_signature(text)["inputs"]), read
+        abi.selector(abi.canonical(text)): _Function(
+            abi.canonical(text), abi.parse_types(abi.parse_signature(text)["inputs"]), read
         )
         for text, read in _readers().items()
     }
@@ -80,7 +72,7 @@ def _readers() -> Mapping[str, Read]:
     return {**CALLS, **registry.merged(part.calls for part in registry.parts(Decoder))}
 
 
-def _of_itself(inputs: Sequence[bytes]) -> Sequence[tuple[Any, ...]]:
+def _inner_calls(inputs: Sequence[bytes]) -> Sequence[tuple[Any, ...]]:
     """Return the calls that a contract makes of itself."""
     return [(None, 0, calldata) for calldata in inputs]
 
@@ -89,7 +81,7 @@ def _one(to: bytes, value: int, data: bytes, *_: object) -> Sequence[tuple[Any, 
     return [(to, value, data)]
 
 
-def _by_operation(
+def _operation_call(
     to: bytes, value: int, data: bytes, operation: int, *_: object
 ) -> Sequence[tuple[Any, ...]]:
     return [(to, value, data, operation == 1)]
@@ -134,9 +126,9 @@ _TIMELOCK_BATCH = (
     "(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt"
 )
 CALLS: Mapping[str, Read] = {
-    "multicall(bytes[] data)": _of_itself,
-    "multicall(uint256 deadline, bytes[] data)": lambda _, inputs: _of_itself(inputs),
-    "multicall(bytes32 previousBlockhash, bytes[] data)": lambda _, inputs: _of_itself(inputs),
+    "multicall(bytes[] data)": _inner_calls,
+    "multicall(uint256 deadline, bytes[] data)": lambda _, inputs: _inner_calls(inputs),
+    "multicall(bytes32 previousBlockhash, bytes[] data)": lambda _, inputs: _inner_calls(inputs),
     f"aggregate({_CALL})": _pairs,
     f"blockAndAggregate({_CALL})": _pairs,
     f"tryAggregate(bool requireSuccess, {_CALL})": lambda _, calls: _pairs(calls),
@@ -148,9 +140,9 @@ CALLS: Mapping[str, Read] = {
         lambda calls: [(target, value, data) for target, _, value, data in calls]
     ),
     f"execTransaction{_SAFE}, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice,"
-    " address gasToken, address refundReceiver, bytes signatures)": _by_operation,
-    f"execTransactionFromModule{_SAFE})": _by_operation,
-    f"execTransactionFromModuleReturnData{_SAFE})": _by_operation,
+    " address gasToken, address refundReceiver, bytes signatures)": _operation_call,
+    f"execTransactionFromModule{_SAFE})": _operation_call,
+    f"execTransactionFromModuleReturnData{_SAFE})": _operation_call,
     "multiSend(bytes transactions)": _packed,
     f"schedule{_TIMELOCK}, uint256 delay)": _one,
     f"execute{_TIMELOCK})": _one,

@@ -18,7 +18,7 @@ from scan.extensions.contract_details.contract_functions import (
     argument_of,
     functions_of,
     in_base_units_of_text,
-    with_parameter,
+    labelled_message,
 )
 from scan.extensions.contract_details.decoder.decoding import KINDS, Decoding, Encoded, decode
 from scan.extensions.contract_details.decoder.parameters import (
@@ -106,7 +106,7 @@ def show_encoding() -> Response:
                 values["encoded"] = _encoded(function, arguments, units)
     except ScanError as refused:
         inputs = values["function"].inputs if values["function"] else ()
-        values["error"], status = with_parameter(refused.message, inputs), refused.status
+        values["error"], status = labelled_message(refused.message, inputs), refused.status
     more = {"text": text, "address": address, "arguments": arguments, "units": units}
     return page("encode.html", status, names={}, **more, **values)
 

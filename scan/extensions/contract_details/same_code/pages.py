@@ -14,10 +14,10 @@ from scan.pages.records import names_of
 
 
 def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
-    own = to_hex(key)
+    address = to_hex(key)
     shown = filtered_list(
-        f"/address/{own}",
-        f"/contracts/{own}/same-code",
+        f"/address/{address}",
+        f"/contracts/{address}/same-code",
         (),
         lambda window, _: queries.page(reader(), key, window),
         tab="same-code",
@@ -27,7 +27,7 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     is_whole = shown.is_counted
     if not is_whole:  # page numbers end where the API's do
         shown = replace(shown, total=queries.MOST_COUNTED, is_counted=True)
-    return shown, {"is_whole": is_whole, "names": names_of(shown.records, own)}
+    return shown, {"is_whole": is_whole, "names": names_of(shown.records, address)}
 
 
 HOOKS = Pages(

@@ -1,8 +1,6 @@
-"""Background verifications: submitted, run by job_runner.py, kept in the database for a day.
+"""Background verifications: submitted, run under leases, kept in the database for a day.
 
 Whoever knows a job's id may read its result. Any number of processes share the jobs.
-
-The runner of verification jobs under leases. Runners of several processes share the jobs.
 """
 
 import json
@@ -17,17 +15,8 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
+from scan import errors
 from scan.database.connection import Database
-from scan.errors import (
-    InvalidParameter,
-    NotFound,
-    RateLimited,
-    ScanError,
-    SourceDoesNotCompile,
-    TooLarge,
-    Unavailable,
-    VerificationFailed,
-)
 from scan.rate_limits.turns import WaitingThreads
 from scan.verification.compiler_run import RUNNING, OutOfLimits
 from scan.verification.request import parse
@@ -84,19 +73,19 @@ class VerificationJobs:
         submission = parse(request)
         text = json.dumps(request)
         if len(text) > MAX_REQUEST_BYTES:
-            raise TooLarge("The request is too large.", field="sourceCode")
+            raise errors.TooLarge("The request is too large.", field="sourceCode")
         self._require_contract(submission.address, client, wait_s)
         job_id = str(uuid.uuid4())
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
             [(of_client, of_all)] = tx.rows("verification/jobs_count_unfinished", client=client)
             if of_client >= MOST_UNFINISHED_OF_CLIENT:
-                raise RateLimited(
+                raise errors.RateLimited(
                     f"{of_client} of your verifications are not finished; wait for one of them.",
                     headers={"Retry-After": str(RETRY_AFTER_S)},
                 )
             if of_all >= MOST_UNFINISHED:
-                raise Unavailable(
+                raise errors.Unavailable(
                     "Too many verifications are waiting; try again shortly.",
                     retry_after_s=RETRY_AFTER_S,
                 )
@@ -142,7 +131,7 @@ class VerificationJobs:
 
     def _require_contract(self, address: bytes, client: str, wait_s: float) -> None:
         def is_indexed() -> bool:
-            with suppress(NotFound):
+            with suppress(errors.NotFound):
                 return self._is_contract(address)
             return False
 
@@ -152,7 +141,7 @@ class VerificationJobs:
     def _is_contract(self, address: bytes) -> bool:
         """Return True for a contract, even of unsupported bytecode, which the job then reports.
         Raises NotFound where there is none."""
-        with suppress(VerificationFailed):
+        with suppress(errors.VerificationFailed):
             indexed_contract(self._database, address)
         return True
 
@@ -248,14 +237,14 @@ class JobRunner:
                     self._database.value("verification/jobs_count_due", now=_now())
                 )
                 self._timer.run("sweep", SWEEP_EVERY_S, self._sweep)
-            except ScanError as error:
+            except errors.ScanError as error:
                 log.warning("verification jobs pause: %s", error)
             with self._jobs.changed:
                 if not self._stopping:
                     self._jobs.changed.wait(RUNNER_POLL_S)
         try:
             self._postpone(list(self._running), _now())
-        except ScanError as error:
+        except errors.ScanError as error:
             log.warning(
                 "cannot return the leases of verification jobs, they will expire: %s", error
             )
@@ -315,7 +304,7 @@ class JobRunner:
                     now=_now(),
                     **ending._asdict(),
                 )
-        except ScanError as error:
+        except errors.ScanError as error:
             log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
         except Exception:
             log.exception("verification job %s waits for its lease to expire", job.id)
@@ -330,11 +319,11 @@ class JobRunner:
             return Ending("The verification was interrupted.", error_code=INTERNAL_ERROR)
         try:
             verified = verify(self._verifier, parse(json.loads(job.request)), job.client)
-        except Unavailable as error:
+        except errors.Unavailable as error:
             if _now() - job.created_at < TRIED_FOR:
                 return None
             return Ending(error.message, error_code=UNAVAILABLE)
-        except ScanError as error:
+        except errors.ScanError as error:
             return Ending(error.message, error_code=_error_code(error))
         except Exception:
             log.exception("verification job %s failed", job.id)
@@ -355,14 +344,14 @@ class _Timer:
             action()
 
 
-def _error_code(error: ScanError) -> str:
-    if isinstance(error, NotFound):
+def _error_code(error: errors.ScanError) -> str:
+    if isinstance(error, errors.NotFound):
         return CONTRACT_NOT_DEPLOYED
-    if isinstance(error, SourceDoesNotCompile | OutOfLimits | InvalidParameter):
+    if isinstance(error, errors.SourceDoesNotCompile | OutOfLimits | errors.InvalidParameter):
         return COMPILER_ERROR
-    if isinstance(error, RateLimited):
+    if isinstance(error, errors.RateLimited):
         return UNAVAILABLE
-    return NO_MATCH if isinstance(error, VerificationFailed) else INTERNAL_ERROR
+    return NO_MATCH if isinstance(error, errors.VerificationFailed) else INTERNAL_ERROR
 
 
 def _now() -> datetime:

@@ -92,7 +92,7 @@ def _read(
 AMOUNTS = ("value", "valueIn", "valueOut", "fees")
 
 
-def with_worth(page: Page) -> Page:
+def valued_page(page: Page) -> Page:
     """Return the page, of whose sums those of the coin and of tokens with a price have the currency
     and the worth of each amount, as exact decimal numbers."""
     given = holdings.unit_prices(reader())

@@ -118,7 +118,7 @@ def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
     return RemoteUrl(f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}", True)
 
 
-def with_id(uri: str, token_id: int) -> str:
+def item_uri(uri: str, token_id: int) -> str:
     """Return the URI with `{id}` replaced as ERC-1155 says."""
     return uri.replace("{id}", f"{token_id:064x}")
 

@@ -1,6 +1,6 @@
 """Limits on the documents that are fetched from one site, and from all slow sites together.
 
-The queue of documents to fetch, bounded in all, and for each site by site_limits.py.
+The queue of documents to fetch, bounded in all, and for each site.
 
 Names, traits and pictures of items: from the chain at once, from elsewhere in the background.
 """
@@ -215,7 +215,7 @@ class ItemMedia:
     def of(self, uri: str | None, token_id: int) -> Media:
         if not uri:
             return Media()
-        document = self._content(item_metadata.with_id(uri, token_id), MAX_DOCUMENT_BYTES)
+        document = self._content(item_metadata.item_uri(uri, token_id), MAX_DOCUMENT_BYTES)
         if document.body is None:
             return Media(None, None, *document[1:4])
         try:
@@ -224,7 +224,7 @@ class ItemMedia:
             return Media(problem=str(error), is_of_chain=document.is_of_chain)
         if metadata.image is None:
             return Media(metadata, is_of_chain=document.is_of_chain)
-        image = self._image(item_metadata.with_id(metadata.image, token_id))
+        image = self._image(item_metadata.item_uri(metadata.image, token_id))
         is_of_chain = document.is_of_chain and image.is_of_chain
         if image.body is None:
             return Media(metadata, None, image.problem, image.is_pending, is_of_chain)

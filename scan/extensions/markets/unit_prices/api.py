@@ -4,7 +4,13 @@ from flask import Blueprint
 
 from scan.api.hooks import Api
 from scan.extensions.markets.unit_prices.price_source import PriceSource
+from scan.extensions.markets.unit_prices.settings import Settings
+from scan.http.hooks import Service
+from scan.http.request_state import Services
 from scan.http.requests import Response, json_value, query_arguments, reader
+from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
+from scan.queries.holdings import Prices
 
 blueprint = Blueprint("prices", __name__)
 
@@ -44,4 +50,11 @@ def get_prices() -> Response:
     )
 
 
-HOOKS = Api(blueprints=(blueprint,))
+def price_source(core: Services) -> PriceSource:
+    settings, source = core.settings, core.settings.of(Settings).prices
+    is_url = "://" in source
+    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
+    return PriceSource(source, fetcher, settings.webhook_allow_networks)
+
+
+HOOKS = (Api(blueprints=(blueprint,)), Service(make=price_source, base=Prices))

@@ -76,7 +76,7 @@ class PoolPrices:
 
     def _read(self, database: Database, given: UnitPrices) -> None:
         try:
-            self._known = _by_pools(database, given)
+            self._known = _pool_prices(database, given)
             self._problem = None
         except Exception as error:
             log.warning("prices of pools: %s", error, exc_info=not isinstance(error, ScanError))
@@ -87,7 +87,7 @@ class PoolPrices:
             self._is_reading = False
 
 
-def _by_pools(database: Database, given: UnitPrices) -> _Known:
+def _pool_prices(database: Database, given: UnitPrices) -> _Known:
     [[_, data]] = database.rows(
         "queries/pool_prices_list",
         tokens=[bytes.fromhex(token[2:]) for token in given.tokens],

@@ -18,13 +18,7 @@ from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
 from scan.ethereum.node_errors import RpcError
 from scan.ethereum.served_chain import ADDRESS, BlockId
-from scan.extensions.operations.monitoring.interface import (
-    DAY_S,
-    MOST_FREEZE_AGES,
-    DatabaseHealth,
-    forecast,
-    read_health,
-)
+from scan.extensions.operations.monitoring import interface
 from scan.hex import to_hex
 from scan.indexer import chain_identity
 from scan.indexer.node_reader import are_elsewhere, first_kept, is_kept, other_cures
@@ -102,8 +96,8 @@ def _check_server(database: Database) -> Iterator[Outcome]:
     if free < LEAST_FREE_CONNECTIONS:
         text = f"{free} of {server.settings['max_connections']} connections are free"
         yield _warning(text, "raise max_connections, or stop other clients")
-    health = read_health(database)
-    if health.transaction_id_age > MOST_FREEZE_AGES * health.freeze_age:
+    health = interface.read_health(database)
+    if health.transaction_id_age > interface.MOST_FREEZE_AGES * health.freeze_age:
         text = f"transaction ids are {health.transaction_id_age:,} old"
         yield _error(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
     if server.invalid_indexes:
@@ -130,7 +124,7 @@ class _Server(NamedTuple):
     time_s: float
 
 
-def _check_backup(health: DatabaseHealth) -> Iterator[Outcome]:
+def _check_backup(health: interface.DatabaseHealth) -> Iterator[Outcome]:
     if health.inactive_slot_bytes > MOST_SLOT_BYTES:
         text = (
             f"an inactive replication slot keeps {health.inactive_slot_bytes / GIB:.1f} GiB of WAL"
@@ -147,7 +141,7 @@ def _check_backup(health: DatabaseHealth) -> Iterator[Outcome]:
 
 
 def _check_growth(database: Database) -> Iterator[Outcome]:
-    disk = forecast(database)
+    disk = interface.forecast(database)
     if disk is None:
         yield _warning(
             "its disk cannot be seen from here",
@@ -155,7 +149,7 @@ def _check_growth(database: Database) -> Iterator[Outcome]:
         )
         return
     text = f"{disk.free_bytes / GIB:.0f} GiB free"
-    days = None if disk.full_in_s is None else disk.full_in_s // DAY_S
+    days = None if disk.full_in_s is None else disk.full_in_s // interface.DAY_S
     if days is not None:
         text += f", full in {days:,} days at the newest day's growth"
     if disk.free_bytes < LEAST_FREE_BYTES or (days is not None and days < DAYS_OF_DISK):

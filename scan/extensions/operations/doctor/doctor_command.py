@@ -52,8 +52,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
-    for own in options_of_extensions("doctor"):
-        own.add_arguments(command)
+    for option in options_of_extensions("doctor"):
+        option.add_arguments(command)
 
 
 class Level(Enum):

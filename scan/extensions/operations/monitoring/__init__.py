@@ -2,5 +2,5 @@
 
 Input: the database, and the counters of scan/observability. Output: series for Prometheus,
 forecasts for `scan doctor` and bulk backfills, the state of a running service. Start with
-metrics_page.py.
+interface.py.
 """

@@ -1,12 +1,8 @@
-"""What stops a PostgreSQL server in the end, for `scan doctor` and /metrics alike.
+"""GET /metrics, beside the API and without a limit: counters of this process, and values of all
+processes from the database. It is for Prometheus alone: deploy/nginx.conf does not forward it.
 
-The database's disk: its free space, and how long that will last.
-
-GET /metrics: counters of this process, and values of all processes from the database.
-
-It is for Prometheus alone: deploy/nginx.conf does not forward it.
-
-GET /metrics beside the API, without a limit.
+What stops a PostgreSQL server in the end, and how long the disk lasts, is read here for
+`scan doctor`, too.
 """
 
 import shutil

@@ -18,12 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from scan.database.connection import Database
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.step_traces import (
-    MOST_STEPS,
-    TIMEOUT,
-    bounded,
-    whole_number,
-)
+from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
@@ -160,7 +155,7 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         key: creation_comparison.search_hashes(creation)
         for key, creation in islice(creations.items(), MAX_CREATIONS)
     }
-    searched = [search_hash for own in hashes.values() for search_hash in own]
+    searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
     stored: defaultdict[bytes, list[_Created]] = defaultdict(list)
     database, builds = sources.database, sources.get(BuiltCreations)
     rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
@@ -170,11 +165,11 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         )
     mapped: dict[Key, MappedCode] = {}
     comparison = creation_comparison.CreationComparison()
-    for key, own in hashes.items():
+    for key, search_hashes in hashes.items():
         created = next(
             (
                 code
-                for search_hash in own
+                for search_hash in search_hashes
                 for code in stored[search_hash]
                 if comparison.is_in(creations[key], code.size, code.links, code.masked_hash)
             ),
@@ -182,7 +177,7 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         )
         if created is not None:
             mapped[key] = _mapped(database, created, creations[key])
-        elif (built := builds.find(creations[key], own)) is not None:
+        elif (built := builds.find(creations[key], search_hashes)) is not None:
             mapped[key] = built
     return mapped
 
@@ -231,14 +226,14 @@ _TRACER = """{
     }
 }"""
 TRACER, SIMULATION_TRACER = (
-    bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
+    step_traces.bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
     for most_ms in (MAX_MS, MAX_SIMULATION_MS)
 )
 STRUCT_LOGS = {
     "disableStack": True,
     "disableStorage": True,
     "disableMemory": True,
-    "timeout": TIMEOUT,
+    "timeout": step_traces.TIMEOUT,
 }
 WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
 CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
@@ -264,16 +259,16 @@ def read_steps(answer: Any) -> FailingSteps:
     """Return the last offsets of failed calls, in their order, by the place of the call in the
     trace. Raises TypeError, KeyError or ValueError for a malformed answer."""
     if isinstance(answer, dict):
-        return _of_struct_logs(answer["structLogs"])
+        return _failing_steps(answer["structLogs"])
     return {
-        tuple(whole_number(index, MOST_STEPS) for index in path): [
-            whole_number(step, MOST_STEPS) for step in steps[:STEPS]
+        tuple(step_traces.whole_number(index, step_traces.MOST_STEPS) for index in path): [
+            step_traces.whole_number(step, step_traces.MOST_STEPS) for step in steps[:STEPS]
         ]
         for path, steps in answer[:MAX_CALLS]
     }
 
 
-def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
+def _failing_steps(logs: Sequence[Any]) -> FailingSteps:
     failed: dict[tuple[int, ...], Sequence[int]] = {}
     calls = [_Call((), [])]
     inner = [0]  # the calls that each of them has made
@@ -286,14 +281,14 @@ def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
             failed[call.path] = call.steps[-STEPS:]
 
     for step in logs:
-        depth = whole_number(step["depth"], MOST_STEPS)
+        depth = step_traces.whole_number(step["depth"], step_traces.MOST_STEPS)
         while 1 <= depth < len(calls):
             end()
         if depth > len(calls):
             calls.append(_Call((*calls[-1].path, inner[-1] - 1), []))
             inner.append(0)
             last.append("")
-        calls[-1].steps.append(whole_number(step["pc"], MOST_STEPS))
+        calls[-1].steps.append(step_traces.whole_number(step["pc"], step_traces.MOST_STEPS))
         last[-1] = "" if step.get("error") else str(step["op"])
         inner[-1] += last[-1] in CALLS
     while calls:
@@ -302,7 +297,7 @@ def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
 
 
 def _size(steps: FailingSteps) -> int:
-    return sum(ENTRY_BYTES + 8 * (len(path) + len(own)) for path, own in steps.items())
+    return sum(ENTRY_BYTES + 8 * (len(path) + len(offsets)) for path, offsets in steps.items())
 
 
 FAILING_STEPS = TraceKind("failing steps", WAYS, _is_steps, _read, _size, CACHE_BYTES)

@@ -19,30 +19,22 @@ from scan.extensions.internal_transfers.transaction_traces import (
 )
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.details import TransactionDetails, bound_work
+from scan.extensions.transaction_details.explanations import failure_locations, transaction_summary
 from scan.extensions.transaction_details.explanations import state_changes as event_state
-from scan.extensions.transaction_details.explanations import transaction_summary
-from scan.extensions.transaction_details.explanations.failure_locations import (
-    CallPath,
-    FailedCall,
-    Location,
-    failed_calls,
-    innermost,
-    is_around,
-)
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
     StateChanges,
-    with_names,
+    named_changes,
 )
 from scan.extensions.transaction_details.explanations.summary_facts import Facts
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
+    located_frames,
     names_of,
-    with_gas_of_transaction,
-    with_locations,
+    trace_with_gas,
 )
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailure,
@@ -118,17 +110,19 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
         reader.do_not_cache()
         return known
     names = {path: known.function.partition("(")[0]} if known.function else {}
-    calls = failed_calls(trace.frames, names)
-    around = {at: call for at, call in calls.items() if is_around(at, path)}
-    return known._replace(location=innermost(_locations(reader, record, around, path), path))
+    calls = failure_locations.failed_calls(trace.frames, names)
+    around = {at: call for at, call in calls.items() if failure_locations.is_around(at, path)}
+    return known._replace(
+        location=failure_locations.innermost(_locations(reader, record, around, path), path)
+    )
 
 
 def _locations(
     reader: Reader,
     record: Mapping[str, Any],
-    calls: Mapping[CallPath, FailedCall],
-    cause: CallPath,
-) -> Mapping[CallPath, Location]:
+    calls: Mapping[failure_locations.CallPath, failure_locations.FailedCall],
+    cause: failure_locations.CallPath,
+) -> Mapping[failure_locations.CallPath, failure_locations.Location]:
     """Return the lines of those calls that failed."""
     if int(record["gasUsed"]) > MAX_GAS:
         return {}
@@ -147,12 +141,14 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     has_failed = trace.frames[0].failure is not None
     if has_failed == record["status"] and "status" not in record["unproven"]:
         raise UpstreamFailed(MALFORMED)
-    trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
+    trace = trace_with_gas(trace, record["gasLimit"], int(record["gasUsed"]))
     block = Block(sent.block_number, sent.block_hash)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
     cause = trace.failure.trace_address if trace.failure else ()
-    locations = _locations(reader, record, failed_calls(trace.frames, names_of(frames)), cause)
-    return trace, with_locations(frames, locations)
+    locations = _locations(
+        reader, record, failure_locations.failed_calls(trace.frames, names_of(frames)), cause
+    )
+    return trace, located_frames(frames, locations)
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
@@ -162,7 +158,7 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
     changes: StateChanges = traces.read(reader.node, sent, STATE_CHANGES)
     block = Block(sent.block_number, sent.block_hash)
     gas_used = int(record["gasUsed"])
-    return with_names(
+    return named_changes(
         reader,
         changes,
         block,
@@ -193,7 +189,7 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
     if not record["status"]:
         return facts
     key = data(record["hash"], 32)
-    internal, is_traced = internal_transfers.of_transaction(
+    internal, is_traced = internal_transfers.transaction_page(
         reader, key, Window(MAX_INTERNAL, 0, "asc")
     )
     count = internal.total or 0

@@ -136,7 +136,7 @@ def read_prestate(answer: Mapping[str, Any]) -> StateChanges:
     An account that is only in `pre` was destroyed, one that is only in `post` created. Raises
     BadHex, KeyError, TypeError or AttributeError where the result is malformed.
     """
-    pre, post = _by_address(answer["pre"]), _by_address(answer["post"])
+    pre, post = _keyed_accounts(answer["pre"]), _keyed_accounts(answer["post"])
     return _changes(
         {
             address: _compared(pre.get(address), post.get(address))
@@ -145,7 +145,7 @@ def read_prestate(answer: Mapping[str, Any]) -> StateChanges:
     )
 
 
-def _by_address(accounts: Mapping[str, Any]) -> dict[bytes, Mapping[str, Any]]:
+def _keyed_accounts(accounts: Mapping[str, Any]) -> dict[bytes, Mapping[str, Any]]:
     return {data(address, 20): account for address, account in accounts.items()}
 
 
@@ -174,11 +174,14 @@ def read_state_diff(accounts: Mapping[str, Any]) -> StateChanges:
     """Read the stateDiff of trace_replayTransaction. Each value is "=" where it did not change, or
     an object with the value before ("-"), after ("+"), or both ("*"). Raises as read_prestate()."""
     return _changes(
-        {address: _of_diff(account) for address, account in sorted(_by_address(accounts).items())}
+        {
+            address: _sides_of_account(account)
+            for address, account in sorted(_keyed_accounts(accounts).items())
+        }
     )
 
 
-def _of_diff(account: Mapping[str, Any]) -> tuple[_Account, _Account]:
+def _sides_of_account(account: Mapping[str, Any]) -> tuple[_Account, _Account]:
     balance, nonce, code = (_sides(account.get(name)) for name in ("balance", "nonce", "code"))
     slots = {slot: _sides(change) for slot, change in (account.get("storage") or {}).items()}
     before, after = ({slot: sides[n] for slot, sides in slots.items()} for n in (0, 1))
@@ -271,7 +274,7 @@ STATE_CHANGES = TraceKind("state", STATE, _is_trace, _read, StateChanges.size, C
 _Read = TypeVar("_Read")
 
 
-def with_names(
+def named_changes(
     reader: Reader,
     changes: StateChanges,
     block: Block,

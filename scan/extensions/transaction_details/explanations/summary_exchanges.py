@@ -127,7 +127,7 @@ def approvals(facts: Facts) -> list[Approval]:
     }
     for log in facts.details.logs or ():
         if log.address == PERMIT2 and log.topics and log.topics[0] in PERMIT2_APPROVALS:
-            approval = _by_permit2(words_of(log), facts.sender)
+            approval = _permit2_approval(words_of(log), facts.sender)
             if approval is not None:
                 is_before = log.log_index < sent.get(approval.token, -1)
                 approval = approval._replace(may_be_spent=is_before)
@@ -157,7 +157,7 @@ def approvals(facts: Facts) -> list[Approval]:
     return [approval for approval in left.values() if approval.amount != 0]
 
 
-def _by_permit2(words: Sequence[bytes], sender: str) -> Approval | None:
+def _permit2_approval(words: Sequence[bytes], sender: str) -> Approval | None:
     """Return the sender's approval in an event of Permit2, whose largest amount, 2**160 - 1, is
     unlimited; None where it is another owner's."""
     owner, token, spender = map(address_of, words[:3])
@@ -196,11 +196,11 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
         return None
     if not all(trade["backedByTransfers"] for trade in facts.trades):
         return None
-    own = facts.flows()
-    if not _within(own, facts.trades):
+    flows = facts.flows()
+    if not _within(flows, facts.trades):
         return None
     exchanges = _exchanges(facts.trades, names)
-    pair = _pair(own, facts, names)
+    pair = _pair(flows, facts, names)
     if pair is not None:
         (given, paid), (got, received) = pair
         values = {
@@ -228,7 +228,7 @@ def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> R
     payers = _parties(facts, names, given, -1)
     if len(payers) != 1:
         return None
-    own, [payer] = facts.flows(), payers
+    flows, [payer] = facts.flows(), payers
     of = [] if payer == facts.sender else [Part(" of "), address_part(names, payer)]
     recipients = _parties(facts, names, got, 1)
     unknown = [Part("an address that is not known")]
@@ -240,8 +240,8 @@ def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> R
     }
     form = "swap" if recipients == {facts.sender} else "swap-for"
     stated = {
-        given: clipped(own.get(given, 0), -paid),
-        got: clipped(own.get(got, 0), received),
+        given: clipped(flows.get(given, 0), -paid),
+        got: clipped(flows.get(got, 0), received),
     }
     return Recognised(form, values, given == COIN, stated)
 
@@ -328,17 +328,17 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
     if not moved or any(value < 0 for _, value in moved):
         return None
     shown = assets_parts(names, moved)
-    own = facts.flows()
-    stated = {asset: clipped(own.get(asset, 0), -sign * value) for asset, value in moved}
+    flows = facts.flows()
+    stated = {asset: clipped(flows.get(asset, 0), -sign * value) for asset, value in moved}
     shares = Asset(address)  # tokens of the pool itself
     if is_added:
         recipients = _owners_of_shares(facts, pool) - {address}
         is_for_others = bool(recipients) and facts.sender not in recipients
-        stated[shares] = own.get(shares, 0) if recipients == {facts.sender} else 0
+        stated[shares] = flows.get(shares, 0) if recipients == {facts.sender} else 0
     else:
         recipients = set().union(*(_parties(facts, names, asset, 1) for asset, _ in moved))
         is_for_others = bool(recipients) and recipients != {facts.sender}
-        stated[shares] = own.get(shares, 0)
+        stated[shares] = flows.get(shares, 0)
     values = {
         "given": shown,
         "got": shown,
@@ -365,8 +365,10 @@ def _owners_of_shares(facts: Facts, pool: Record) -> set[str]:
 
 
 def _net_of(transfers: Sequence[Record], holder: str, token: str) -> int:
-    own = [transfer for transfer in transfers if transfer["tokenAddress"] == token]
-    into = sum(int(transfer["value"]) for transfer in own if transfer["toAddress"] == holder)
+    token_transfers = [transfer for transfer in transfers if transfer["tokenAddress"] == token]
+    into = sum(
+        int(transfer["value"]) for transfer in token_transfers if transfer["toAddress"] == holder
+    )
     return into - sum(
-        int(transfer["value"]) for transfer in own if transfer["fromAddress"] == holder
+        int(transfer["value"]) for transfer in token_transfers if transfer["fromAddress"] == holder
     )

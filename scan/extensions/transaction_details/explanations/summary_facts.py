@@ -12,18 +12,7 @@ from eth_hash.auto import keccak
 
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.transaction_details.details import TransactionDetails
-from scan.extensions.transaction_details.explanations.summary_parts import (
-    COIN,
-    ZERO,
-    Asset,
-    Names,
-    Part,
-    address_part,
-    asset_part,
-    collection_part,
-    contract_part,
-    token_part,
-)
+from scan.extensions.transaction_details.explanations import summary_parts
 from scan.hex import to_hex
 
 UNLIMITED = 2**255  # amounts from here on; most wallets and exchanges ask for 2**256 - 1
@@ -74,25 +63,31 @@ def fits(form: Form, log: TransactionLog, words: Sequence[bytes], sender: str) -
 
 
 def values_of(
-    text: str, words: Sequence[bytes], emitter: str, names: Names
-) -> dict[str, list[Part]]:
+    text: str, words: Sequence[bytes], emitter: str, names: summary_parts.Names
+) -> dict[str, list[summary_parts.Part]]:
     """Return the values of a text's placeholders `{argument:kind}`, where argument is the index of
     a word, or `emitter`."""
-    values: dict[str, list[Part]] = {}
+    values: dict[str, list[summary_parts.Part]] = {}
     for key in re.findall(r"\{([^}]+)\}", text):
         argument, kind = key.split(":")
         word = b"" if argument == "emitter" else words[int(argument)]
-        address = emitter if argument == "emitter" else address_of(word) or ZERO
+        address = emitter if argument == "emitter" else address_of(word) or summary_parts.ZERO
         if kind == "amount":
-            values[key] = [asset_part(names, Asset(emitter), int.from_bytes(word))]
+            values[key] = [
+                summary_parts.asset_part(names, summary_parts.Asset(emitter), int.from_bytes(word))
+            ]
         elif kind == "item":
-            values[key] = [asset_part(names, Asset(emitter, str(int.from_bytes(word))), 1)]
+            values[key] = [
+                summary_parts.asset_part(
+                    names, summary_parts.Asset(emitter, str(int.from_bytes(word))), 1
+                )
+            ]
         else:
             part = {
-                "address": address_part,
-                "contract": contract_part,
-                "token": token_part,
-                "collection": collection_part,
+                "address": summary_parts.address_part,
+                "contract": summary_parts.contract_part,
+                "token": summary_parts.token_part,
+                "collection": summary_parts.collection_part,
             }[kind]
             values[key] = [part(names, address)]
     return values
@@ -102,8 +97,8 @@ MAX_NAMED = 400  # addresses that are looked up
 MAX_LOGS_NAMED = 20  # logs whose arguments are looked up
 
 Record = Mapping[str, Any]
-Values = dict[str, list[Part]]
-Flows = dict[Asset, int]
+Values = dict[str, list[summary_parts.Part]]
+Flows = dict[summary_parts.Asset, int]
 
 
 class Facts(NamedTuple):
@@ -170,19 +165,19 @@ class Facts(NamedTuple):
         """Return the net amount of each asset that each address got, without fees, where it is not
         0."""
         moved = [
-            (Asset(transfer["tokenAddress"], transfer["tokenId"]), transfer)
+            (summary_parts.Asset(transfer["tokenAddress"], transfer["tokenId"]), transfer)
             for transfer in self.transfers
         ]
-        moved += [(COIN, transfer) for transfer in self.internal or ()]
-        moved.append((COIN, self.transaction))
+        moved += [(summary_parts.COIN, transfer) for transfer in self.internal or ()]
+        moved.append((summary_parts.COIN, self.transaction))
         flows: dict[str, Flows] = defaultdict(lambda: defaultdict(int))
         for asset, transfer in moved:
             value = int(transfer["value"])
-            flows[transfer["toAddress"] or ZERO][asset] += value
+            flows[transfer["toAddress"] or summary_parts.ZERO][asset] += value
             flows[transfer["fromAddress"]][asset] -= value
         return {
-            address: {asset: value for asset, value in own.items() if value}
-            for address, own in flows.items()
+            address: {asset: value for asset, value in flow.items() if value}
+            for address, flow in flows.items()
         }
 
 
@@ -193,4 +188,4 @@ class Recognised(NamedTuple):
     form: str
     values: Values
     has_value: bool = False
-    stated: Mapping[Asset, int] = {}
+    stated: Mapping[summary_parts.Asset, int] = {}

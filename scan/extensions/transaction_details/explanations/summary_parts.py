@@ -103,9 +103,9 @@ def recipients_parts(names: Names, recipients: Collection[str]) -> list[Part]:
 
 def contract_part(names: Names, address: str) -> Part:
     """Show a contract by its label, or by its own name if it is a token, or as address_part()."""
-    own = _own_name(names, address)
-    if own and not clean(names.of(address).get("label") or "", MAX_NAME):
-        return Part(_quoted(own, address), "address", address)
+    name = _own_name(names, address)
+    if name and not clean(names.of(address).get("label") or "", MAX_NAME):
+        return Part(_quoted(name, address), "address", address)
     return address_part(names, address)
 
 
@@ -115,14 +115,14 @@ def _own_name(names: Names, address: str) -> str:
 
 
 def token_part(names: Names, address: str) -> Part:
-    return _of_token(names, address, _symbol(names, address))
+    return _token_part(names, address, _symbol(names, address))
 
 
 def collection_part(names: Names, address: str) -> Part:
-    return _of_token(names, address, _collection(names, address))
+    return _token_part(names, address, _collection(names, address))
 
 
-def _of_token(
+def _token_part(
     names: Names,
     address: str,
     text: str,
@@ -152,11 +152,11 @@ def asset_part(names: Names, asset: Asset, value: int) -> Part:
     if asset.token_id is not None:
         several = f"{amount(value, 0)} {TIMES} " if token.get("type") == "BEP1155" else ""
         text = f"{several}{_collection(names, asset.address)} #{_short_id(asset.token_id)}"
-        return _of_token(names, asset.address, text, "item", asset.token_id, value)
+        return _token_part(names, asset.address, text, "item", asset.token_id, value)
     symbol = _symbol(names, asset.address)
     unit = symbol if token else f"units of {symbol}"
     text = f"{amount(value, token.get('decimals', 0))} {unit}"
-    return _of_token(names, asset.address, text, value=value)
+    return _token_part(names, asset.address, text, value=value)
 
 
 def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part]:
@@ -165,7 +165,7 @@ def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part
     if len(assets) > MAX_ASSETS and len(tokens) == 1 and assets[0][0].token_id is not None:
         address = str(assets[0][0].address)
         text = f"{len(assets):,} items of {_collection(names, address)}"
-        return [_of_token(names, address, text)]
+        return [_token_part(names, address, text)]
     shown = [asset_part(names, asset, value) for asset, value in assets[:MAX_ASSETS]]
     more = len(assets) - len(shown)
     return joined([*shown, Part(f"{more:,} more")] if more else shown)

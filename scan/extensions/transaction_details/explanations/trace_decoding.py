@@ -3,25 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.abi_decoding import (
-    Argument,
-    Decoded,
-    DecodingBudget,
-    decode_call_by,
-    functions_of,
-)
+from scan.contracts import abi_decoding
 from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTrace
-from scan.extensions.transaction_details.contract_abis import (
-    NO_CONTRACT,
-    Block,
-    Contract,
-    ContractAbis,
-    Emitter,
-)
+from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import decode_call, decode_result
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, decode_event, decode_event_by
 from scan.extensions.transaction_details.explanations.failure_locations import (
@@ -38,10 +26,10 @@ class DecodedFrame(NamedTuple):
     `location` the line in which it failed."""
 
     frame: TraceFrame
-    function: Decoded | None
-    result: Sequence[Argument] | None
+    function: abi_decoding.Decoded | None
+    result: Sequence[abi_decoding.Argument] | None
     reason: Reason | None
-    logs: Sequence[tuple[TransactionLog, Decoded | None]] | None
+    logs: Sequence[tuple[TransactionLog, abi_decoding.Decoded | None]] | None
     location: Location | None = None
 
     def record(self) -> dict[str, Any]:
@@ -73,7 +61,7 @@ class DecodedFrame(NamedTuple):
         return {**reason.record(), "location": location}
 
 
-def log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
+def log_record(log: TransactionLog, event: abi_decoding.Decoded | None) -> dict[str, Any]:
     """Return a log with its event as JSON's values."""
     return {
         "address": to_hex(log.address),
@@ -85,21 +73,21 @@ def log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
 
 def decode_trace(
     trace: TransactionTrace,
-    block: Block,
-    abis: ContractAbis,
+    block: contract_abis.Block,
+    abis: contract_abis.ContractAbis,
     node: NodeSession,
     implementations: Mapping[bytes, Sequence[bytes]] = {},
 ) -> list[DecodedFrame]:
     """Decode a trace with the ABIs, at a block, of its first MAX_CONTRACTS contracts, within one
     budget. `implementations` are those of proxies that have others than at the block."""
-    budget = DecodingBudget()
+    budget = abi_decoding.DecodingBudget()
     addresses = [
         address
         for frame in trace.frames
         for address in (frame.to_address, *(log.address for log in frame.logs or ()))
         if address is not None
     ]
-    emitters = [Emitter(address, block) for address in dict.fromkeys(addresses)]
+    emitters = [contract_abis.Emitter(address, block) for address in dict.fromkeys(addresses)]
     contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget, implementations)
     frames = [_decoded(frame, contracts, budget) for frame in trace.frames]
     imported = abis.imported(_selectors(frames))
@@ -112,7 +100,7 @@ def names_of(frames: Sequence[DecodedFrame]) -> dict[CallPath, str]:
     return {d.frame.trace_address: d.function.name for d in frames if d.function}
 
 
-def with_locations(
+def located_frames(
     frames: Sequence[DecodedFrame], locations: Mapping[CallPath, Location]
 ) -> list[DecodedFrame]:
     """Return the calls with the lines in which they failed."""
@@ -121,7 +109,7 @@ def with_locations(
     ]
 
 
-def with_gas_of_transaction(
+def trace_with_gas(
     trace: TransactionTrace, gas_limit: str | None, gas_used: int
 ) -> TransactionTrace:
     """Return the trace with the transaction's gas limit and gas used at the outermost call, as geth
@@ -157,14 +145,16 @@ def is_function_call(frame: TraceFrame) -> bool:
 
 
 def _decoded(
-    frame: TraceFrame, contracts: Mapping[bytes, Contract], budget: DecodingBudget
+    frame: TraceFrame,
+    contracts: Mapping[bytes, contract_abis.Contract],
+    budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
-    contract = contracts.get(frame.to_address or b"", NO_CONTRACT)
+    contract = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT)
     function, result = None, None
     if is_function_call(frame):
         function = decode_call(frame.input, contract.abis, contract.token_type, budget=budget)
     if function is not None and frame.failure is None:
-        entries = functions_of(frame.input[:4], contract.abis, contract.token_type)
+        entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
         known = (
             e for e in entries if (e.signature, e.source) == (function.signature, function.source)
         )
@@ -194,16 +184,16 @@ def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
 
 def _with_imported(
     decoded: DecodedFrame,
-    contracts: Mapping[bytes, Contract],
+    contracts: Mapping[bytes, contract_abis.Contract],
     imported: Mapping[bytes, Sequence[str]],
-    budget: DecodingBudget,
+    budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
     frame, function, reason = decoded.frame, decoded.function, None
     if function is None and is_function_call(frame):
         signatures = imported.get(frame.input[:4], ())
-        function = decode_call_by(frame.input, signatures, budget=budget)
+        function = abi_decoding.decode_call_by(frame.input, signatures, budget=budget)
     if frame.failure is not None:
-        abis = contracts.get(frame.to_address or b"", NO_CONTRACT).abis
+        abis = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT).abis
         reason = decode_reason(frame.failure, abis, imported, budget)
     logs = decoded.logs and [
         (log, event or decode_event_by(log, imported, budget)) for log, event in decoded.logs

@@ -84,7 +84,7 @@ def summarise(facts: Facts, names: Names) -> Summary:
                 sentence += _with_coin(facts, names)
                 stated[COIN] = stated.get(COIN, 0) + _stated_value(facts)
             return _ended(facts, names, action, sentence, stated)
-    return _by_event(facts, names) or _by_method(facts, names) or _called(facts, names)
+    return _event_summary(facts, names) or _method_summary(facts, names) or _called(facts, names)
 
 
 def _ended(
@@ -286,7 +286,7 @@ def event_form(facts: Facts) -> EventForm | None:
     return None
 
 
-def _by_event(facts: Facts, names: Names) -> Summary | None:
+def _event_summary(facts: Facts, names: Names) -> Summary | None:
     """Summarise the transaction by an event. Where the contract's state does not show the change
     that the event claims, the sentence only says that the event was emitted."""
     event = event_form(facts)
@@ -314,7 +314,7 @@ def _forms_by_topic() -> Mapping[bytes, Sequence[Mapping[str, Any]]]:
     return dict(forms)
 
 
-def _by_method(facts: Facts, names: Names) -> Summary | None:
+def _method_summary(facts: Facts, names: Names) -> Summary | None:
     """Summarise the transaction by its calldata: calls such as multicall, by their number."""
     method = facts.details.method
     if method is None or facts.transfers or facts.trades:

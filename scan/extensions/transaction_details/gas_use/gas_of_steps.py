@@ -151,7 +151,7 @@ def read_gas(answer: Mapping[str, Any]) -> GasOfSteps:
     """Read an answer of either way. Raises TypeError, KeyError, AttributeError or ValueError for a
     malformed one."""
     if "structLogs" in answer:
-        return _of_struct_logs(answer["structLogs"])
+        return _struct_log_gas(answer["structLogs"])
     first = None if answer["first"] == -1 else whole_number(answer["first"], MOST_GAS)
     if sum(map(len, answer["codes"].values())) > MAX_OFFSETS:
         raise ValueError("too many steps")
@@ -190,7 +190,7 @@ class _Frame(NamedTuple):
     by_offset: Counter[int]
 
 
-def _of_struct_logs(logs: Sequence[Any]) -> GasOfSteps:
+def _struct_log_gas(logs: Sequence[Any]) -> GasOfSteps:
     codes: list[CodeGas] = []
     frames: list[_Frame] = []
     made: list[int] = []  # the calls that each of them has made
@@ -311,7 +311,7 @@ class _Code(NamedTuple):
     mapped: MappedCode
 
 
-def by_line(
+def gas_by_line(
     sources: Sources,
     gas: GasOfSteps,
     frames: Sequence[TraceFrame],

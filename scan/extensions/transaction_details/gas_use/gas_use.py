@@ -22,12 +22,7 @@ from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     is_function_call,
 )
-from scan.extensions.transaction_details.gas_use.gas_of_steps import (
-    GAS_OF_STEPS,
-    MAX_GAS,
-    GasByLine,
-    by_line,
-)
+from scan.extensions.transaction_details.gas_use import gas_of_steps
 from scan.hex import data, to_hex
 from scan.queries import transactions
 from scan.queries.reader import Reader
@@ -133,7 +128,7 @@ def _own(total: int | None, inside: int, *, is_known: bool) -> int | None:
     return max(0, total - inside) if total is not None and is_known else None
 
 
-def by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
+def gas_by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
     """Return the functions that were called, those that took most by themselves first."""
     functions: dict[_Function, FunctionGas] = {}
     around: dict[
@@ -200,7 +195,7 @@ def _boxes(calls: Sequence[CallGas]) -> Iterator[Box]:
 MAX_CALLS = 2_000  # of a contract: the newest
 MAX_OF_METHOD = 1_000
 TIMEOUT_S = 3.5  # the node ends its tracer after 3 s
-TOO_MUCH_GAS = f"Lines are read of transactions of at most {MAX_GAS:,} gas."
+TOO_MUCH_GAS = f"Lines are read of transactions of at most {gas_of_steps.MAX_GAS:,} gas."
 
 
 class MethodGas(NamedTuple):
@@ -239,7 +234,7 @@ class GasOfCalls(NamedTuple):
     is_truncated: bool
 
 
-def of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
+def transaction_gas(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
     """Return the gas of a transaction's calls. Raises TracesUnavailable, UpstreamFailed."""
     trace, frames = explanations.calls(reader, record)
     return GasOfCalls(
@@ -247,21 +242,21 @@ def of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
     )
 
 
-def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasByLine:
+def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> gas_of_steps.GasByLine:
     """Return the gas of a transaction by lines of verified sources. Raises TracesUnavailable,
     UpstreamFailed."""
-    if int(record["gasUsed"]) > MAX_GAS:
+    if int(record["gasUsed"]) > gas_of_steps.MAX_GAS:
         raise TracesUnavailable(TOO_MUCH_GAS)
     bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     frames = traces.calls(reader.node, sent).frames
-    gas = traces.read(reader.node.within(TIMEOUT_S), sent, GAS_OF_STEPS)
+    gas = traces.read(reader.node.within(TIMEOUT_S), sent, gas_of_steps.GAS_OF_STEPS)
     if gas.first and record["gasLimit"] is not None and gas.first > int(record["gasLimit"]):
         raise UpstreamFailed(MALFORMED)
-    return by_line(reader.sources, gas, frames, record)
+    return gas_of_steps.gas_by_line(reader.sources, gas, frames, record)
 
 
-def of_contract(reader: Reader, address: bytes) -> list[MethodGas]:
+def contract_gas(reader: Reader, address: bytes) -> list[MethodGas]:
     """Return what the newest calls of a contract took, by method, those with most calls first."""
     (text,) = reader.row(
         "gas_use/transactions_list_gas", address=address, limit=MAX_CALLS, most=MAX_OF_METHOD

@@ -216,8 +216,8 @@ def _searched(node: NodeSession, address: bytes) -> SenderPool:
         return SenderPool([], TOO_LARGE)
     if not isinstance(content, dict):
         return SenderPool([], NO_POOL)
-    own = to_hex(address)
-    return _of_sender({state: _of_key(content.get(state), own) for state in STATES}, address)
+    sender = to_hex(address)
+    return _of_sender({state: _of_key(content.get(state), sender) for state in STATES}, address)
 
 
 def _of_key(by_sender: Any, own: str) -> Any:

@@ -10,13 +10,7 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.extensions.transaction_details.decoding import decode_call
-from scan.extensions.transaction_details.pending_transactions.node_transaction import (
-    PendingTransaction,
-    SenderPool,
-    next_nonce_of,
-    read_pending,
-    read_pool,
-)
+from scan.extensions.transaction_details.pending_transactions import node_transaction
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import entities
@@ -34,7 +28,7 @@ class Pending(NamedTuple):
     newest has it; `missing_nonce` an earlier nonce that nothing in its sender's pool has, None
     where there is none, or the node does not say."""
 
-    sent: PendingTransaction
+    sent: node_transaction.PendingTransaction
     method: Decoded | None
     replaced_by: str | None
     missing_nonce: int | None
@@ -72,7 +66,7 @@ class Listed(NamedTuple):
         return any("fromAddress" in record["unproven"] for record in self.records)
 
 
-def of_sender(reader: Reader, sender: bytes) -> Listed:
+def sender_transactions(reader: Reader, sender: bytes) -> Listed:
     """Return what the node's pool has of a sender."""
     reader.do_not_cache()
     pool = _pool(reader.node.within(TIMEOUT_S), sender)
@@ -87,7 +81,7 @@ def get(reader: Reader, transaction_hash: bytes) -> Pending | None:
     have it. Raises UpstreamFailed or Unavailable where it does not say."""
     reader.do_not_cache()
     node = reader.node.within(TIMEOUT_S)
-    sent = read_pending(node, transaction_hash)
+    sent = node_transaction.read_pending(node, transaction_hash)
     if sent is None:
         return None
     mined = missing_nonce = None
@@ -99,7 +93,7 @@ def get(reader: Reader, transaction_hash: bytes) -> Pending | None:
     return Pending(sent, _method(reader, sent), mined, missing_nonce)
 
 
-def _missing_nonce(node: NodeSession, sent: PendingTransaction) -> int | None:
+def _missing_nonce(node: NodeSession, sent: node_transaction.PendingTransaction) -> int | None:
     pool = _pool(node, sent.from_address)
     if pool.reason is not None or sent.next_nonce is None:
         return None
@@ -107,12 +101,12 @@ def _missing_nonce(node: NodeSession, sent: PendingTransaction) -> int | None:
     return missing if missing < sent.nonce else None
 
 
-def _pool(node: NodeSession, sender: bytes) -> SenderPool:
+def _pool(node: NodeSession, sender: bytes) -> node_transaction.SenderPool:
     """Read a sender's pool; an error of the node is a reason why it is not known."""
     try:
-        return read_pool(node, sender)
+        return node_transaction.read_pool(node, sender)
     except (UpstreamFailed, Unavailable) as error:
-        return SenderPool([], error.message)
+        return node_transaction.SenderPool([], error.message)
 
 
 def gone(
@@ -128,7 +122,7 @@ def gone(
     if failure is not None:
         return Gone(Fate.UNKNOWN, reason=failure)
     node = reader.node.within(TIMEOUT_S)
-    next_nonce = next_nonce_of(node, sender)
+    next_nonce = node_transaction.next_nonce_of(node, sender)
     if next_nonce is None:
         return Gone(Fate.UNKNOWN, reason="The node does not give its sender's nonce.")
     if next_nonce > nonce:
@@ -157,7 +151,7 @@ def _mined(reader: Reader, sender: bytes, nonce: int) -> str | None:
     return next((record["hash"] for record in orjson.loads(page.data)), None)
 
 
-def _method(reader: Reader, sent: PendingTransaction) -> Decoded | None:
+def _method(reader: Reader, sent: node_transaction.PendingTransaction) -> Decoded | None:
     to, calldata = sent.to_address, sent.input
     if to is None or len(calldata) < 4:
         return None

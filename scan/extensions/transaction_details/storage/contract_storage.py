@@ -10,6 +10,7 @@ from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NOT_ANSWERING
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.transaction_details.contract_abis import Block
+from scan.extensions.transaction_details.storage import places
 from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
 from scan.extensions.transaction_details.storage.layout import (
     SLOTS,
@@ -18,17 +19,6 @@ from scan.extensions.transaction_details.storage.layout import (
     Layout,
     StorageLayouts,
     in_order,
-)
-from scan.extensions.transaction_details.storage.places import (
-    Place,
-    Steps,
-    bytes_at,
-    is_text,
-    length_of,
-    place_of,
-    short_content,
-    text_of,
-    value_of,
 )
 from scan.extensions.transaction_details.storage.queries import (
     contract_collisions,
@@ -83,7 +73,7 @@ class StoredVariable(NamedTuple):
     @property
     def unit(self) -> str:
         """What its length counts."""
-        return "byte" if is_text(self.type) else "element"
+        return "byte" if places.is_text(self.type) else "element"
 
     def record(self) -> dict[str, Any]:
         return {**self._asdict(), "slot": to_hex(self.word)}
@@ -126,7 +116,7 @@ def get(
     if not layouts or (other is not None and other not in known):
         raise NotFound(NO_LAYOUT)
     every = [one.layout for one in layouts] + [OF_PROXIES][: len(targets)]
-    steps = Steps()
+    steps = places.Steps()
     starts = _starts(every, variable)
     every_entry = ((lay, e) for lay, place in starts for e in entries_of(lay, place, steps))
     entries = [*islice(every_entry, MAX_ENTRIES + 1)]
@@ -141,10 +131,10 @@ def get(
     return ContractStorage(block, layouts, variables, is_truncated, collisions)
 
 
-def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, Place]]:
+def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, places.Place]]:
     """Return the places of all variables, or the one at a path."""
     if variable is None:
-        return [(layout, place_of(v)) for layout in layouts for v in layout.variables]
+        return [(layout, places.place_of(v)) for layout in layouts for v in layout.variables]
     for layout in layouts[:-1]:
         try:
             return [(layout, place_at(layout, variable))]
@@ -190,7 +180,7 @@ class _Values:
     """The values of entries, whose words are read in rounds: what a length says is read in the
     next."""
 
-    def __init__(self, read_slots: ReadSlots, entries: _Entries, steps: Steps) -> None:
+    def __init__(self, read_slots: ReadSlots, entries: _Entries, steps: places.Steps) -> None:
         self._read_slots, self._steps = read_slots, steps
         self._words: dict[int, bytes] = {}
         self._entries = entries[:MAX_ENTRIES]
@@ -213,10 +203,10 @@ class _Values:
         """Return the slots of an entry, as far as what was read leads to them."""
         if not entry.has_word:
             return []
-        own = entry.place.slot
+        first_slot = entry.place.slot
         length = self._content_length(entry)
         is_read = length is not None and length <= MAX_TEXT
-        return [own, *content_slots(layout, entry, length or 0)] if is_read else [own]
+        return [first_slot, *content_slots(layout, entry, length or 0)] if is_read else [first_slot]
 
     def _content_length(self, entry: Entry) -> int | None:
         """Return the length of a string whose content stands apart from it, if it was read."""
@@ -225,7 +215,7 @@ class _Values:
             return None
         if entry.kind == "bytes":
             return int.from_bytes(word)
-        return None if short_content(word) is not None else length_of(word)
+        return None if places.short_content(word) is not None else places.length_of(word)
 
     def _opened(self, layout: Layout, entry: Entry) -> Iterator[tuple[Layout, Entry]]:
         """Yield an entry, and those of an array's elements after its length was read."""
@@ -243,12 +233,12 @@ class _Values:
         word = self._words.get(place.slot)
         self.is_truncated = self.is_truncated or (word is None and entry.has_word)
         if word is not None and entry.kind == "value":
-            raw = bytes_at(word, place.offset, entry.size)
-            value = value_of(entry.label, raw, is_vyper=layout.is_vyper, enums=layout.enums)
+            raw = places.bytes_at(word, place.offset, entry.size)
+            value = places.value_of(entry.label, raw, is_vyper=layout.is_vyper, enums=layout.enums)
         elif word is not None and entry.kind in ("text", "bytes"):
-            length = int.from_bytes(word) if entry.kind == "bytes" else length_of(word)
+            length = int.from_bytes(word) if entry.kind == "bytes" else places.length_of(word)
             content = self._content(layout, entry, word)
-            value = None if content is None else text_of(entry.label, content)
+            value = None if content is None else places.text_of(entry.label, content)
             self.is_truncated = self.is_truncated or content is None
         elif word is not None and entry.kind == "list":
             length = int.from_bytes(word)
@@ -261,7 +251,7 @@ class _Values:
 
     def _content(self, layout: Layout, entry: Entry, word: bytes) -> bytes | None:
         """Return the content of a string, None where not all of it was read."""
-        if entry.kind == "text" and (short := short_content(word)) is not None:
+        if entry.kind == "text" and (short := places.short_content(word)) is not None:
             return short
         length = self._content_length(entry) or 0
         if length > MAX_TEXT:

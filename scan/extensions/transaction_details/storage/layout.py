@@ -126,9 +126,9 @@ def laid_out(
     known: set[str] = set()
     named = []
     for variable in sorted(variables, key=lambda v: (v.slot, v.offset)):
-        own = variable.name in known
+        is_named_once = variable.name in known
         known.add(variable.name)
-        name = f"{variable.name}@{variable.slot}" if own else variable.name
+        name = f"{variable.name}@{variable.slot}" if is_named_once else variable.name
         named.append(variable._replace(name=name))
     return Layout(named, types, is_vyper, is_truncated)
 
@@ -245,13 +245,13 @@ class _Types:
             key, value = mapping.groups()
             base, key = self.add(value, None, depth + 1), self.add(key, None, depth + 1)
             return StorageType("mapping", "", WORD, base, key)
-        for pattern, own in ((_LIST, 1), (_FIXED, 0)):
+        for pattern, index in ((_LIST, 1), (_FIXED, 0)):
             if array := pattern.match(text):
                 length = int(array[2])
-                share = None if slots is None else (slots - own) // max(length, 1)
+                share = None if slots is None else (slots - index) // max(length, 1)
                 base = self.add(array[1], share, depth + 1)
-                whole = WORD * (own + length * self.by_name[base].slots)
-                kind = StorageType("dynamic" if own else "array", "", whole)
+                whole = WORD * (index + length * self.by_name[base].slots)
+                kind = StorageType("dynamic" if index else "array", "", whole)
                 return kind._replace(base=base, length=length)
         return StorageType("unknown", "", WORD * (slots or 1))
 

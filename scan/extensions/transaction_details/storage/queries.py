@@ -8,19 +8,13 @@ from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.extensions.transaction_details.storage import slot_names
 from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
 from scan.extensions.transaction_details.storage.layout import KnownLayout, StorageLayouts, in_order
 from scan.extensions.transaction_details.storage.mapping_keys import (
     Candidates,
     HashedValues,
     candidates_of,
-)
-from scan.extensions.transaction_details.storage.slot_names import (
-    OF_PROXIES,
-    Budget,
-    VariableChange,
-    Words,
-    changed_variables,
 )
 from scan.hex import quantity
 from scan.queries.reader import Reader
@@ -29,7 +23,7 @@ MAX_CONTRACTS = 50  # whose slots are named; those with most changed slots first
 MAX_FACETS = 8  # of a proxy, whose layouts are used
 MAX_FEW = 200  # words or slots; names of more may take the processor 0.2 s
 MAX_FEW_VARIABLES = 2_000  # of layouts together, likewise
-_ByAddress = Mapping[bytes, Mapping[int, Sequence[VariableChange]]]
+_ByAddress = Mapping[bytes, Mapping[int, Sequence[slot_names.VariableChange]]]
 _IMPLEMENTATION = quantity(IMPLEMENTATION_SLOT)
 
 
@@ -37,14 +31,14 @@ class NamedStorage(NamedTuple):
     """The variables in changed slots of a contract by slot, the contracts whose layouts name them,
     and the collisions of the layouts of two implementations, where it got another one."""
 
-    variables: Mapping[int, Sequence[VariableChange]]
+    variables: Mapping[int, Sequence[slot_names.VariableChange]]
     layouts: Sequence[KnownLayout] = ()
     collisions: Sequence[ContractCollision] = ()
 
 
 def names_of_changes(
     reader: Reader,
-    storages: Mapping[bytes, Words],
+    storages: Mapping[bytes, slot_names.Words],
     block: Block,
     frames: Callable[[], Sequence[TraceFrame]],
     hashed: Callable[[], HashedValues],
@@ -97,18 +91,20 @@ def hold_for(reader: Reader, layouts: Sequence[KnownLayout]) -> None:
 
 
 def _variables(
-    storages: Mapping[bytes, Words],
+    storages: Mapping[bytes, slot_names.Words],
     layouts: Mapping[bytes, Sequence[KnownLayout]],
     candidates: Candidates,
     known: _ByAddress,
 ) -> _ByAddress:
     """Return the variables in changed slots, with those that are known."""
-    budget = Budget()
+    budget = slot_names.Budget()
     named = {}
     for address, words in storages.items():
-        every = [*(one.layout for one in layouts[address]), OF_PROXIES]
-        own = known.get(address, {})
-        named[address] = changed_variables(every, words, candidates, budget, own)
+        every = [*(one.layout for one in layouts[address]), slot_names.OF_PROXIES]
+        address_variables = known.get(address, {})
+        named[address] = slot_names.changed_variables(
+            every, words, candidates, budget, address_variables
+        )
     return named
 
 
@@ -135,7 +131,7 @@ def proxies_at(reader: Reader, addresses: Sequence[bytes], block: Block) -> dict
     return {emitter.address: proxy for emitter, proxy in proxies.items()}
 
 
-def _replaced(words: Words) -> tuple[bytes, ...]:
+def _replaced(words: slot_names.Words) -> tuple[bytes, ...]:
     """Return the implementations after and before a change of the proxy's slot (EIP-1967)."""
     if _IMPLEMENTATION not in words:
         return ()
@@ -144,7 +140,7 @@ def _replaced(words: Words) -> tuple[bytes, ...]:
 
 
 def _collisions(
-    known: Mapping[bytes, KnownLayout], words: Words, comparisons: Comparisons
+    known: Mapping[bytes, KnownLayout], words: slot_names.Words, comparisons: Comparisons
 ) -> list[ContractCollision]:
     replaced = in_order(known, _replaced(words))
     if len(replaced) < 2:

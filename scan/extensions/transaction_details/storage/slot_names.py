@@ -198,7 +198,7 @@ def changed_variables(
     """Return the variables in changed slots, by slot, with those that are known; the first layout
     that has something there names it."""
     named = dict(known)
-    sides = _sides(words)
+    sides = [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
     for layout in layouts:
         unnamed = words.keys() - named.keys()
         parts = names_of_slots(layout, unnamed, candidates, budget)
@@ -210,10 +210,6 @@ def changed_variables(
 
 
 _Sides = Sequence[Mapping[int, bytes]]  # the words before, and those after
-
-
-def _sides(words: Words) -> _Sides:
-    return [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
 
 
 def _changes(layout: Layout, part: Part, words: Words, sides: _Sides) -> Iterator[VariableChange]:
@@ -236,9 +232,9 @@ def _text_changes(part: Part, sides: _Sides) -> Iterator[VariableChange]:
     contents = [content_of(part.slot, side[part.slot], side) for side in sides]
     values = [None if c is None else text_of(part.label, c) for c in contents]
     yield VariableChange(part.name, part.label, part.offset, part.size, *values)
-    own = [side[part.slot] for side in sides]
-    if any(short_content(word) is None for word in own):
-        lengths = [str(length_of(word)) for word in own]
+    part_words = [side[part.slot] for side in sides]
+    if any(short_content(word) is None for word in part_words):
+        lengths = [str(length_of(word)) for word in part_words]
         yield VariableChange(f"{part.name}.length", "uint256", 0, WORD, *lengths)
 
 

@@ -5,19 +5,9 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from scan.errors import InvalidParameter, NotFound
+from scan.extensions.transaction_details.storage import places
 from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout, StorageType
 from scan.extensions.transaction_details.storage.mapping_keys import key_of, slot_of
-from scan.extensions.transaction_details.storage.places import (
-    MAX_DEPTH,
-    MOST_ELEMENTS,
-    Place,
-    Root,
-    Steps,
-    data_of,
-    element_of,
-    member_of,
-    place_of,
-)
 from scan.parameters import LONGEST_NAME
 
 MAX_PATH = 500  # characters of a parameter
@@ -41,7 +31,7 @@ class Entry(NamedTuple):
     the "whole" of what has no word of its own, such as a mapping. `is_open`: entries of its
     elements follow."""
 
-    place: Place
+    place: places.Place
     label: str
     kind: Literal["value", "text", "bytes", "list", "whole"]
     size: int = WORD
@@ -53,18 +43,18 @@ class Entry(NamedTuple):
         return self.kind != "whole"
 
 
-def place_at(layout: Layout, path: str) -> Place:
+def place_at(layout: Layout, path: str) -> places.Place:
     """Return the place of a path; that of a length, or of a word of a string, is the array or the
     string. Raises InvalidParameter, and NotFound where the layout has no such variable."""
     variables = [v for v in layout.variables if path.startswith(v.name)]
     for variable in sorted(variables, key=lambda v: -len(v.name)):
         rest = path[len(variable.name) :]
         if rest[:1] in ("", ".", "["):
-            return _followed(layout, place_of(variable), rest)
+            return _followed(layout, places.place_of(variable), rest)
     raise NotFound(f"The contract has no variable {path[:LONGEST_NAME]!r}.")
 
 
-def _followed(layout: Layout, place: Place, rest: str) -> Place:
+def _followed(layout: Layout, place: places.Place, rest: str) -> places.Place:
     while rest:
         step = _STEP.match(rest)
         type_ = layout.types.get(place.type)
@@ -75,30 +65,27 @@ def _followed(layout: Layout, place: Place, rest: str) -> Place:
             raise _no_part(place, rest)
         rest = rest[step.end() :]
         if step["member"]:
-            place = _member(place, type_, step["member"])
+            name = step["member"]
+            member = next((member for member in type_.members if member.name == name), None)
+            if member is None:
+                raise _no_part(place, f".{name}")
+            place = places.member_of(place, member)
         else:
             place = _element(layout, place, type_, step["key"].strip())
     return place
 
 
-def _no_part(place: Place, text: str) -> InvalidParameter:
+def _no_part(place: places.Place, text: str) -> InvalidParameter:
     message = f"{place.path[:LONGEST_NAME]} has no part {text[:LONGEST_NAME]!r}."
     return InvalidParameter(message, field="variable")
 
 
-def _member(place: Place, type_: StorageType, name: str) -> Place:
-    member = next((member for member in type_.members if member.name == name), None)
-    if member is None:
-        raise _no_part(place, f".{name}")
-    return member_of(place, member)
-
-
-def _element(layout: Layout, place: Place, type_: StorageType, text: str) -> Place:
+def _element(layout: Layout, place: places.Place, type_: StorageType, text: str) -> places.Place:
     """Return the value of a mapping, or the element of an array."""
     key_type = layout.types.get(type_.key)
     if type_.kind == "mapping" and key_type is not None:
         slot = slot_of(layout, place.slot, key_type, key_of(key_type, text))
-        return Place(f"{place.path}[{text}]", type_.base, slot)
+        return places.Place(f"{place.path}[{text}]", type_.base, slot)
     elements = elements_of(layout, place)
     if elements is None or not _INDEX.match(text):
         raise _no_part(place, f"[{text}]")
@@ -106,10 +93,10 @@ def _element(layout: Layout, place: Place, type_: StorageType, text: str) -> Pla
     if int(text) >= count:
         message = f"{place.path[:LONGEST_NAME]} has at most {count} elements."
         raise InvalidParameter(message, field="variable")
-    return element_of(layout, place, start, int(text))
+    return places.element_of(layout, place, start, int(text))
 
 
-def elements_of(layout: Layout, place: Place) -> tuple[int, int] | None:
+def elements_of(layout: Layout, place: places.Place) -> tuple[int, int] | None:
     """Return the first slot of an array's elements, and the most that it may have."""
     type_ = layout.types[place.type]
     if type_.base not in layout.types:
@@ -117,39 +104,41 @@ def elements_of(layout: Layout, place: Place) -> tuple[int, int] | None:
     if type_.kind == "array":
         return place.slot, type_.length
     if type_.kind == "dynamic":
-        most = type_.length if layout.is_vyper else MOST_ELEMENTS
-        return data_of(layout, place).start, most
+        most = type_.length if layout.is_vyper else places.MOST_ELEMENTS
+        return places.data_of(layout, place).start, most
     return None
 
 
-def entries_of(layout: Layout, place: Place, steps: Steps, depth: int = 0) -> Iterator[Entry]:
+def entries_of(
+    layout: Layout, place: places.Place, steps: places.Steps, depth: int = 0
+) -> Iterator[Entry]:
     """Yield what is at a place: itself, then the members of a struct, or the first elements of a
     fixed array."""
     type_ = layout.types.get(place.type)
-    if type_ is None or depth == MAX_DEPTH or not steps.take() or place.slot >= SLOTS:
+    if type_ is None or depth == places.MAX_DEPTH or not steps.take() or place.slot >= SLOTS:
         return
-    own = _entry(layout, place, type_)
-    yield own
+    entry = _entry(layout, place, type_)
+    yield entry
     if type_.kind == "struct":
         for member in type_.members:
-            yield from entries_of(layout, member_of(place, member), steps, depth + 1)
+            yield from entries_of(layout, places.member_of(place, member), steps, depth + 1)
     elif type_.kind == "array":
-        yield from element_entries(layout, own, type_.length, steps, depth)
+        yield from element_entries(layout, entry, type_.length, steps, depth)
 
 
 def element_entries(
-    layout: Layout, array: Entry, count: int, steps: Steps, depth: int = 0
+    layout: Layout, array: Entry, count: int, steps: places.Steps, depth: int = 0
 ) -> Iterator[Entry]:
     """Yield the entries of the first MOST_SHOWN of an array's elements."""
     elements = elements_of(layout, array.place)
     if elements is None:
         return
     for index in range(min(count, elements[1], MOST_SHOWN)):
-        element = element_of(layout, array.place, elements[0], index)
+        element = places.element_of(layout, array.place, elements[0], index)
         yield from entries_of(layout, element, steps, depth + 1)
 
 
-def _entry(layout: Layout, place: Place, type_: StorageType) -> Entry:
+def _entry(layout: Layout, place: places.Place, type_: StorageType) -> Entry:
     if type_.kind == "value" or (type_.kind == "unknown" and type_.slots == 1):
         return Entry(place, type_.label, "value", min(type_.size, WORD))
     if type_.kind == "dynamic":
@@ -162,5 +151,5 @@ def _entry(layout: Layout, place: Place, type_: StorageType) -> Entry:
 
 def content_slots(layout: Layout, entry: Entry, length: int) -> list[int]:
     """Return the slots of a string's content that stands apart from its length."""
-    root: Root = data_of(layout, entry.place)
+    root: places.Root = places.data_of(layout, entry.place)
     return [(root.start + index) % SLOTS for index in range(-(-length // WORD))]

@@ -95,7 +95,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     @cache
     def text() -> str:
         base = services().settings.base_path
-        lines = [own.line_of_llms for own in _interfaces() if own.line_of_llms]
+        lines = [interface.line_of_llms for interface in _interfaces() if interface.line_of_llms]
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
         shows_pages = services().settings.pages and registry.has("markdown")
         head = HEAD.format(
@@ -131,7 +131,7 @@ def _linkset(base: str) -> dict[str, Any]:
         "service-doc": [{"href": f"{base}/docs/", "type": "text/html"}],
         "status": [{"href": f"{base}/readyz", "type": "application/json"}],
     }
-    apis = [API, *(own.catalogued for own in _interfaces() if own.catalogued)]
+    apis = [API, *(interface.catalogued for interface in _interfaces() if interface.catalogued)]
     return {
         "linkset": [
             {"anchor": f"{base}{CATALOG}", "item": [{"href": f"{base}{api}"} for api in apis]},

@@ -13,7 +13,7 @@ import orjson
 from flask import Blueprint, Response, request
 
 from scan.errors import NotFound, Unavailable
-from scan.extensions.transaction_details.method_names import add_methods, contexts
+from scan.extensions.transaction_details.decoding import add_methods, contexts
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.pages.formatting import (
@@ -64,7 +64,7 @@ class Chain(NamedTuple):
         return short_name(name) if name else short_address(address) if address else "nobody"
 
 
-def of_transaction(chain: Chain, record: EntryRecord) -> Entry:
+def transaction_entry(chain: Chain, record: EntryRecord) -> Entry:
     """Return the entry of a transaction, whose `method` is set if it is a call."""
     value = f"{short_amount(record['value'])} {chain.symbol}"
     is_creation = creates_contract(record)
@@ -88,7 +88,7 @@ def of_transaction(chain: Chain, record: EntryRecord) -> Entry:
     )
 
 
-def of_transfer(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
+def transfer_entry(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
     """Return the entry of a token's transfer; `context` is that of its transaction."""
     symbol = short_name(record["tokenSymbol"] or "tokens")
     item = record["tokenId"]
@@ -115,7 +115,7 @@ def of_transfer(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entr
     )
 
 
-def of_log(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
+def log_entry(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
     """Return the entry of a log, with its event where that is known."""
     event = record["event"]
     arguments = event["arguments"] if event else ()
@@ -136,7 +136,7 @@ def of_log(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
     )
 
 
-def of_verified(chain: Chain, record: EntryRecord) -> Entry:
+def verified_entry(chain: Chain, record: EntryRecord) -> Entry:
     match = record["match"]
     return Entry(
         chain.id_of("verified", record["address"], record["verifiedAt"]),
@@ -167,38 +167,42 @@ blueprint = Blueprint("pages_feeds", __name__)
 
 
 @blueprint.get("/address/<address>/feed")
-def of_address(address: str) -> Response:
-    own = to_hex(address_of(address))
+def address_feed(address: str) -> Response:
+    address_text = to_hex(address_of(address))
 
     def read() -> list[Entry]:
-        sent = _records("transactions", address=own)
-        moved = _records("token_transfers", address=own)
+        sent = _records("transactions", address=address_text)
+        moved = _records("token_transfers", address=address_text)
         add_methods(reader(), sent)
-        chain, context_of = _chain([*sent, *moved], own), _contexts(moved)
-        entries = [of_transaction(chain, record) for record in sent]
-        entries += [of_transfer(chain, r, context_of[r["transactionHash"]]) for r in moved]
+        chain, context_of = _chain([*sent, *moved], address_text), _contexts(moved)
+        entries = [transaction_entry(chain, record) for record in sent]
+        entries += [transfer_entry(chain, r, context_of[r["transactionHash"]]) for r in moved]
         return sorted(entries, key=lambda entry: entry.position, reverse=True)[: WINDOW.limit]
 
-    return _feed(f"Transactions and transfers of {short_address(own)}", f"/address/{own}", read)
+    return _feed(
+        f"Transactions and transfers of {short_address(address_text)}",
+        f"/address/{address_text}",
+        read,
+    )
 
 
 @blueprint.get("/token/<address>/feed")
-def of_token(address: str) -> Response:
+def token_feed(address: str) -> Response:
     key = address_of(address)
-    own = to_hex(key)
+    token = to_hex(key)
     if tokens.type_of(reader(), key) is None:
         raise reader().not_indexed("No token is indexed at this address.")
 
     def read() -> list[Entry]:
-        moved = _records("token_transfers", tokenAddress=own)
-        chain, context_of = _chain(moved, own), _contexts(moved)
-        return [of_transfer(chain, r, context_of[r["transactionHash"]]) for r in moved]
+        moved = _records("token_transfers", tokenAddress=token)
+        chain, context_of = _chain(moved, token), _contexts(moved)
+        return [transfer_entry(chain, r, context_of[r["transactionHash"]]) for r in moved]
 
-    return _feed(f"Transfers of the token {short_address(own)}", f"/token/{own}", read)
+    return _feed(f"Transfers of the token {short_address(token)}", f"/token/{token}", read)
 
 
 @blueprint.get("/address/<address>/<name>/feed")
-def of_tab(address: str, name: str) -> Response:
+def tab_feed(address: str, name: str) -> Response:
     """Return the feed of a tab: that of a contract's events."""
     feed = next((tab.feed for tab in tabs_of(AddressTab) if tab.name == name), None)
     if feed is None:
@@ -209,16 +213,16 @@ def of_tab(address: str, name: str) -> Response:
     def read() -> list[Entry]:
         logs = feed(reader(), key, WINDOW)
         chain, context_of = _chain([], own), _contexts(logs)
-        return [of_log(chain, log, context_of[log["transactionHash"]]) for log in logs]
+        return [log_entry(chain, log, context_of[log["transactionHash"]]) for log in logs]
 
     return _feed(f"{name.capitalize()} of {short_address(own)}", f"/address/{own}?tab={name}", read)
 
 
 @blueprint.get("/verified-contracts/feed")
-def of_verified_contracts() -> Response:
+def verified_contracts_feed() -> Response:
     def read() -> list[Entry]:
         records = orjson.loads(contracts.verified_page(reader(), WINDOW).data)
-        return [of_verified(_chain([]), record) for record in records]
+        return [verified_entry(_chain([]), record) for record in records]
 
     return _feed("Verified contracts", "/verified-contracts", read)
 
@@ -241,22 +245,18 @@ def _feed(title: str, path: str, read: Callable[[], list[Entry]]) -> Response:
     """Return a feed with what `read` returns from one version of the index, newest first; `path` is
     that of the page with the same."""
     query_arguments()
-    entries = _of_one_version(read)
+    entries = _entries_of_one_version(read)
     chain = site().chain()
     newest = site().indexed_block.position_of(reader().versions)
     about: dict[str, Any] = {"title": title, "page": path, "own": request.path.lower()}
-    about["id"] = _id(chain.id, path)
+    about["id"] = Chain(chain.id or "", "", {}).id_of("feed", path)
     about["updated"] = max((entry.updated for entry in entries), default="1970-01-01T00:00:00Z")
     text = site().render("feed.xml", chain, newest=newest, entries=entries, **about)
     headers = {**dict(HEADERS), "Content-Type": ATOM}
     return Response(_NOT_XML.sub("\ufffd", text), headers=headers)
 
 
-def _id(chain_id: str | None, path: str) -> UUID:
-    return Chain(chain_id or "", "", {}).id_of("feed", path)
-
-
-def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
+def _entries_of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
     for _ in range(ATTEMPTS):
         reader().versions.clear()
         entries = read()

@@ -16,7 +16,7 @@ from scan.extensions.contract_details.builds.build_formats import (
     NoBuild,
     contracts_of,
 )
-from scan.extensions.contract_details.builds.build_sources import with_blueprint
+from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.contract_details.builds.settings import Settings
 from scan.settings import doubtful_variables
@@ -264,7 +264,7 @@ def test_creation_code_that_is_none_leaves_the_contract(creation, tmp_path):
     file = tmp_path / "A.json"
     code = {"contractName": "A", "bytecode": creation, "deployedBytecode": "0x6001"}
     file.write_text(json.dumps({**code, "abi": []}))
-    [built] = (form for contract in contracts_of(file) for form in with_blueprint(contract))
+    [built] = (form for contract in contracts_of(file) for form in contract_and_blueprint(contract))
     assert built.runtime.code == b"\x60\x01"
 
 

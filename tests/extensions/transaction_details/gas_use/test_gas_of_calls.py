@@ -6,7 +6,7 @@ from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
 from scan.extensions.transaction_details.gas_use.gas_use import (
     boxes,
-    by_function,
+    gas_by_function,
     gas_of_calls,
     whole_gas,
 )
@@ -57,7 +57,7 @@ def test_a_failed_call_of_a_flat_trace_has_no_gas():
     calls = call(to=OUTER, gas=1000), call(0, gas=None), call(1, gas=50)
     known = gas_of_calls(calls, 3)
     assert [(gas.own, gas.total) for gas in known] == [(None, 1000), (None, None), (50, 50)]
-    of_outer, of_inner = by_function(known)
+    of_outer, of_inner = gas_by_function(known)
     assert (of_outer.own, of_outer.total, of_inner.own, of_inner.total) == (None, 1000, None, None)
     assert of_outer.record()["ownGas"] is None
     assert whole_gas(known) == 1000
@@ -75,5 +75,5 @@ def test_a_precompiled_contract_is_one_function():
         *(call(n, to=RECOVER, gas=100, input=bytes([n]) * 128) for n in range(5)),
     ]
     known = gas_of_calls(calls, 6)
-    _, of_recover = by_function(known)
+    _, of_recover = gas_by_function(known)
     assert (of_recover.calls, of_recover.selector, of_recover.own) == (5, b"", 500)

@@ -1,0 +1,239 @@
+"""Rows that follow from a block alone: blobs of its transactions (EIP-4844), by their versioned
+hashes, messages to L1, and authorizations (EIP-7702). Pure.
+
+A message is one by the event of a rollup's own contract. Only L1 knows whether it was proven or
+executed: here it is initiated.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from itertools import count
+from typing import Annotated, Any, NamedTuple
+
+from eth_abi.abi import decode
+from eth_abi.exceptions import DecodingError
+
+from scan.ethereum.blocks import DecodedBlock, EventLog, MalformedBlock
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BIGINT,
+    BYTES,
+    COMPUTED,
+    HASH,
+    INTEGER,
+    PROVEN,
+    TEXT,
+    UINT256,
+    UNSIGNED,
+    Column,
+)
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
+from scan.ethereum.signatures import Signature, recover_signer
+from scan.ethereum.sparse_tables import SparseTable
+from scan.hex import BadHex, data
+from scan.indexer.hooks import Rows
+
+
+class Blob(NamedTuple):
+    """A blob that a transaction carried; a row of the table blobs."""
+
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    blob_index: Annotated[int, Column(INTEGER, PROVEN)]  # in its transaction
+    versioned_hash: Annotated[bytes, Column(HASH, PROVEN)]
+
+
+def blobs_of(block: DecodedBlock) -> Iterator[Blob]:
+    ordinals = count(block.number << PLACE_BITS)
+    for transaction in [t for t in block.transactions if t.blob_versioned_hashes]:
+        for index, versioned_hash in enumerate(transaction.blob_versioned_hashes or ()):
+            position = block.number, transaction.transaction_index, index
+            yield Blob(next(ordinals), *position, versioned_hash)
+
+
+MAX_DATA_BYTES = 16_384  # stored of a message; longer data is in the transaction's log alone
+_NO_FIELD = "_"
+
+
+class MessageToL1(NamedTuple):
+    """A message that a rollup passes on to L1; a row of the table messages_to_l1. Fields that the
+    chain's event does not have are None."""
+
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    log_index: Annotated[int, Column(INTEGER, PROVEN)]
+    hash: Annotated[bytes, Column(HASH, PROVEN)]
+    nonce: Annotated[int | None, Column(UINT256, PROVEN)]
+    sender: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    target: Annotated[bytes | None, Column(ADDRESS, PROVEN)]  # on L1
+    value: Annotated[int | None, Column(UINT256, PROVEN)]
+    gas_limit: Annotated[int | None, Column(UINT256, PROVEN)]  # on L1
+    data: Annotated[bytes | None, Column(BYTES, PROVEN)]  # None: longer than MAX_DATA_BYTES
+    data_size: Annotated[int, Column(INTEGER, COMPUTED)]
+
+
+class _Field(NamedTuple):
+    name: str  # of MessageToL1; _NO_FIELD: not kept
+    type: str
+
+
+class MessageEvent:
+    """The event by which a chain's own contract announces messages. The parameters in its signature
+    have the names of MessageToL1's fields."""
+
+    def __init__(self, emitter: str, signature: str) -> None:
+        self.emitter = data(emitter, 20)
+        name, _, parameters = signature.partition("(")
+        words = [parameter.split() for parameter in parameters.rstrip(")").split(",")]
+        self._topic = keccak256(f"{name}({','.join(type_ for type_, *_ in words)})".encode())
+        self._indexed = [_Field(w[-1], w[0]) for w in words if "indexed" in w]
+        self._unindexed = [_Field(w[-1], w[0]) for w in words if "indexed" not in w]
+
+    def messages(self, block_number: int, logs: Sequence[EventLog]) -> tuple[MessageToL1, ...]:
+        """Return the messages in a block's logs. The same event of another contract is none."""
+        messages: list[MessageToL1] = []
+        first = block_number << PLACE_BITS
+        for log in logs:
+            fields = self._fields(log) if log.address == self.emitter else None
+            if fields is not None:
+                position = block_number, log.transaction_index, log.log_index
+                messages.append(MessageToL1(first + len(messages), *position, **fields))
+        return tuple(messages)
+
+    def _fields(self, log: EventLog) -> dict[str, Any] | None:
+        """Return MessageToL1's fields from `hash` on; None where the log is another event, or does
+        not decode."""
+        if log.topics[:1] != (self._topic,) or len(log.topics) != len(self._indexed) + 1:
+            return None
+        fields = [*self._indexed, *self._unindexed]
+        try:
+            values = [
+                *decode([field.type for field in self._indexed], b"".join(log.topics[1:])),
+                *decode([field.type for field in self._unindexed], log.data),
+            ]
+        except (DecodingError, OverflowError):
+            return None
+        named = dict(zip([field.name for field in fields], values, strict=True))
+        message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
+        message |= named
+        message.pop(_NO_FIELD, None)
+        for party in ("sender", "target"):
+            message[party] = message[party] and data(message[party], 20)
+        if isinstance(message["hash"], int):
+            message["hash"] = message["hash"].to_bytes(32)
+        message["data_size"] = len(message["data"])
+        if message["data_size"] > MAX_DATA_BYTES:
+            message["data"] = None
+        return message
+
+
+_event = cache(MessageEvent)
+
+
+def messages_in(block: DecodedBlock) -> tuple[MessageToL1, ...]:
+    """Return the messages of a block; none where its chain's form names no event."""
+    announced_by = block.message_event
+    return _event(*announced_by).messages(block.number, block.logs) if announced_by else ()
+
+
+MAX_NONCE = 2**64 - 1  # the largest nonce of an account (EIP-2681)
+_MAGIC = "05"  # the first byte of the signed message
+
+
+class Authorization(NamedTuple):
+    """An entry of an authorizationList, as its row has it. Integers are encoded as UNSIGNED."""
+
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    authorization_index: Annotated[int, Column(INTEGER, PROVEN)]
+    chain_id: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    # Whose code runs; the zero address ends a delegation.
+    delegate: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    nonce: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    y_parity: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    signature_r: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    signature_s: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    # The signer; None where the signature is invalid.
+    authority: Annotated[bytes | None, Column(ADDRESS, COMPUTED)]
+    # Why the protocol passes over it, whatever the account's state.
+    fault: Annotated[str | None, Column(TEXT, COMPUTED)]
+
+
+def read_authorizations(
+    block_number: int, lists: Iterable[tuple[int, Sequence[Any], bytes]]
+) -> Iterator[Authorization]:
+    """Yield the authorizations of a block in their order.
+
+    `lists` has the index, authorizationList and chain id of each transaction. Raises BadHex,
+    KeyError or TypeError for a malformed entry.
+    """
+    ordinals = count(block_number << PLACE_BITS)
+    for index, entries, chain_id in lists:
+        for authorization_index, entry in enumerate(entries):
+            position = next(ordinals), block_number, index, authorization_index
+            yield Authorization(*position, *_read(entry, chain_id))
+
+
+def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
+    """Return the fields of an Authorization from `chain_id` on."""
+    numbers = {
+        name: UNSIGNED.read(entry[name]) for name in ("chainId", "nonce", "yParity", "r", "s")
+    }
+    if len(numbers["nonce"]) > 8 or len(numbers["yParity"]) > 1:
+        raise BadHex("an authorization's nonce or yParity is out of range")
+    delegate = data(entry["address"], 20)
+    signature = Signature(*(int.from_bytes(numbers[name]) for name in ("yParity", "r", "s")))
+    authority = None
+    if signature.is_in_range:
+        authority = recover_signer(_signed_hash(entry), signature)
+    return (
+        numbers["chainId"],
+        delegate,
+        *(numbers[name] for name in ("nonce", "yParity", "r", "s")),
+        authority,
+        _fault(numbers, authority, chain_id),
+    )
+
+
+def _fault(numbers: dict[str, bytes], authority: bytes | None, chain_id: bytes) -> str | None:
+    """Return the first fault, in the order in which EIP-7702 checks them; None without one."""
+    if numbers["chainId"] not in (b"", chain_id):
+        return "wrong_chain"
+    if int.from_bytes(numbers["nonce"]) == MAX_NONCE:
+        return "nonce_limit"
+    return "invalid_signature" if authority is None else None
+
+
+def _signed_hash(entry: Any) -> bytes:
+    chain_id, nonce = quantity_item(entry["chainId"]), quantity_item(entry["nonce"])
+    return keccak256(
+        bytes.fromhex(_MAGIC + list_item(chain_id + string_item(entry["address"]) + nonce))
+    )
+
+
+def authorizations_in(block: DecodedBlock) -> list[Authorization]:
+    """Return the authorizations of a block. Raises MalformedBlock."""
+    try:
+        authorizations = [*read_authorizations(block.number, block.authorization_lists)]
+    except (BadHex, KeyError, TypeError) as error:
+        raise MalformedBlock(f"block {block.number}: {type(error).__name__}: {error}") from error
+    if len(authorizations) >> PLACE_BITS:
+        raise MalformedBlock(f"block {block.number}: its authorizations are too many")
+    return authorizations
+
+
+HOOKS = Rows(
+    tables={
+        "authorizations": SparseTable(
+            Authorization,
+            lambda block, _: authorizations_in(block),
+            filled_later=("authority_nonce", "is_valid"),
+        ),
+        "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
+        "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),
+    }
+)
