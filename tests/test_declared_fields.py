@@ -93,7 +93,7 @@ def places_without(table, name):
     documented = (ROOT / "scan/api/openapi/records.toml").read_text(encoding="utf-8")
     missing = {
         f"sql/schema/chain_tables.sql: the column {stored} of {table}; then a migration, or until"
-        " 1.0 is released `python -m tests.extensions.demo.first_release_writing`": not re.search(
+        " 1.0 is released `python -m scan.extensions.demo.tests.first_release_writing`": not re.search(
             rf"^\s+{stored}\b", created, re.M
         )
     }

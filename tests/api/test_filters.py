@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from app import create_app
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.brute_force import (
     KEYS,
     Chain,

@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan import VERSION
 from scan.database.lists import all_entities
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.derived_lists import contract_creations
 from tests.support.lists import Listed, by_links, get, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES

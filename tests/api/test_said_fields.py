@@ -19,7 +19,7 @@ SCHEMAS: Mapping[str, Any] = DOCUMENT["components"]["schemas"]
 # Records that no path shows of the scenario's chain.
 TESTED_ELSEWHERE = {
     "Contract": "it needs a compiler: tests/verification/test_verify.py",
-    "SimulatedTransfer": "tests/extensions/simulation/test_simulation.py",
+    "SimulatedTransfer": "scan/extensions/simulation/tests/test_simulation.py",
     **dict.fromkeys(("TokenTransferEvent", "DexTradeEvent"), "tests/webhooks/test_event_types.py"),
 }
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from scan.settings import Settings
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 

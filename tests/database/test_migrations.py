@@ -125,7 +125,7 @@ def test_a_database_of_the_first_release_becomes_the_present_one(first_url, data
     assert audit.audit(settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT, (
         "rows of the first release lack what is derived of them now, which the audit has printed:"
         " fill it in a migration; until 1.0 is released run python -m"
-        " tests.extensions.demo.first_release_writing"
+        " scan.extensions.demo.tests.first_release_writing"
     )
 
 
@@ -136,7 +136,7 @@ def require_present_shape(url, expected):
     assert (expected - present, more) == (set(), set()), (
         "a database of 1.0 that is brought up to date differs from a new one: add a file to"
         " migrations/; before 1.0 is released, `python -m"
-        " tests.extensions.demo.first_release_writing` writes the database of 1.0 anew"
+        " scan.extensions.demo.tests.first_release_writing` writes the database of 1.0 anew"
     )
 
 

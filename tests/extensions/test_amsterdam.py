@@ -11,7 +11,7 @@ from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
-from tests.extensions.backfill.backfilling import backfill, follow
+from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil

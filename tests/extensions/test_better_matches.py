@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.extensions.blockscout import test_verification as blockscout
-from tests.extensions.sourcify import submissions as sourcify
+from scan.extensions.blockscout.tests import test_verification as blockscout
+from scan.extensions.sourcify.tests import submissions as sourcify
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.serving import wait_until
 

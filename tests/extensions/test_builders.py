@@ -18,9 +18,9 @@ from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.exports.table_files import columns_of
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
-from tests.extensions.blockscout.published import faults
-from tests.extensions.chains.test_op_stack import history
-from tests.extensions.demo.replaying import served
+from scan.extensions.blockscout.tests.published import faults
+from scan.extensions.chains.tests.test_op_stack import history
+from scan.extensions.demo.tests.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root

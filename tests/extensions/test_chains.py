@@ -3,8 +3,8 @@
 import pytest
 
 from app import create_app
-from tests.extensions.blockscout.published import PREFIX, RESPONSES, faults
-from tests.extensions.demo.conftest import demo_node, demo_template
+from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
+from scan.extensions.demo.tests.conftest import demo_node, demo_template
 from tests.extensions.test_chain_forms import indexed
 from tests.support.chain_forms.forms import FORMS
 from tests.support.indexing import settings_for

@@ -5,9 +5,9 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
-from tests.extensions.clear_signing.conftest import chain, client_of
-from tests.extensions.clear_signing.exchange import TRANSFER
-from tests.extensions.clear_signing.test_calls_to_sign import (
+from scan.extensions.clear_signing.tests.conftest import chain, client_of
+from scan.extensions.clear_signing.tests.exchange import TRANSFER
+from scan.extensions.clear_signing.tests.test_calls_to_sign import (
     PAY,
     SAFE,
     SEND,

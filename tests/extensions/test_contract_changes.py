@@ -7,7 +7,7 @@ import pytest
 
 from app import create_app
 from scan.commands import audit
-from tests.extensions.backfill.backfilling import backfill, follow
+from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Anvil, Contract
 from tests.support.database import execute

@@ -9,14 +9,14 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from scan.extensions.contract_details.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
-from tests.extensions.transaction_details.test_transaction_contents import (
+from scan.extensions.transaction_details.tests.test_transaction_contents import (
     SLOT,
     STEPS,
     WORK,
     proxy_to,
     work,
 )
-from tests.extensions.user_operations.test_calls import PACKED, PACKED_FIELDS, call
+from scan.extensions.user_operations.tests.test_calls import PACKED, PACKED_FIELDS, call
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.many_functions import MANY, deploy, verified

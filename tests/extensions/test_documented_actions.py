@@ -3,8 +3,8 @@
 import pytest
 
 from scan.extensions.etherscan.interface import NOT_OFFERED, PUBLISHED
-from tests.extensions.etherscan import actions_document
-from tests.extensions.etherscan.actions_document import DOCUMENTED
+from scan.extensions.etherscan.tests import actions_document
+from scan.extensions.etherscan.tests.actions_document import DOCUMENTED
 
 pytestmark = pytest.mark.check
 
@@ -19,5 +19,5 @@ def test_each_documented_action_is_answered_or_has_its_reason():
 def test_the_guide_lists_the_actions_as_they_are():
     listed = actions_document.DOCUMENT.read_text(encoding="utf-8")
     assert listed == actions_document.whole(), (
-        "run python -m tests.extensions.etherscan.actions_document"
+        "run python -m scan.extensions.etherscan.tests.actions_document"
     )

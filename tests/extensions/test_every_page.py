@@ -16,8 +16,8 @@ from scan.extensions.mail import subscriptions
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.hex import data
 from scan.settings import Brand
-from tests.extensions.user_operations.test_user_operations import Chain, chain
-from tests.pages.conftest import MULTICALL
+from scan.extensions.user_operations.tests.test_user_operations import Chain, chain
+from tests.support.page_fixtures import MULTICALL
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support.database import execute
 from tests.support.explorer import Explorer

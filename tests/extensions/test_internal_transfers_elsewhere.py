@@ -4,8 +4,8 @@ from app import create_app
 from scan.commands import audit
 from scan.hex import to_hex
 from tests.audit.test_audit import run
-from tests.extensions.blockscout.published import faults
-from tests.extensions.internal_transfers.test_internal_transfers import (
+from scan.extensions.blockscout.tests.published import faults
+from scan.extensions.internal_transfers.tests.test_internal_transfers import (
     NOBODY,
     PAID,
     a_withdrawal,

@@ -4,7 +4,7 @@ from contextlib import closing
 
 from scan.database.connection import Database
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.extensions.retention.test_retention import pruned
+from scan.extensions.retention.tests.test_retention import pruned
 
 __all__ = ["pruned"]
 

@@ -1,7 +1,7 @@
 """Transfers of items whose older ones are removed."""
 
 from app import create_app
-from tests.extensions.retention.test_retention import remove
+from scan.extensions.retention.tests.test_retention import remove
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 

@@ -21,7 +21,7 @@ from scan.ethereum.client import Node
 from scan.indexer import block_source
 from scan.indexer.block_rows import NO_LOGS, table_rows
 from scan.indexer.block_source import BlockSource
-from tests.extensions.demo.replaying import served
+from scan.extensions.demo.tests.replaying import served
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import list_root

@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from scan.extensions.demo.demo_node import DemoNode
-from tests.extensions.demo.conftest import demo_node, demo_template
+from scan.extensions.demo.tests.conftest import demo_node, demo_template
 from tests.support import forked_python
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing

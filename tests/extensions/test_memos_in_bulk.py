@@ -1,7 +1,7 @@
 """Memos in bulk."""
 
-from tests.extensions.backfill.backfilling import backfill
-from tests.extensions.memos.conftest import INVOICE, chain
+from scan.extensions.backfill.tests.backfilling import backfill
+from scan.extensions.memos.tests.conftest import INVOICE, chain
 from tests.support.indexing import settings_for
 from tests.support.table_digest import digest
 

@@ -9,9 +9,9 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.block_records.rows import MAX_DATA_BYTES
-from tests.extensions.blockscout.published import faults
-from tests.extensions.blockscout.test_responses import Asking
-from tests.extensions.chains.test_op_stack import PASSED, PASSER, rollup
+from scan.extensions.blockscout.tests.published import faults
+from scan.extensions.blockscout.tests.test_responses import Asking
+from scan.extensions.chains.tests.test_op_stack import PASSED, PASSER, rollup
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links

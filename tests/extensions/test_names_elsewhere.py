@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.extensions.names.conftest import (  # noqa: F401  # fixtures
+from scan.extensions.names.tests.conftest import (  # noqa: F401  # fixtures
     ens,
     indexing,
     services,

@@ -6,8 +6,8 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.extensions.backfill.backfilling import backfill, follow
-from tests.extensions.chains.test_op_stack import rollup
+from scan.extensions.backfill.tests.backfilling import backfill, follow
+from scan.extensions.chains.tests.test_op_stack import rollup
 from tests.support import auditing
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for

@@ -14,7 +14,7 @@ from scan.extensions.markets.unit_prices.price_source import PriceSource, Readin
 from scan.pages import site
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
-from tests.extensions.markets.unit_prices.test_prices import document, priced_by, read
+from scan.extensions.markets.tests.unit_prices.test_prices import document, priced_by, read
 
 
 @pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])

@@ -13,8 +13,8 @@ import requests
 from werkzeug.serving import make_server
 
 from scan.extensions.demo import demo_run
-from tests.extensions.demo.conftest import demo_node
-from tests.extensions.memos.conftest import INVOICE, NOTHING, chain
+from scan.extensions.demo.tests.conftest import demo_node
+from scan.extensions.memos.tests.conftest import INVOICE, NOTHING, chain
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn, in_thread
 

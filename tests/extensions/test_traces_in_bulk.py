@@ -9,7 +9,7 @@ from scan.ethereum.client import Node
 from scan.extensions.backfill.trace_command import CannotTrace, TraceBackfill
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
-from tests.extensions.backfill.test_traces import opened
+from scan.extensions.backfill.tests.test_traces import opened
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 

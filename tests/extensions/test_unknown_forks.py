@@ -20,7 +20,7 @@ from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
 from scan.indexer import block_source
 from scan.indexer.block_source import BlockSource
-from tests.extensions.demo.replaying import served
+from scan.extensions.demo.tests.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word

@@ -4,8 +4,8 @@ import pytest
 
 from app import create_app
 from scan.extensions.backfill import derivation
-from tests.extensions.backfill.backfilling import backfill, follow
-from tests.extensions.user_operations.test_user_operations import chain, require_rows
+from scan.extensions.backfill.tests.backfilling import backfill, follow
+from scan.extensions.user_operations.tests.test_user_operations import chain, require_rows
 from tests.support import auditing
 from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
 from tests.support.entry_points import (

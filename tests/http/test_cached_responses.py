@@ -14,7 +14,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.database import execute
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing

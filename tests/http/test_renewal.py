@@ -11,7 +11,7 @@ from flask import Flask
 
 from app import create_app, renew
 from scan.http.application import Application
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.indexing import Indexing
 
 MADE_BY_MODULES = (dict, list, set, deque)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from scan.ethereum import client, node_errors
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing

@@ -16,7 +16,7 @@ from scan.database.connection import Database
 from scan.database.statements import load_statements
 from scan.indexer import partitions
 from scan.indexer.partitions import TABLES
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.auditing import run
 from tests.support.database import Postgres, execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess

@@ -17,7 +17,7 @@ from scan.ethereum.client import NodeError
 from scan.indexer import prefetch_process
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.prefetch_process import FetchLimit, PrefetchProcess, ProcessEnded
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.long
 LONG = prefetch_process.MIN_PROCESS_BLOCKS + 100  # blocks
 
 
-SPAWNING = multiprocessing.get_context  # before tests/conftest.py replaces it
+SPAWNING = multiprocessing.get_context  # before tests/fixtures.py replaces it
 
 
 @pytest.fixture(autouse=True)

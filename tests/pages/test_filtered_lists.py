@@ -12,7 +12,7 @@ from app import create_app
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
 from scan.queries.pages import FILTERS
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.database import execute
 from tests.support.derived_lists import contract_creations
 from tests.support.lists import lists_of

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from app import create_app
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 

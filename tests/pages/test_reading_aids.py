@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.conftest import Played
+from tests.fixtures import Played
 from tests.support.database import execute
 from tests.support.page_checks import INVISIBLE_LINKS, NOTHING_HIDDEN, TABLES_FIT, show_at
 

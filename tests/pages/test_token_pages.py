@@ -6,7 +6,7 @@ from decimal import Decimal
 from eth_utils.address import to_checksum_address
 
 from scan.pages.formatting import short_price
-from tests.pages.conftest import HOSTILE
+from tests.support.page_fixtures import HOSTILE
 from tests.pages.markup import Markup
 from tests.support.database import execute
 

@@ -1,5 +1,5 @@
 """The tests, and all that they start, see none of the machine's variables for Scan, gunicorn or
-PostgreSQL's clients. tests/conftest.py imports this before anything that reads them."""
+PostgreSQL's clients. tests/fixtures.py imports this before anything that reads them."""
 
 import os
 

@@ -1,6 +1,6 @@
 """Whether two databases say the same of a chain, however each came to it, and which rows differ.
 
-tests/conftest.py prints explain() where two digests are asserted to be equal and are not.
+tests/fixtures.py prints explain() where two digests are asserted to be equal and are not.
 """
 
 import io

@@ -17,32 +17,32 @@ from tests.support.truth.trades import Trades
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
     "verified": "of a token, said by the operator's verifications: tests/pages/test_token_pages.py",
-    **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
-    "largerNamesake": "of a token: tests/extensions/transaction_details/explanations",
+    **dict.fromkeys(("logoUrl", "listedAs"), "of a token: scan/extensions/token_lists/tests"),
+    "largerNamesake": "of a token: scan/extensions/transaction_details/tests/explanations",
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "finality": "of a transaction alone: tests/pages/test_pages.py",
     **dict.fromkeys(
         ("clearSigning", "clearSignedCalls"),
-        "of a transaction alone: tests/extensions/clear_signing",
+        "of a transaction alone: scan/extensions/clear_signing/tests",
     ),
-    "memo": "of a transaction alone: tests/extensions/memos",
+    "memo": "of a transaction alone: scan/extensions/memos/tests",
     **dict.fromkeys(
         ("blobCount", "blobGasPrice"),
-        "of a block or a transaction alone: tests/extensions/block_records/blobs",
+        "of a block or a transaction alone: scan/extensions/block_records/tests/blobs",
     ),
     **dict.fromkeys(
         ("tokenTransferCount", "tradeCount"), "of a block alone: tests/pages/test_rows_and_tabs.py"
     ),
-    "internalTransferCount": "of a block alone: tests/extensions/internal_transfers",
+    "internalTransferCount": "of a block alone: scan/extensions/internal_transfers/tests",
     **dict.fromkeys(
         ("producerFees", "earned", "withdrawn"),
-        "of a block alone: tests/extensions/block_records/earnings",
+        "of a block alone: scan/extensions/block_records/tests/earnings",
     ),
-    "error": "of a transaction that failed: tests/extensions/transaction_details/explanations",
+    "error": "of a transaction that failed: scan/extensions/transaction_details/tests/explanations",
     **dict.fromkeys(
         ("authorizations", "authorizationCount"),
-        "of a transaction alone: tests/extensions/block_records/authorizations",
+        "of a transaction alone: scan/extensions/block_records/tests/authorizations",
     ),
     **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),
@@ -75,7 +75,7 @@ class Truth:
     # transaction hash -> the contract it created directly
     created: dict[str, str]
     logs: list[Record]
-    # of which it has none: see tests/extensions/user_operations
+    # of which it has none: see scan/extensions/user_operations/tests
     user_operations: list[Record] = field(default_factory=list)
 
     def transactions_of(self, address):

@@ -1,0 +1,67 @@
+"""Addresses by balance: what the node says of every address that a block has."""
+
+import re
+
+import pytest
+
+from tests.fixtures import Played
+from tests.support.serving import wait_until
+from tests.support.truth import Truth
+
+COIN = 10**18
+
+
+@pytest.fixture(scope="module")
+def rich(scenario: Played, truth: Truth) -> list[tuple[int, str]]:
+    """By what the node says of each address that a block has; not those of less than a coin."""
+    call = scenario.anvil.call
+    by_address = {a: int(call("eth_getBalance", a, "latest"), 16) for a in truth.addresses}
+    rich = sorted(((wei, a) for a, wei in by_address.items() if wei >= COIN), reverse=True)
+    assert 14 < len(rich) < len(by_address)
+    return rich
+
+
+def test_addresses_are_listed_by_their_balance(client, rich):
+    body = client.get("/api/v1/accounts?limit=100").json
+    assert [(int(row["balance"]), row["address"]) for row in body["accounts"]] == rich[:100]
+    assert (body["total"], body["complete"], body["reason"]) == (len(rich), True, None)
+    html = client.get("/accounts").text
+    assert re.findall(r'class="lead party".*?href="/address/(0x\w+)"', html) == [
+        address for _, address in rich[:25]
+    ]
+    for refused in ("/api/v1/accounts?page=401", "/accounts?page=401", "/accounts?orderBy=asc"):
+        assert client.get(refused).status_code == 400
+
+
+def test_blockscouts_form_has_the_same(ask, client, truth, rich):
+    """Cursors end on rows, however few a page has."""
+    rows = ask.rows("/addresses", sort="balance", order="desc", items_count=7)
+    assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
+    assert [row["transactions_count"] for row in rows] == [
+        str(truth.addresses[address]["txCount"]) for _, address in rich
+    ]
+    at = {"fetched_coin_balance": rows[9]["coin_balance"], "hash": rows[9]["hash"]}
+    assert ask("/addresses", **at, items_count=7)["items"] == rows[10:17]
+    assert ask("/addresses", fetched_coin_balance=10**18, hash="0x" + 40 * "0")["items"] == []
+    for refused in ({"sort": "transactions_count"}, {"order": "asc"}, {"hash": "0x1"}):
+        assert client.get("/api/v2/addresses", query_string=refused).status_code == 422
+
+
+def test_a_balance_moves_and_comes_back_with_a_fork(explorer):
+    """A new address is listed when the indexer has read its balance, and is gone after a fork."""
+    anvil, address = explorer.anvil, "0x" + "c0" * 20
+    snapshot = anvil.call("evm_snapshot")
+
+    number = anvil.head()
+
+    def has(balance):
+        body = explorer.client.get("/api/v1/accounts?limit=100").json
+        listed = {row["address"]: int(row["balance"]) for row in body["accounts"]}
+        return body["complete"] and listed.get(address) == balance
+
+    explorer.send(address, "0x", value=hex(3 * COIN))
+    wait_until(lambda: has(3 * COIN))
+    anvil.call("evm_revert", snapshot)
+    anvil.call("anvil_mine", "0x3")
+    explorer.wait_for_block(number + 3)
+    wait_until(lambda: has(None))

@@ -1,0 +1,183 @@
+"""Approvals beside the node: every pair that an event names, whichever logs are stored."""
+
+import csv
+import io
+from typing import NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.approvals.tests.owner_chain import (
+    MOST,
+    MOST_160,
+    PERMIT2,
+    Chain,
+    by_key,
+    key_of,
+)
+from tests.support.faulty_node import FaultyNode, node_error
+from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import get
+
+
+class Service(NamedTuple):
+    stored: str
+    client: FlaskClient
+    url: str
+    indexing: Indexing
+
+
+LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
+
+
+@pytest.fixture
+def service(followed: Service, chain: Chain) -> Service:
+    """Whatever other tests have mined, or taken back, the index has what the node has."""
+    followed.indexing.wait_for(chain.anvil.head())
+    return followed
+
+
+@pytest.fixture(scope="module", params=LOGS)
+def followed(request, postgres, template, chain):
+    url_of = chain.anvil.url
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, url_of, logs=request.param, until=chain.anvil.head()) as indexing,
+    ):
+        yield Service(request.param, create_app(indexing.settings).test_client(), url, indexing)
+
+
+def test_every_pair_is_what_the_node_says(service, chain):
+    found = by_key(service.client, chain.owner, ended="true")
+    assert len(found) == 16
+    for key, record in found.items():
+        burnt = key[0] == "item" and key[2] == "4"
+        expected = None if burnt else str(chain.node_says(*key))
+        assert record["amountNow"] == expected, record
+        assert record["unavailable"] == ("reverted" if burnt else None)
+    page = get(service.client, f"/addresses/{chain.owner}/approvals")
+    assert page["source"] == ("node" if service.stored == "none" else "index")
+    assert page["block"] == chain.anvil.head()
+
+
+def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
+    found = by_key(service.client, chain.owner)
+    one, other, coin = (chain.address(name) for name in ("one", "other", "coin"))
+    keepers, items, weth = (chain.address(name) for name in ("keepers", "items", "weth"))
+    by_permit2 = chain.anvil.accounts[5]
+    # amount by events, now, at risk, difference, whether it was used
+    assert {
+        key: (r["amount"], r["amountNow"], r["atRisk"], r["difference"], bool(r["lastUse"]))
+        for key, r in found.items()
+    } == {
+        ("allowance", coin, one): (str(MOST), str(MOST), "650", None, True),
+        ("allowance", coin, other): ("500", "300", "300", "lower", True),
+        ("allowance", coin, PERMIT2): (str(MOST), str(MOST), "650", None, True),
+        ("permit2", coin, one): ("400", "250", "250", "lower", True),
+        ("permit2", coin, by_permit2): (str(MOST_160), str(MOST_160), "650", None, False),
+        ("allowance", weth, other): (str(10**30), str(10**30), "40", None, False),
+        ("item", keepers, "1"): ("1", "1", "1", None, False),
+        ("item", keepers, "3"): ("1", "1", "1", None, False),
+        ("operator", keepers, other): ("1", "1", "2", None, False),
+        ("operator", items, one): ("1", "1", "50", None, False),
+    }
+    assert all(record["inForce"] for record in found.values())
+    assert found["permit2", coin, one]["expires"] == "2096-10-02T07:06:40Z"
+    assert [*by_key(service.client, chain.owner, kind="item")] == [
+        ("item", keepers, "3"),
+        ("item", keepers, "1"),
+    ]
+    assert len(by_key(service.client, chain.owner, spender=one, tokenAddress=coin)) == 2
+    text = service.client.get(f"/api/v1/addresses/{chain.owner}/approvals?format=csv").text
+    rows = [*csv.DictReader(io.StringIO(text.lstrip("\ufeff")))]
+    assert [row["spender"] for row in rows] == [record["spender"] for record in found.values()]
+    page = service.client.get(f"/address/{chain.owner}?tab=approvals").text
+    assert page.count("unlimited") == 3
+    for record in found.values():
+        assert (record["revokeTo"], record["revokeData"]) == chain.revocation(record)
+        assert f'data-data="{record["revokeData"]}"' in page
+        assert record["transactionHash"] in page
+
+
+def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
+    """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
+    never; what others approve to it stays found by its token."""
+    victim = chain.anvil.accounts[8]
+    snapshot = chain.anvil.snapshot()
+    try:
+        chain.do("coin", "approve", chain.address("one"), 5, sender=victim)
+        for n in range(4):
+            for first in (1, 2_001):
+                arguments = (victim, first, 2_000 if n else 500)
+                chain.do(f"boaster{n}", "boast", *arguments, gas=28_000_000)
+        service.indexing.wait_for(chain.anvil.head())
+        page = get(service.client, f"/addresses/{victim}/approvals", limit=100)
+        assert page["total"] == 13_001
+        assert {r["unavailable"] for r in page["approvals"]} <= {"malformed", "reverted", "unread"}
+        for n, problem in ((0, "malformed"), (1, "malformed"), (2, "reverted"), (3, "reverted")):
+            token = chain.address(f"boaster{n}")
+            page = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=token)
+            assert {r["unavailable"] for r in page["approvals"]} == {problem}
+            assert {r["atRisk"] for r in page["approvals"]} == {None}
+        coin = chain.address("coin")
+        page = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=coin)
+        [own] = page["approvals"]
+        assert (own["amountNow"], own["unavailable"]) == ("5", None)
+    finally:
+        chain.replace_since(snapshot)
+        service.indexing.wait_for(chain.anvil.head())
+
+
+def test_events_that_others_emit_push_out_none_of_the_owners_own(service, chain, monkeypatch):
+    if service.stored == "none":
+        return  # its node is read as far as time allows
+    everything = by_key(service.client, chain.owner, ended="true")
+    snapshot = chain.anvil.snapshot()
+    try:
+        chain.do("boaster0", "boast", chain.owner, 1, 40, sender=chain.anvil.accounts[7])
+        service.indexing.wait_for(chain.anvil.head())
+        monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 30)
+        path = f"/addresses/{chain.owner}/approvals"
+        page = get(service.client, path, ended="true", limit=100)
+        assert page["completeFrom"] == chain.anvil.head() + 1
+        shown = {key_of(record): record for record in page["approvals"][30:]}
+        assert shown.keys() == everything.keys() and page["total"] == 30 + len(everything)
+        coin = chain.address("coin")
+        few = get(service.client, path, ended="true", tokenAddress=coin, limit=100)
+        assert {key_of(r) for r in few["approvals"]} == {k for k in everything if k[1] == coin}
+    finally:
+        chain.replace_since(snapshot)
+        service.indexing.wait_for(chain.anvil.head())
+
+
+def test_a_fork_takes_approvals_back(service, chain):
+    expected = by_key(service.client, chain.owner, ended="true")
+    coin, other = chain.address("coin"), chain.address("other")
+    snapshot = chain.anvil.snapshot()
+    chain.do("coin", "approve", other, 700)
+    chain.do("coin", "approve", chain.anvil.accounts[9], 8)
+    service.indexing.wait_for(chain.anvil.head())
+    changed = by_key(service.client, chain.owner)
+    assert changed["allowance", coin, other]["amountNow"] == "700"
+    assert changed["allowance", coin, other]["lastUse"] is None
+    assert changed["allowance", coin, chain.anvil.accounts[9]]["amount"] == "8"
+    chain.replace_since(snapshot)
+    service.indexing.wait_for(chain.anvil.head())
+    assert by_key(service.client, chain.owner, ended="true") == expected
+
+
+def test_a_node_away_leaves_what_is_stored(service, chain):
+    with FaultyNode(chain.anvil.url) as node:
+        node.fault = node_error(-32000, "unavailable")
+        client = create_app(settings_for(service.url, node.url)).test_client()
+        answer = client.get(f"/api/v1/addresses/{chain.owner}/approvals")
+        assert answer.status_code == (503 if service.stored == "none" else 200), answer.text
+        if service.stored == "none":
+            assert "SCAN_LOGS" in answer.json["error"]
+            return
+        assert {r["unavailable"] for r in answer.json["approvals"]} == {"unread"}
+        assert {r["inForce"] for r in answer.json["approvals"]} == {None}
+        page = client.get(f"/address/{chain.owner}?tab=approvals").text
+        assert "The node did not return the current amounts of" in page
+        assert "Amounts are read from the contracts" not in page

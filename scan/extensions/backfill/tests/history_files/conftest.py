@@ -1,0 +1,23 @@
+"""One chain of signed transactions for all files of this room."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scan.extensions.backfill.tests.history_files import signed_chain
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import FaultyNode
+
+
+@pytest.fixture(scope="package")
+def signed() -> Iterator[Anvil]:
+    with Anvil() as anvil:
+        signed_chain.play(anvil)
+        yield anvil
+
+
+@pytest.fixture(scope="module")
+def node(signed: Anvil) -> Iterator[FaultyNode]:
+    with FaultyNode(signed.url) as proxy:
+        proxy.fault = signed_chain.sized()
+        yield proxy

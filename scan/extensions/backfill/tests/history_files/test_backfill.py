@@ -1,0 +1,292 @@
+"""A whole chain from files, and its end from a node that has pruned the rest: the index is the one
+that an indexer makes of a node that has everything."""
+
+import argparse
+import hashlib
+import os
+import random
+import re
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import requests
+
+from scan.commands import audit
+from scan.ethereum.client import Node
+from scan.extensions.backfill.history_files.history_source import open_files
+from scan.extensions.backfill.plan import CannotBackfill
+from scan.hex import to_hex
+from scan.indexer.node_reader import read_hash
+from tests.commands.test_command import scan
+from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
+from scan.extensions.backfill.tests.dask_cluster import DaskCluster
+from scan.extensions.backfill.tests.history_files import signed_chain
+from scan.extensions.backfill.tests.history_files.file_server import FileServer
+from tests.indexer.test_node_faults import status
+from tests.support import auditing
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode, prune, refuse
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import Indexing, settings_for
+from tests.support.scan_run import scan_run
+from tests.support.serving import wait_until
+from tests.support.table_digest import digest
+
+KILLS = int(os.environ.get("BULK_KILLS", "6"))
+SEED = int(os.environ.get("BULK_SEED", "24"))
+STATE_METHODS = ("eth_getCode", "eth_call")
+KEPT = 40  # newest blocks that the node has
+
+
+class Chain(NamedTuple):
+    node: FaultyNode
+    head: int
+    first_kept: int
+    files: Path
+    digest: object  # of the index that the indexer makes of a node that has all
+
+
+OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
+
+
+@pytest.fixture(scope="module")
+def chain(postgres, template, signed, node, tmp_path_factory):
+    head, files = signed.head(), tmp_path_factory.mktemp("files")
+    signed_chain.write(node.url, files, head - KEPT // 2)
+    with postgres.cloned(template) as url:
+        Indexing(url, node.url, traces="off").run_until(head)
+        return Chain(node, head, head - KEPT, files, digest(url))
+
+
+def run_backfill(chain, database_url, folder, *options):
+    return scan(
+        "backfill",
+        "chain",
+        f"--folder={folder}/files",
+        "--workers=1",
+        "--range-blocks=16",
+        "--memory=1",
+        f"--last-block={chain.head - 3}",
+        *options,
+        DATABASE_URL=database_url,
+        RPC_URL=chain.node.url,
+        SCAN_TRACES="off",
+        SCAN_DATA_DIR=str(folder),
+        SCAN_HISTORY=str(chain.files),  # where the options name no other
+    )
+
+
+@pytest.mark.long
+def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url, tmp_path):
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "4444"))
+    settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", "SCAN_DATA_DIR": str(tmp_path)}
+    with IndexerProcess(
+        database_url, chain.node.url, SCAN_HISTORY=str(chain.files), **settings
+    ) as process:
+        hash_ = read_hash(Node([chain.node.url]), chain.head)
+        assert hash_ is not None
+        process.wait_for(chain.head, to_hex(hash_))
+    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    assert digest(database_url) == chain.digest
+
+
+def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
+    chain, database_url, tmp_path
+):
+    chain.node.fault = signed_chain.sized()
+    files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
+    settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}
+    with IndexerProcess(database_url, chain.node.url, **settings) as process:
+        hash_ = read_hash(Node([chain.node.url]), chain.head)
+        assert hash_ is not None
+        process.wait_for(chain.head, to_hex(hash_))
+        assert "bulk" not in process.output()
+    assert not (tmp_path / "bulk").exists()
+
+
+@pytest.mark.long
+def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
+    """From nothing to a service, with the two variables that the guide names: what `make run`
+    runs."""
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    with tempfile.TemporaryDirectory(prefix="scan-run-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)  # for PostgreSQL's user
+        command = (sys.executable, "-m", "scan")
+        environment = {"RPC_URL": chain.node.url, "SCAN_HISTORY": str(chain.files)}
+        finality = {"SCAN_FINALITY": "3"}  # as the chain is short
+        with scan_run(command, folder, **environment, **finality) as run:
+            run.wait_for_block(chain.head)
+            ready = run.ready()
+            assert (ready["status"], ready["problem"], ready["firstBlock"]) == ("ready", None, 0)
+            assert ready["untracedBlocks"] > 0
+            blocks = requests.get(f"{run.url}/api/v1/blocks", timeout=30).json()
+            assert blocks["total"] == chain.head + 1
+
+
+def test_doctor_and_readyz_name_the_files_as_the_cure(chain, database_url):
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    cure = "set SCAN_HISTORY to a folder or URL with era1 or ere files"
+    assert cure in scan("doctor", RPC_URL=chain.node.url).stdout
+    done = scan("doctor", RPC_URL=chain.node.url, SCAN_HISTORY=str(chain.files))
+    assert "an empty index takes them from elsewhere" in done.stdout
+    with Indexing(database_url, chain.node.url):
+        wait_until(lambda: cure in (status(database_url)["problem"] or ""))
+
+
+def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
+    """Files of the first blocks, then of more: the first file of the era is replaced, and what is
+    listed beside it stays."""
+    chain.node.fault = signed_chain.sized()
+    of_chain = f"chain{signed_chain.CHAIN_ID}"
+    others = (
+        f"{of_chain}-00000-aaaaaaaa.era1",
+        f"{of_chain}-00001-aaaaaaaa-noproofs.ere",
+        "sepolia-00000-aaaaaaaa-noproofs.ere",
+    )
+    for name in others:
+        (tmp_path / name).touch()
+    listed = [f"{'0' * 64}  {name}" for name in (*others, "notes.txt")]
+    (tmp_path / "checksums.txt").write_text("\n".join(listed))
+    Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
+    for last in (40, chain.head - 20, chain.head - 20):
+        done = scan(
+            "export",
+            "history",
+            f"--output={tmp_path}",
+            f"--to={last}",
+            DATABASE_URL=database_url,
+            RPC_URL=chain.node.url,
+        )
+        assert done.returncode == 0, done.stderr
+        [path] = tmp_path.glob(f"{of_chain}-00000-*.ere")
+        digest_ = hashlib.sha256(path.read_bytes()).hexdigest()
+        lines = (tmp_path / "checksums.txt").read_text().splitlines()
+        of_names = sorted([f"{digest_}  {path.name}", *listed], key=lambda line: line.split()[-1])
+        assert lines == of_names and all((tmp_path / name).exists() for name in others)
+    [written] = chain.files.glob("*.ere")
+    assert path.read_bytes() == written.read_bytes()
+    assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")
+
+
+def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url, tmp_path):
+    """From a folder with an altered file, from a host that has another one than its list says, and
+    at last from a host that has the right one."""
+    [path] = chain.files.glob("*.ere")
+    content = path.read_bytes()
+    for name in ("altered", "other"):
+        (tmp_path / name).mkdir()
+        middle = len(content) // 2
+        altered = content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
+        (tmp_path / name / path.name).write_bytes(altered)
+    digest_ = hashlib.sha256(content).hexdigest()
+    (tmp_path / "other" / "checksums.txt").write_text(f"{digest_}  {path.name}")
+    with FileServer(tmp_path / "other") as other, FileServer(chain.files) as right:
+        chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
+        options = [f"--history={source}" for source in (tmp_path / "altered", other.url, right.url)]
+        done = run_backfill(chain, database_url, tmp_path, *options)
+        assert done.returncode == 0, done.stderr
+        downloads = [name for name, range_ in right.requests if name == path.name and not range_]
+    assert f"{path.name} of {tmp_path}/altered: " in done.stderr
+    assert f"{path.name} of {other.url}: its SHA-256 is not the one" in done.stderr
+    assert len(downloads) == 1
+    assert not (tmp_path / "history").exists()
+    settings = settings_for(database_url, chain.node.url, traces="off")
+    follow(settings, chain.head)
+    assert digest(database_url) == chain.digest
+    chain.node.fault = signed_chain.sized()
+    assert auditing.run(settings) == audit.EXACT
+
+
+def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
+    """They agree with themselves, and the node has other blocks, or only their headers."""
+    with Anvil() as other:
+        other.call("anvil_setCoinbase", "0x" + "77" * 20)
+        other.mine(chain.head)
+        signed_chain.write(other.url, tmp_path, chain.head)
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
+    done = run_backfill(chain, database_url, tmp_path, f"--history={tmp_path}")
+    assert done.returncode == 1
+    assert re.search(r"noproofs.ere of .*: block \d+ is not the one that the node has", done.stderr)
+    assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+
+
+def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
+    chain, database_url, tmp_path
+):
+    """Contracts are asked at the newest block then."""
+    last = 15
+    hash_ = read_hash(Node([chain.node.upstream]), last)
+    assert hash_ is not None
+    is_old = refuse(
+        lambda call: call["method"] in STATE_METHODS and call["params"][1] != "latest",
+        4444,
+        "pruned history unavailable",
+    )
+    pruned = prune(chain.first_kept, "4444")
+    chain.node.fault = signed_chain.sized(
+        lambda calls, forward: is_old(calls, lambda asked: pruned(asked, forward).body)
+    )
+    options = [f"--last-block={last}"]
+    done = run_backfill(chain, database_url, tmp_path, *options)
+    assert "give its true hash with --last-hash" in done.stderr, done.stderr
+    for last_hash, code in (("0x" + 64 * "1", 1), (to_hex(hash_), 0)):
+        again = run_backfill(chain, database_url, tmp_path, *options, f"--last-hash={last_hash}")
+        assert again.returncode == code, again.stderr
+    blocks = execute(database_url, "SELECT max(number), count(*) FROM blocks")
+    assert blocks == [(last, last + 1)]
+    symbols = execute(database_url, "SELECT symbol FROM tokens WHERE symbol IS NOT NULL")
+    assert {"MUSD", "HBR", "RGLD"} <= {symbol for (symbol,) in symbols}
+
+
+@pytest.mark.long
+def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, monkeypatch):
+    """SIGKILL while files are downloaded, read and loaded."""
+    chance = random.Random(SEED)
+    with FileServer(chain.files) as server:
+        server.fault = slow_for(chance)
+        monkeypatch.setenv("SCAN_HISTORY", server.url)
+        monkeypatch.setenv("SCAN_TRACES", "off")
+        chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+        process = BackfillProcess(database_url, chain.node.url, tmp_path, chain.head - 3)
+        for _ in range(KILLS):
+            process.start()
+            time.sleep(chance.uniform(1.0, 9.0))
+            process.kill()
+        with process:
+            code = process.wait()
+            assert code == 0 or "holds a chain already" in process.output(), process.tail()
+    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    assert digest(database_url) == chain.digest
+    assert not (tmp_path / "history").exists()
+
+
+def slow_for(chance):
+    def fault(_, answer):
+        time.sleep(chance.uniform(0, 0.5))
+        return answer
+
+    return fault
+
+
+@pytest.mark.long
+def test_a_cluster_reads_files_of_a_shared_folder(chain, database_url, tmp_path):
+    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    settings = settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
+    options = argparse.Namespace(**{**vars(OPTIONS), "cluster": "tls://…"})
+    with pytest.raises(CannotBackfill, match="a folder that all machines share"):
+        open_files(settings, options, ["https://localhost/era"])
+    files = open_files(settings, options, [str(chain.files)])
+    with DaskCluster(tmp_path) as dask:
+        dask.add_worker()
+        shared = dask.settings(str(tmp_path / "shared"))
+        last = chain.head - 3
+        folder = tmp_path / "files"
+        assert backfill(settings, folder, last_block=last, cluster=shared, history=files)
+    follow(settings, chain.head)
+    assert digest(database_url) == chain.digest

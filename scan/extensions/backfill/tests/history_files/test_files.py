@@ -1,0 +1,120 @@
+"""Files that another program has written and reads, and files that are wrong in any way."""
+
+import json
+import subprocess
+import tracemalloc
+from contextlib import closing
+from typing import Any, cast
+
+import pytest
+
+from scan.ethereum.client import NodeError
+from scan.ethereum.rlp_and_tries import join_list, keccak256, string_prefix_bytes
+from scan.extensions.backfill.history_files.e2store import MAX_PART_BYTES, E2File, E2Writer, Parts
+from scan.extensions.backfill.history_files.file_sources import list_files
+from scan.extensions.backfill.history_files.history_source import RangeHistory
+from scan.extensions.backfill.history_files.raw_block import read_block
+from scan.extensions.backfill.spool import SpoolFailed
+from scan.indexer.block_rows import FetchedBlock
+from scan.extensions.backfill.tests.history_files import faulty_files, signed_chain
+from tests.support.anvil import Anvil
+from tests.support.solidity import NODE
+
+BLOCKS = 50
+HEADER, BODY, SLIM = 3, 4, 10
+
+
+@pytest.fixture(scope="module")
+def all_parts(signed: Anvil) -> list[Parts]:
+    return signed_chain.parts(signed.url, 0, BLOCKS - 1)
+
+
+def with_blooms(parts, number):
+    """As era1 has receipts."""
+    leaves = [receipt.encoded for receipt in read_block(parts, number).receipts]
+    items = [e if e[0] >= 0xC0 else string_prefix_bytes(len(e)) + e for e in leaves]
+    return parts._replace(receipts=join_list(items), are_slim=False)
+
+
+def run_ethereumjs(*arguments):
+    command = ["node", "era1.mjs", *arguments]
+    done = subprocess.run(command, cwd=NODE, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_era1_file_of_ethereumjs_is_read(all_parts, tmp_path):
+    expected = [with_blooms(parts, number) for number, parts in enumerate(all_parts)]
+    # EthereumJS writes wrong offsets into its index, which is why Scan walks the entries.
+    texts = [
+        [keccak256(p.header).hex(), p.header.hex(), p.body.hex(), p.receipts.hex()]
+        for p in expected
+    ]
+    (tmp_path / "parts.json").write_text(json.dumps(texts))
+    path = tmp_path / "test-00000-00000000.era1"
+    run_ethereumjs("write", str(tmp_path / "parts.json"), str(path))
+    with closing(E2File(path)) as file:
+        assert (file.first_block, file.last_block) == (0, BLOCKS - 1)
+        assert [file.parts(number) for number in range(BLOCKS)] == expected
+    for number, pair in enumerate(zip(expected, all_parts, strict=True)):
+        full, slim = (read_block(parts, number) for parts in pair)
+        assert full == slim
+
+
+def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(all_parts, tmp_path):
+    path = tmp_path / "test-00000-00000000-noproofs.ere"
+    with closing(E2Writer(tmp_path, 0)) as writer, path.open("wb") as output:
+        for parts in all_parts:
+            writer.add(parts)
+        writer.write(output)
+    with closing(E2File(path)) as file:
+        assert [file.parts(number) for number in range(BLOCKS)] == all_parts
+    for kind in range(3):
+        contents = json.loads(run_ethereumjs("read", str(path), str((HEADER, BODY, SLIM)[kind])))
+        assert [*map(bytes.fromhex, contents)] == [parts[kind] for parts in all_parts]
+
+
+def test_the_right_file_of_the_faults_is_read(all_parts, tmp_path):
+    assert len(faulty_files.FAULTS) >= 40
+    assert read_all(faulty_files.file_of(all_parts), tmp_path) == BLOCKS
+
+
+@pytest.mark.parametrize("fault", faulty_files.FAULTS)
+def test_a_file_that_is_wrong_is_refused_in_bounded_memory(all_parts, tmp_path, fault):
+    content = faulty_files.FAULTS[fault](all_parts)
+    tracemalloc.start()
+    try:
+        with pytest.raises(SpoolFailed, match=NAME):
+            read_all(content, tmp_path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 4 * MAX_PART_BYTES
+
+
+NAME = "test-00000-00000000.ere of .*: "
+
+
+class OwnChain:
+    """What the node behind a source says of its chain: it has pruned all blocks."""
+
+    def call(self, _):
+        return hex(signed_chain.CHAIN_ID)
+
+    def batch(self, _):
+        raise NodeError("pruned")
+
+    def untraced(self, block):
+        return FetchedBlock(block, ())
+
+
+def read_all(content, folder):
+    """How many blocks a file has; its blocks are read as a worker reads them."""
+    (folder / "test-00000-00000000.ere").write_bytes(content)
+    history = RangeHistory(list_files(str(folder)), BLOCKS - 1, str(folder / "downloads"), "")
+    number = 0
+    chain = cast(Any, OwnChain())
+    with closing(history.source(chain, chain)) as source:
+        while number < BLOCKS:
+            number += len(source.blocks(number, number + 4))
+    return number

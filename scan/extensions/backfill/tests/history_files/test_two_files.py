@@ -1,0 +1,130 @@
+"""A chain of two files, as real ones have many: what links them to each other and to the node."""
+
+import argparse
+from contextlib import closing
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from scan.ethereum.client import Node
+from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
+from scan.extensions.backfill.history_files.history_export import file_name
+from scan.extensions.backfill.history_files.history_source import open_files
+from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
+from scan.extensions.backfill.spool import SpoolFailed
+from scan.indexer.node_reader import read_hash
+from scan.extensions.backfill.tests.backfilling import backfill, follow
+from scan.extensions.backfill.tests.history_files import signed_chain
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode, prune
+from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest
+
+OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
+GENESIS = BLOCKS_OF_FILE - 13  # of anvil; it is block 0 for those who ask, as anvil mines slowly
+START = GENESIS + 1  # the first block that is indexed
+LAST = BLOCKS_OF_FILE + 19  # block of the second file
+HEAD = LAST + 20
+# They end where a file ends, or do not.
+RANGES = pytest.mark.parametrize("range_blocks", [pytest.param(4, marks=pytest.mark.long), 500])
+
+
+class Chain(NamedTuple):
+    node: FaultyNode
+    files: Path
+    other: Path  # the first file, and the second one of another chain
+    digest: object
+
+
+@pytest.fixture(scope="module")
+def chain(postgres, template, tmp_path_factory):
+    files, other = tmp_path_factory.mktemp("files"), tmp_path_factory.mktemp("other")
+    with Anvil("--number", str(GENESIS)) as anvil, FaultyNode(anvil.url) as node:
+        node.fault = with_genesis(signed_chain.sized())
+        play(anvil, value=1)
+        write(node.url, files, 0, BLOCKS_OF_FILE - 1)
+        write(node.url, files, BLOCKS_OF_FILE, LAST)
+        with Anvil("--number", str(GENESIS)) as foreign, FaultyNode(foreign.url) as foreign_node:
+            foreign_node.fault = signed_chain.sized()
+            play(foreign, value=2)
+            write(foreign_node.url, other, BLOCKS_OF_FILE, LAST)
+        [first] = files.glob("test-00000-*")
+        (other / first.name).hardlink_to(first)
+        with postgres.cloned(template) as url:
+            Indexing(url, node.url, traces="off", start_block=START).run_until(HEAD)
+            expected = digest(url)
+        node.fault = with_genesis(signed_chain.sized(prune(LAST + 1, "null")))
+        yield Chain(node, files, other, expected)
+
+
+def play(anvil, value):
+    while anvil.head() < HEAD:
+        anvil.send(anvil.accounts[0], anvil.accounts[1], value=value)
+        anvil.mine()
+
+
+def with_genesis(fault):
+    """The node with its first block as block 0, too: anvil takes long to mine so many."""
+
+    def forwarded(calls, forward):
+        first = hex(GENESIS)
+        return forward(
+            [{**c, "params": [first if p == "0x0" else p for p in c["params"]]} for c in calls]
+        )
+
+    return lambda calls, forward: fault(calls, lambda asked: forwarded(asked, forward))
+
+
+def write(url, folder, first, last):
+    """Write a file, but for the blocks before START, which nobody reads."""
+    hash_ = read_hash(Node([url]), last)
+    assert hash_ is not None
+    parts = signed_chain.parts(url, max(first, GENESIS), last)
+    path = folder / file_name("test", first, hash_)
+    with closing(E2Writer(folder, first)) as writer, path.open("wb") as output:
+        for part in (*[Parts(b"", b"", b"", True)] * max(GENESIS - first, 0), *parts):
+            writer.add(part)
+        writer.write(output)
+
+
+def open_sources(chain, database_url, folder, *sources, start=START):
+    settings = settings_for(
+        database_url, chain.node.url, traces="off", data_dir=folder, start_block=start
+    )
+    return settings, open_files(settings, OPTIONS, [*map(str, sources)])
+
+
+@RANGES
+def test_a_chain_of_two_files_is_the_one_of_the_node(chain, database_url, tmp_path, range_blocks):
+    """Though the second file of the first source is of another chain, which only the parent of its
+    first block tells, or of the first block that the node has."""
+    settings, files = open_sources(chain, database_url, tmp_path, chain.other, chain.files)
+    folder = tmp_path / "spooled"
+    last = HEAD - 3
+    assert backfill(settings, folder, last_block=last, range_blocks=range_blocks, history=files)
+    follow(settings, HEAD)
+    assert digest(database_url) == chain.digest
+
+
+def test_a_last_file_of_another_chain_is_taken_from_the_next_source(chain, database_url, tmp_path):
+    """Where a range ends with the file, only the first block that the node has tells."""
+    start = BLOCKS_OF_FILE
+    sources = (chain.other, chain.files)
+    settings, files = open_sources(chain, database_url, tmp_path, *sources, start=start)
+    folder = tmp_path / "spooled"
+    assert backfill(settings, folder, last_block=HEAD - 3, range_blocks=4, history=files)
+    assert execute(database_url, "SELECT count(*) FROM blocks") == [(HEAD - 2 - start,)]
+
+
+@pytest.mark.parametrize("range_blocks", [4, 500])
+def test_a_chain_whose_second_file_does_not_follow_shows_nothing(
+    chain, database_url, tmp_path, range_blocks
+):
+    settings, files = open_sources(chain, database_url, tmp_path, chain.other)
+    reason = "test-00001-.*: .*block .* does not name block"
+    folder = tmp_path / "spooled"
+    with pytest.raises(SpoolFailed, match=reason):
+        backfill(settings, folder, last_block=HEAD, range_blocks=range_blocks, history=files)
+    assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]

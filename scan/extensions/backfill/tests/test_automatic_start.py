@@ -1,0 +1,113 @@
+"""The indexer fills an empty index in bulk by itself, whatever kills it meanwhile."""
+
+import sys
+
+import pytest
+import requests
+
+from scan.database.connection import Database
+from scan.extensions.backfill.resources import Estimate, TooLittleRoom, require_room
+from scan.extensions.backfill.tests.backfilling import follow
+from tests.support import forked_python
+from tests.support.database import execute
+from tests.support.indexer_process import ROOT, IndexerProcess
+from tests.support.indexing import settings_for
+from tests.support.serving import gunicorn, wait_until
+from tests.support.table_digest import digest, fresh_digest
+
+FAR = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3"}
+WITHOUT_EXTRA = """
+import sys
+sys.modules["duckdb"] = None
+from scan.commands import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def hash_of(anvil, number):
+    return str(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"])
+
+
+def printed_status(api):
+    command = [sys.executable, "-m", "scan", "status", f"--url={api}"]
+    return str(forked_python.run(command, cwd=ROOT).stdout)
+
+
+def rows(database_url):
+    return execute(database_url, "SELECT stage, cardinality(loaded) FROM bulk_backfill")
+
+
+@pytest.mark.long
+def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
+    postgres, template, database_url, scenario, tmp_path
+):
+    anvil, head = scenario.anvil, scenario.anvil.head()
+    moments = [
+        lambda: bool(rows(database_url)),
+        lambda: rows(database_url)[0][0] == "load",
+        lambda: rows(database_url)[0][1] > 3,
+    ]
+    with (
+        gunicorn(database_url) as api,
+        IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR) as process,
+    ):
+        for moment in moments:
+            wait_until(moment)
+            state = requests.get(f"{api}/readyz", timeout=30)
+            assert (state.status_code, state.json()["indexedBlock"]) == (200, None)
+            assert state.json()["backfill"]["lastBlock"] == head - 3
+            assert "bulk backfill: stage" in printed_status(api)
+            for path in ("blocks", "stats", "transactions"):
+                assert requests.get(f"{api}/api/v1/{path}", timeout=30).status_code in (200, 503)
+            process.kill()
+            process.start()
+        process.wait_for(head, hash_of(anvil, head))
+        assert "Traceback" not in process.output()
+    assert rows(database_url) == []
+    follow(settings_for(database_url, anvil.url), head)
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_without_the_extra_command_and_log_say_how_to_install_it(database_url, anvil, tmp_path):
+    command = (sys.executable, "-c", WITHOUT_EXTRA)
+    environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
+    done = forked_python.run([*command, "backfill", "chain"], cwd=ROOT, env=environment)
+    assert (done.returncode, "[bulk]'" in done.stderr) == (1, True), done.stderr
+    head = 40
+    anvil.mine(head)
+    process = IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR)
+    process.command = (*command, "index")
+    with process:
+        process.wait_for(head, hash_of(anvil, head))
+        lines = [line for line in process.output().splitlines() if "[bulk]'" in line]
+    assert len(lines) == 1, lines
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("setting", ["off", "1000000", "auto", "20 and a webhook"])
+def test_an_index_is_filled_block_after_block_where_it_is_not_far_behind_or_has_webhooks(
+    database_url, scenario, tmp_path, setting
+):
+    anvil, head = scenario.anvil, scenario.anvil.head()
+    bulk, has_webhook, _ = setting.partition(" and ")
+    if has_webhook:
+        execute(
+            database_url,
+            "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
+            " VALUES (1, '\\x01', '\\x01', 'https://example.com', '{tx}', now())",
+        )
+    environment = FAR | {"SCAN_BULK_BACKFILL": bulk, "SCAN_DATA_DIR": str(tmp_path)}
+    with IndexerProcess(database_url, anvil.url, **environment) as process:
+        process.wait_for(head, hash_of(anvil, head))
+        assert ("there are active webhooks" in process.output()) == bool(has_webhook)
+    assert rows(database_url) == [] and not (tmp_path / "bulk").exists()
+
+
+def test_too_small_a_disk_is_refused(database_url, tmp_path):
+    database = Database(database_url, statement_timeout_ms=0)
+    require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 12_000, 1.0))
+    with pytest.raises(TooLittleRoom, match="a bulk backfill needs about"):
+        require_room(database, tmp_path / "bulk" / "files", Estimate(10, 10**18, 12_000, 1.0))
+    with pytest.raises(TooLittleRoom, match="a bulk backfill needs about"):
+        require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 10**18, 1.0))
+    database.close()

@@ -1,0 +1,118 @@
+"""A bulk backfill's tables are those of the sequential indexer, by their digests."""
+
+import os
+from functools import partial
+
+import pytest
+
+from scan.commands import audit
+from scan.ethereum.block_hashing import withdrawals_root
+from scan.ethereum.client import Node
+from scan.extensions.backfill import derivation
+from scan.extensions.backfill.backfill_command import _differences
+from scan.hex import to_hex
+from scan.settings import PARTITION_ROWS
+from scan.extensions.backfill.tests.backfilling import backfill, follow
+from tests.support import auditing
+from tests.support.altered_fields import OF_HEADER, AlteredFields
+from tests.support.chain_forms.encoding import HEADER_FIELDS
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import settings_for
+from tests.support.rehashed_chain import RehashedChain
+from tests.support.table_digest import digest, fresh_digest
+
+
+# Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
+# columns. The first case in partitions.
+@pytest.mark.parametrize(
+    ("traces", "logs", "buckets", "partition_rows"),
+    [
+        ("auto", "all", 4, 100),
+        pytest.param("off", "all", 1, PARTITION_ROWS, marks=pytest.mark.long),
+        pytest.param("off", "standard", 1, PARTITION_ROWS, marks=pytest.mark.long),
+    ],
+)
+def test_tables_are_those_of_the_indexer(
+    postgres,
+    template,
+    database_url,
+    scenario,
+    tmp_path,
+    monkeypatch,
+    traces,
+    logs,
+    buckets,
+    partition_rows,
+):
+    monkeypatch.setattr(derivation, "buckets_for", lambda *_: buckets)
+    head = scenario.anvil.head()
+    settings = settings_for(
+        database_url, scenario.anvil.url, traces=traces, logs=logs, partition_rows=partition_rows
+    )
+    assert backfill(settings, tmp_path / "files", last_block=head - 3)
+    partitions = execute(
+        database_url,
+        "SELECT count(*) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid"
+        " WHERE inhparent IN ('transactions'::regclass, 'logs'::regclass)",
+    )
+    assert (partitions >= [(8,)]) == (partition_rows == 100), partitions
+    follow(settings, head)
+    fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
+    assert digest(database_url) == fresh
+    assert auditing.run(settings) == audit.EXACT
+
+
+@pytest.mark.long
+def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_ones(
+    database_url, scenario, indexed, tmp_path
+):
+    """BULK_SEED=7 alters others."""
+    seed = int(os.environ.get("BULK_SEED", "49"))
+    print(f"BULK_SEED={seed}")
+    head, url = scenario.anvil.head(), indexed.settings.database_url
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = alter = AlteredFields(url, seed, 1 / 3, OF_HEADER)
+        lying = settings_for(database_url, node.url)
+        audit = partial(_differences, Node([node.url]), lying, None)
+        assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
+    assert alter.is_met and alter.count > head / 3
+    follow(settings_for(database_url, scenario.anvil.url), head)
+    assert digest(database_url) == digest(url)
+
+
+def add_withdrawals(header):
+    """Of validators, in every third block, which the test's own node has not: to addresses that are
+    in transactions too and to others, of 0, 1 and the most that 64 bits hold."""
+    number = int(header["number"], 16)
+    withdrawals = [
+        {
+            "index": hex(2 * number + position),
+            "validatorIndex": hex(position),
+            "address": address,
+            "amount": hex((0, 1, 2**64 - 1)[(number // 3 + position) % 3]),
+        }
+        for position, address in enumerate([header["miner"], f"0x{number:040x}"])
+        if number % 3 == 0
+    ]
+    root = to_hex(withdrawals_root(withdrawals))
+    header |= {"withdrawals": withdrawals, "withdrawalsRoot": root}
+
+
+@pytest.mark.long
+def test_withdrawals_are_those_of_the_indexer(postgres, template, scenario, tmp_path):
+    head, digests = scenario.anvil.head(), []
+    first = scenario.anvil.call("eth_getBlockByNumber", "0x0", False)
+    fields = [name for name in HEADER_FIELDS if name in first]
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = RehashedChain(scenario.anvil, add_withdrawals, fields)
+        for is_bulk in (True, False):
+            with postgres.cloned(template) as url:
+                settings = settings_for(url, node.url, traces="off")
+                if is_bulk:
+                    assert backfill(settings, tmp_path / "files", last_block=head - 3)
+                follow(settings, head)
+                [(count,)] = execute(url, "SELECT count(*) FROM withdrawals")
+                digests.append((count, digest(url)))
+    assert digests[0] == digests[1]
+    assert digests[0][0] == 2 * (head // 3 + 1)

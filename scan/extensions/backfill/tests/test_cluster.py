@@ -1,0 +1,209 @@
+"""Ranges fetched by a cluster: a scheduler and workers that are killed, frozen, or late."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pyarrow import fs
+
+from scan.commands import main
+from scan.ethereum.client import Node
+from scan.extensions.backfill import cluster, range_scheduler
+from scan.extensions.backfill.block_columns import SPOOLED
+from scan.extensions.backfill.cluster import ClusterPool
+from scan.extensions.backfill.plan import CannotBackfill
+from scan.extensions.backfill.range_files import (
+    FOLDER,
+    RangeFiles,
+    RangeStore,
+    StoreFailed,
+    split,
+)
+from scan.extensions.backfill.range_scheduler import spool
+from scan.extensions.backfill.resources import Cluster
+from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
+from scan.indexer.block_rows import NO_LOGS
+from scan.indexer.chain_identity import read_identity
+from tests.fixtures import Played
+from scan.extensions.backfill.tests.dask_cluster import DaskCluster
+from tests.support.serving import wait_until
+
+UNREACHABLE = "http://127.0.0.1:9"
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+    with DaskCluster(tmp_path_factory.mktemp("dask")) as started:
+        yield started
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The URI of a bucket of S3, whose credentials are in the environment."""
+    from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    query = f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    filesystem, _ = fs.FileSystem.from_uri(f"s3://ranges?{query}&allow_bucket_creation=true")
+    filesystem.create_dir("ranges")
+    yield f"s3://ranges/chain?{query}"
+    server.stop()
+
+
+@pytest.fixture
+def tasks(scenario: Played) -> list[RangeTask]:
+    """Of a node that the workers do not reach: each has one in its environment."""
+    ranges = split(0, scenario.anvil.head(), 5)
+    return [RangeTask((UNREACHABLE,), "", "auto", NO_LOGS, blocks) for blocks in ranges]
+
+
+def chain(scenario):
+    return read_identity(Node((scenario.anvil.url,)))
+
+
+def content(files, blocks):
+    return [files.path(kind, blocks).read_bytes() for kind in SPOOLED]
+
+
+@pytest.mark.long
+def test_workers_are_killed_frozen_and_late(
+    dask, tasks, scenario, bucket, tmp_path, monkeypatch, caplog
+):
+    """The files are those that one process writes, byte by byte."""
+    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 2.0)
+    monkeypatch.setattr(range_scheduler, "LEAST_SLOW_S", 2.0)
+    environment = {"RPC_URL": scenario.anvil.url}
+    killed, frozen = (dask.add_worker(**environment) for _ in range(2))
+    pool = ClusterPool(dask.settings(bucket), chain(scenario), files := RangeFiles(tmp_path))
+    wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
+    finished = 0
+    for number, _ in enumerate(spool(pool, tasks)):
+        finished += 1
+        if number == 1:
+            killed.kill()
+            frozen.send_signal(signal.SIGSTOP)
+            dask.add_worker(**environment)
+    frozen.kill()
+    assert finished == len(tasks)
+    assert "a second worker takes them" in caplog.text
+    for number, task in enumerate(tasks[:: len(tasks) // 4]):
+        one = RangeFiles(tmp_path / f"one-{number}")
+        spool_range(task._replace(rpc_urls=(scenario.anvil.url,)), one.folder)
+        assert content(files, task.blocks) == content(one, task.blocks)
+    filesystem, folder = fs.FileSystem.from_uri(bucket)
+    assert filesystem.get_file_info(f"{folder}/{FOLDER}").type == fs.FileType.NotFound
+
+
+@pytest.mark.long
+def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scenario, tmp_path):
+    dask.add_worker(RPC_URL=scenario.anvil.url)
+    other = chain(scenario)._replace(chain_id=1)
+    pool = ClusterPool(dask.settings(str(tmp_path / "shared")), other, RangeFiles(tmp_path))
+    with pytest.raises(SpoolFailed, match=r"its node serves another chain \(worker tls://"):
+        list(spool(pool, tasks[:1]))
+
+
+@pytest.mark.long
+def test_a_scheduler_takes_nobody_without_its_certificates(dask, scenario, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
+    stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
+    plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
+    for settings in (stranger, plain):
+        with pytest.raises(SpoolFailed, match="no scheduler answers at"):
+            ClusterPool(settings, chain(scenario), RangeFiles(tmp_path))
+
+
+@pytest.mark.long
+def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_path, caplog):
+    with DaskCluster(tmp_path) as own:
+        own.add_worker()
+        tasks = [
+            RangeTask((scenario.anvil.url,), "", "auto", NO_LOGS, blocks)
+            for blocks in split(0, scenario.anvil.head(), 2)
+        ]
+        settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")
+        results = spool(ClusterPool(settings, chain(scenario), files), tasks)
+        next(results)
+        own.kill_scheduler()
+        with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):
+            list(results)
+    assert not [record for record in caplog.records if record.name.startswith("scan.")]
+
+
+@pytest.fixture
+def stored(tasks: list[RangeTask], scenario: Played, tmp_path: Path) -> tuple[RangeStore, str]:
+    """A range in a folder that is shared, and its digest; its files are in `written`."""
+    store = RangeStore(str(tmp_path / "shared"))
+    store.make()
+    written = RangeFiles(tmp_path / "written")
+    spool_range(tasks[1]._replace(rpc_urls=(scenario.anvil.url,)), written.folder)
+    return store, store.put(written, tasks[1].blocks)
+
+
+def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_path):
+    """The same range stored twice is stored once."""
+    (store, digest_), blocks = stored, tasks[1].blocks
+    written, files, incoming = (RangeFiles(tmp_path / name) for name in ("written", "a", "b"))
+    [archive] = (tmp_path / "shared" / FOLDER).iterdir()
+    content_ = archive.read_bytes()
+
+    def refusal(its_digest=digest_, its_blocks=blocks):
+        with pytest.raises(StoreFailed) as error:
+            store.take(files, its_blocks, its_digest, incoming.folder)
+        assert not files.folder.exists() and not incoming.folder.exists()
+        return str(error.value)
+
+    for altered in (content_[:-1] + b"x", b""):
+        archive.write_bytes(altered)
+        assert refusal() == "the archive is not what its worker has written"
+    archive.unlink()
+    assert "No such file" in refusal()
+    assert [store.put(written, blocks), store.put(written, blocks)] == [digest_] * 2
+    assert [path.name for path in archive.parent.iterdir()] == [archive.name]
+    whole = RangeFiles(tmp_path / "whole")
+    whole.folder.mkdir()
+    store.take(whole, blocks, digest_, incoming.folder)
+    assert content(whole, blocks) == content(written, blocks)
+    other = tasks[2].blocks
+    for kind in SPOOLED:
+        written.path(kind, blocks).rename(written.path(kind, other))
+    digest_ = store.put(written, other)
+    assert refusal(digest_, other) == "the files do not have the rows and columns of their range"
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("tls://10.0.0.1:8786", "needs --tls-ca-file, --tls-cert and --tls-key"),
+        ("tcp://10.0.0.1:8786", "whoever reaches this scheduler runs code here: use tls://"),
+        ("tcp://127.0.0.1.example.com:8786", "use tls://"),
+        *((text, "must be an address such as tls://host:8786") for text in ("10.0.0.1:8786", "x")),
+        *((f"{text}", "must be") for text in ("tls://host", "tls://:1", "ucx://h:1", "tls://h:x")),
+    ],
+)
+def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address, reason):
+    with pytest.raises(CannotBackfill) as error:
+        Cluster.of(address, "/shared", (None, None, None))
+    assert reason in str(error.value)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
+def test_a_scheduler_of_this_machine_needs_no_certificates(host):
+    files = ("ca", "certificate", "key")
+    assert Cluster.of(f"tcp://{host}:1", "/s", files) == (f"tcp://{host}:1", "/s", "", "", "")
+    assert Cluster.of("tls://h:1", "/s", files)[2:] == files
+
+
+@pytest.mark.check
+def test_the_command_refuses_a_cluster_without_storage(capsys):
+    assert main(["backfill", "chain", "--cluster=tcp://127.0.0.1:1"]) == 1
+    assert "--cluster needs --files" in capsys.readouterr().err
+    with pytest.raises(StoreFailed, match="set AWS_ACCESS_KEY_ID"):
+        RangeStore("s3://key:secret@bucket/folder")

@@ -1,0 +1,131 @@
+"""Processes that write the files of ranges and are killed, or frozen, or whose ranges fail.
+
+Each process of a pool imports the module of its work: this one imports little.
+"""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+
+import psutil
+import pytest
+
+from scan.extensions.backfill import range_scheduler
+from scan.extensions.backfill.block_columns import SPOOLED
+from scan.extensions.backfill.range_files import INCOMING, RangeFiles, split
+from scan.extensions.backfill.range_scheduler import spool
+from scan.extensions.backfill.spool import RangeTask, SpoolFailed
+from scan.extensions.backfill.worker_pool import WorkerPool
+from scan.indexer.block_rows import NO_LOGS
+from tests.support.indexer_process import PATIENCE_S, ROOT
+from tests.support.serving import wait_until
+
+RANGES = split(0, 19, 10)
+TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
+
+
+def _write(task, folder):
+    """As spool_range(), but for what is in the files."""
+    for kind in SPOOLED:
+        path = RangeFiles(folder).path(kind, task.blocks)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    return 7
+
+
+def _end_once(marker, signal_, task, folder):
+    """In a worker: end or freeze it the first time."""
+    try:
+        marker.touch(exist_ok=False)
+    except FileExistsError:
+        return _write(task, folder)
+    os.kill(os.getpid(), signal_)
+    return _write(task, folder)
+
+
+def _kill_always(_, __):
+    os.kill(os.getpid(), signal.SIGKILL)
+    return 0
+
+
+def _fail(_, __):
+    raise ValueError("no such block")
+
+
+def _wait(_, folder):
+    folder.mkdir(parents=True)
+    time.sleep(PATIENCE_S)
+    return 0
+
+
+def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path):
+    files = RangeFiles(tmp_path)
+    pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGKILL))
+    assert list(spool(pool, TASKS)) == [7, 7]
+    assert all(map(files.has, RANGES)) and not (tmp_path / INCOMING).exists()
+
+
+def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
+    """Before it has a range, so that its pool is given up."""
+    files = RangeFiles(tmp_path)
+    results = spool(WorkerPool(1, files, _write), TASKS)
+    killed = set()
+
+    def kill_the_first():
+        while len(killed) < 2:
+            for worker in multiprocessing.active_children():
+                if worker.pid not in killed:
+                    worker.kill()
+                    killed.add(worker.pid)
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=kill_the_first)
+    thread.start()
+    assert list(results) == [7, 7]
+    thread.join()
+    assert all(map(files.has, RANGES))
+
+
+def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 0.3)
+    files = RangeFiles(tmp_path)
+    pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
+    assert list(spool(pool, TASKS)) == [7, 7]
+    assert "blocks 0 to 9 take long (0 s); a second worker takes them" in caplog.text
+    assert "key" not in caplog.text
+    assert all(map(files.has, RANGES)) and not multiprocessing.active_children()
+
+
+def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path, monkeypatch):
+    monkeypatch.setattr(range_scheduler, "MAX_LOSSES", 2)
+    with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
+        list(spool(WorkerPool(1, RangeFiles(tmp_path), _kill_always), TASKS))
+    with pytest.raises(SpoolFailed, match="no such block"):
+        list(spool(WorkerPool(1, RangeFiles(tmp_path), _fail), TASKS))
+
+
+@pytest.mark.long
+def test_workers_end_when_the_main_process_is_killed(tmp_path):
+    program = (
+        "from pathlib import Path; import sys\n"
+        "from scan.extensions.backfill.tests.test_worker_pool import *\n"
+        "from scan.extensions.backfill.tests.test_worker_pool import _wait\n"
+        "if __name__ == '__main__':\n"
+        "    list(spool(WorkerPool(2, RangeFiles(Path(sys.argv[1])), _wait), TASKS))\n"
+    )
+    path = tmp_path / "main.py"
+    path.write_text(program)
+    with subprocess.Popen(
+        [sys.executable, path, tmp_path], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    ) as main:
+        wait_until(lambda: len(list((tmp_path / INCOMING).glob("*"))) == 2)
+        workers = psutil.Process(main.pid).children(recursive=True)
+        main.kill()
+        assert len(workers) >= 2
+        _, alive = psutil.wait_procs(workers, PATIENCE_S)
+    assert not alive

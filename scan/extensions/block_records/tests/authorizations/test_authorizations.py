@@ -1,0 +1,322 @@
+"""EIP-7702: which authorizations took effect, as the node's state has it."""
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.ethereum.block_validation import contradicting_fields
+from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
+from scan.extensions.backfill.tests.backfilling import backfill, follow
+from tests.support import auditing
+from tests.support.anvil import ZERO, Anvil
+from tests.support.authorizations import (
+    CHAIN_ID,
+    FAILING,
+    IDLE,
+    MAKER,
+    authorize,
+    delegate_of,
+    delegates_of,
+    new_account,
+    nonce_of,
+    place_codes,
+    send,
+    with_high_s,
+)
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing, index_apart, settings_for
+from tests.support.lists import Listed, by_links
+from tests.support.scenario.transactions import key_of
+from tests.support.table_digest import digest
+
+SEED, BLOCKS = 7, 30
+ALICE, BOB = key_of(1), key_of(2)  # with coin
+FRESH = new_account(1)
+TRACED = "block_records,internal_transfers"
+EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
+
+
+class Delegations(NamedTuple):
+    node: Anvil
+    url: str
+    client: FlaskClient
+
+
+def play(node):
+    """Blocks at random: authorizations right and wrong, alone and together, sponsored and not,
+    calls of delegating accounts that create contracts, and their own transactions."""
+    choice = random.Random(SEED)
+    place_codes(node)
+    for _ in range(BLOCKS):
+        authority = choice.choice(EVERYBODY)
+        nonce = nonce_of(node, authority)
+        has_coin = authority in (ALICE, BOB)
+        sender = authority if has_coin and choice.random() < 0.3 else key_of(0)
+        nonce += sender is authority
+        signed = [
+            authorize(
+                authority,
+                choice.choice((MAKER, MAKER, IDLE, FAILING, ZERO)),
+                max(nonce + place + choice.choice((0, 0, 0, 1, -1)), 0),
+                choice.choice((CHAIN_ID, CHAIN_ID, 0, 1)),
+            )
+            for place in range(choice.randrange(1, 4))
+        ]
+        if choice.random() < 0.1:
+            signed.append(with_high_s(signed[0]))
+        send(node, signed, to=authority.address, sender=sender)
+        if choice.random() < 0.5:
+            called = choice.choice(EVERYBODY)
+            send(node, [], to=called.address, sender=key_of(3))
+        if choice.random() < 0.2:
+            send(node, [], to=IDLE, sender=BOB) if sender is not BOB else None
+        node.mine()
+
+
+@contextmanager
+def played(postgres, template):
+    with Anvil() as node, postgres.cloned(template) as url:
+        play(node)
+        settings = Indexing(url, node.url).run_until(node.head()).settings
+        yield Delegations(node, url, create_app(settings).test_client())
+
+
+@pytest.fixture(scope="module")
+def delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+    with played(postgres, template) as chain:
+        yield chain
+
+
+@pytest.fixture
+def own_delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+    with played(postgres, template) as chain:
+        yield chain
+
+
+def rows(url):
+    return [
+        row for (row,) in execute(url, "SELECT to_jsonb(a) FROM authorizations a ORDER BY ordinal")
+    ]
+
+
+def assert_as_the_node_has_it(node, url):
+    """After every block each account delegates to whom its last valid authorization says."""
+    in_effect = dict.fromkeys((account.address.lower() for account in EVERYBODY), ZERO)
+    by_block = {}
+    for row in rows(url):
+        by_block.setdefault(row["block_number"], []).append(row)
+    expected = {}
+    for number in range(node.head() + 1):
+        for row in by_block.get(number, ()):
+            assert row["is_valid"] is not None
+            if row["is_valid"]:
+                in_effect["0x" + row["authority"][2:]] = "0x" + row["delegate"][2:]
+        expected |= {(account, number): delegate for account, delegate in in_effect.items()}
+    of_node = delegates_of(node, list(expected))
+    assert dict(zip(expected, of_node, strict=True)) == expected
+
+
+def test_delegations_are_those_of_the_node(delegations):
+    node, url, _ = delegations
+    assert_as_the_node_has_it(node, url)
+    stored = rows(url)
+    outcomes = {(row["is_valid"], row["fault"], row["authority_nonce"] is None) for row in stored}
+    assert outcomes == {
+        (True, None, False),
+        (False, None, False),
+        (False, "wrong_chain", True),
+        (False, "invalid_signature", True),
+    }
+    created = "SELECT count(*) FROM internal_transfers WHERE type = 1"
+    assert execute(url, created)[0][0] > 0
+
+
+def listed(client, **filters):
+    """The whole list, a few at a time."""
+    whole = Listed("/authorizations", "authorizations", is_counted=False)
+    return by_links(client, whole, **filters)
+
+
+def as_signed(node, record):
+    """The same entry as the node has it."""
+    sent = node.call("eth_getTransactionByHash", record["transactionHash"])
+    return dict(sent["authorizationList"][record["authorizationIndex"]])
+
+
+def test_lists_have_what_was_signed_and_what_became_of_it(delegations):
+    node, url, client = delegations
+    every = listed(client)
+    assert len(every) == len(rows(url)) > 40
+    assert listed(client, orderBy="asc") == every[::-1]
+    for record in every:
+        signed = as_signed(node, record)
+        for name in ("yParity", "nonce", "chainId"):
+            assert int(record[name]) == int(signed[name], 16)
+        assert int(record["r"], 16) == int(signed["r"], 16)
+        assert int(record["s"], 16) == int(signed["s"], 16)
+        assert record["delegate"] == signed["address"].lower()
+        assert (record["invalidReason"] is None) == record["valid"]
+    for valid in ("true", "false"):
+        found = listed(client, valid=valid)
+        assert found == [record for record in every if record["valid"] is (valid == "true")]
+    for hash_ in {record["transactionHash"] for record in every}:
+        own = [record for record in every if record["transactionHash"] == hash_]
+        assert listed(client, transaction=hash_) == own
+        detail = client.get(f"/api/v1/transactions/{hash_}").json
+        assert detail["type"] == 4
+        assert (detail["authorizations"], detail["authorizationCount"]) == (own[::-1], len(own))
+    assert listed(client, transaction="0x" + 64 * "7") == []
+    other = node.call("eth_getBlockByNumber", "0x1", True)["transactions"][-1]["hash"]
+    assert ("authorizations" in client.get(f"/api/v1/transactions/{other}").json) == (
+        other in {record["transactionHash"] for record in every}
+    )
+
+
+def test_a_delegating_account_is_shown_as_one(delegations):
+    """Each delegation has until the next one begins, and the last one is what its code is now."""
+    node, _, client = delegations
+    contract = client.get(f"/api/v1/addresses/{MAKER}").json
+    assert "delegate" not in contract
+    for account in EVERYBODY:
+        address = account.address.lower()
+        own = listed(client, authority=address, valid="true", orderBy="asc")
+        ends = [record["untilBlock"] for record in own]
+        assert ends == [record["blockNumber"] for record in own[1:]] + [None] != [None]
+        assert own[-1]["delegate"] == delegate_of(node, address, node.head())
+        for number in (1, node.head() // 2, node.head()):
+            delegate = delegate_of(node, address, number)
+            shown = client.get(f"/api/v1/addresses/{address}?block={number}").json
+            assert shown["isContract"] is False
+            assert shown.get("delegate", ZERO) == delegate
+        [summary] = client.get(f"/api/v1/addresses?addresses={address}").json["addresses"]
+        assert (summary["isContract"], summary.get("delegate", ZERO)) == (False, delegate)
+        page = client.get(f"/address/{address}").text
+        assert ("Delegating account" in page) == (delegate != ZERO)
+        assert ("Delegates to" in page) == (delegate != ZERO)
+        tab = client.get(f"/address/{address}?tab=delegations")
+        assert tab.status_code == 200 and "in effect" in tab.text
+    newest = listed(client)[0]
+    page = client.get(f"/tx/{newest['transactionHash']}").text
+    assert "<h2>Authorizations</h2>" in page and "EIP-7702" in page
+
+
+def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
+    def contradiction(**changes):
+        [(block, receipts)] = BlockSource(Node([delegations.node.url])).raw_blocks(1, 1)
+        for transaction in block.transactions:
+            for entry in transaction.authorizationList or ():
+                entry.update(changes)
+        return contradicting_fields(block, receipts)
+
+    assert contradiction() == ""
+    for changes in (
+        {"address": "0x" + 40 * "7"},
+        *({name: "0x77"} for name in ("chainId", "nonce", "r", "s")),
+        {"yParity": "0x7"},
+    ):
+        assert contradiction(**changes).endswith(" and transactionsRoot"), changes
+
+
+def test_what_was_not_traced_is_not_guessed(delegations, postgres, template):
+    """Code that runs in an account's name may create contracts, which grow its nonce unseen; also
+    before the first block of an index that begins later."""
+    node = delegations.node
+    with postgres.cloned(template) as traced, postgres.cloned(template) as url:
+        Indexing(traced, node.url).run_until(node.head())
+        known = {row["ordinal"]: row for row in rows(traced)}
+        Indexing(url, node.url, traces="off").run_until(node.head())
+        for row in rows(url):
+            assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
+        [(unknown,)] = execute(url, "SELECT count(*) FROM authorizations WHERE is_valid IS NULL")
+        assert 0 < unknown < len(known) // 2
+    with postgres.cloned(template) as url:
+        Indexing(url, node.url, start_block=node.head() // 2).run_until(node.head())
+        stored = rows(url)
+        for row in stored:
+            assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
+        assert {row["is_valid"] for row in stored} == {None, True, False}
+
+
+def test_what_an_untraced_block_created_before_an_authorization_is_not_guessed(
+    anvil, postgres, template
+):
+    """Between two authorizations of one block, code creates a contract in the account's name."""
+    place_codes(anvil)
+    for nonce, delegate in enumerate((MAKER, IDLE)):
+        signed = [authorize(FRESH, delegate, nonce)]
+        send(anvil, signed, to=FRESH.address, sender=key_of(3), nonce=nonce)
+    anvil.mine()
+    for traces, second in (("auto", False), ("off", None)):
+        with postgres.cloned(template) as url:
+            Indexing(url, anvil.url, traces=traces).run_until(anvil.head())
+            assert [row["is_valid"] for row in rows(url)] == [True, second], traces
+
+
+def test_without_traces_the_nonce_of_an_account_that_does_not_delegate_is_known(
+    anvil, database_url
+):
+    for authority, delegate, nonce in ((FRESH, ZERO, 0), (ALICE, MAKER, 0), (FRESH, ZERO, 1)):
+        send(anvil, [authorize(authority, delegate, nonce)], sender=key_of(3))
+        anvil.mine()
+        Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+    assert [row["is_valid"] for row in rows(database_url)] == [True, True, True]
+
+
+@pytest.mark.long
+def test_what_was_missed_while_the_extension_was_off_is_not_guessed(postgres, template):
+    with Anvil() as node, postgres.cloned(template) as url, postgres.cloned(template) as whole:
+        for extensions in (TRACED, "none", TRACED):
+            play(node)
+            index_apart(url, node, extensions)
+        Indexing(whole, node.url).run_until(node.head())
+        known = {row["ordinal"]: row["is_valid"] for row in rows(whole)}
+        stored = {row["ordinal"]: row["is_valid"] for row in rows(url)}
+        older = {ordinal: valid for ordinal, valid in stored.items() if ordinal >> 20 <= BLOCKS}
+        since = {ordinal: stored[ordinal] for ordinal in stored.keys() - older.keys()}
+        assert all(known[ordinal] == valid for ordinal, valid in older.items())
+        assert all(valid in (None, known[ordinal]) for ordinal, valid in since.items())
+        assert {None, True, False} == set(since.values())
+        settings = settings_for(url, node.url)
+        assert auditing.run(settings, node=True) == 0
+        client = create_app(settings).test_client()
+        for account in EVERYBODY:
+            shown = client.get(f"/api/v1/addresses/{account.address}").json
+            assert shown.get("delegate") in (None, delegate_of(node, account.address, node.head()))
+
+
+@pytest.mark.long
+def test_bulk_reorganisations_and_the_audit_agree(own_delegations, postgres, template, tmp_path):
+    node, whole, _ = own_delegations
+    head = node.head()
+    assert auditing.run(settings_for(whole, node.url), node=True) == 0
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, node.url)
+        assert backfill(settings, tmp_path / "files", last_block=head - BLOCKS // 2)
+        follow(settings, head)
+        assert digest(url) == digest(whole)
+        client = create_app(settings).test_client()
+        several = next(r for r in listed(client) if r["authorizationIndex"] > 0)
+        query = {"transaction": several["transactionHash"], "limit": 1}
+        page = client.get("/api/v1/authorizations", query_string=query).json
+        node.reorganise(BLOCKS // 3)
+        send(node, [authorize(ALICE, IDLE, nonce_of(node, ALICE))])
+        node.mine()
+        follow(settings, head + 1)
+        assert_as_the_node_has_it(node, url)
+        assert rows(url)[-1]["is_valid"]
+        query["cursor"] = page["next"]  # of a transaction that was taken back
+        refused = client.get("/api/v1/authorizations", query_string=query)
+        assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
+        with postgres.cloned(template) as fresh:
+            Indexing(fresh, node.url).run_until(head + 1)
+            assert digest(url) == digest(fresh)
+        execute(url, "UPDATE authorizations SET is_valid = NOT is_valid WHERE fault IS NULL")
+        assert auditing.run(settings) == 1
+        assert auditing.run(settings, repair=True) == 0
+        assert_as_the_node_has_it(node, url)

@@ -1,0 +1,27 @@
+"""How PostgreSQL finds the blocks of a day's producers: by an index, whatever else there is."""
+
+from scan.extensions.block_records.tests.earnings.test_earnings import rows_of
+from tests.support.database import execute
+from tests.support.explain import explained
+
+
+def test_a_page_reads_the_blocks_of_its_days_by_an_index(postgres, seeded_template, monkeypatch):
+    monkeypatch.setattr("scan.extensions.block_records.queries.MOST_DAYS", 2)
+    with postgres.cloned(seeded_template) as url, explained(url) as service:
+        [(blocks,)] = execute(url, "SELECT count(*) FROM blocks")
+        execute(url, "UPDATE daily_stats SET first_block = 600")
+        execute(
+            url,
+            "INSERT INTO daily_stats SELECT (json_populate_record(s, json_build_object("
+            "'day', s.day - n, 'first_block', 600 - 100 * n, 'last_block', 699 - 100 * n))).*"
+            " FROM daily_stats s, generate_series(1, 6) n",
+        )
+        for path in ("?limit=1", "?limit=100", "?miner=0x" + 40 * "0"):
+            [plan], _ = service.plans(f"/api/v1/stats/earnings{path}")
+            plan.require_indexes(small={"chain", "daily_stats", "credits", "retention"})
+            assert plan.buffers < blocks
+        every = rows_of(service.client, 100)
+        assert rows_of(service.client, 7) == every
+        assert (
+            sum(row["blocks"] for row in every) == blocks and every[-1]["date"] < every[0]["date"]
+        )

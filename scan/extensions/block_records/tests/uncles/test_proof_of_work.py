@@ -1,0 +1,185 @@
+"""Ethereum before Byzantium: uncles, rewards, and receipts that do not say what failed.
+
+Blocks, hashes and roots are anvil's with `--hardfork homestead`; tests/support/mined_chain.py adds
+what a node of that time returns besides.
+"""
+
+import json
+from typing import NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.ethereum.token_metadata import in_units
+from scan.indexer.block_source import BlockSource
+from scan.extensions.backfill.tests.backfilling import backfill, follow
+from tests.support import auditing
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.indexing import Indexing, settings_for
+from tests.support.kept_answers import kept_answers
+from tests.support.mined_chain import REWARD, MinedChain
+from tests.support.table_digest import digest
+
+TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
+PAYER = f"0x{0xFA:040x}"  # sends all that it gets on
+POOR = f"0x{0xAA:040x}"
+MINERS = [f"0x{n:02x}" + "11" * 19 for n in (1, 2)]
+UNCLE_MINERS = [f"0x{n:02x}" + "22" * 19 for n in (1, 2)]
+UNCLES = {4: [(1, UNCLE_MINERS[0])], 6: [(2, UNCLE_MINERS[0]), (1, UNCLE_MINERS[1])]}
+BLOCKS = 8
+SIGNS = {"in": 1, "out": -1, "self": 0}
+
+
+class Mined(NamedTuple):
+    node: FaultyNode
+    chain: MinedChain
+    url: str
+    client: FlaskClient
+    failed: list[str]  # hashes of transactions
+
+
+def play(node):
+    node.call("anvil_setCode", TRAP, "0xfe")
+    node.call("anvil_setCode", PAYER, f"0x60006000600060003473{POOR[2:]}61c350f100")
+    failed = []
+    for number in range(1, BLOCKS):
+        node.call("anvil_setCoinbase", MINERS[number % 2])
+        failed.append(node.send(node.accounts[0], TRAP, value=number, gasPrice=10**10))
+        node.send(node.accounts[1], PAYER, value=number, gasPrice=10**10)
+        node.send(node.accounts[2], POOR, value=number, gasPrice=10**10)
+        failed.append(node.send(node.accounts[3], None, data="0xfe", value=7, gasPrice=10**10))
+        node.mine()
+    node.mine()
+    return failed
+
+
+@pytest.fixture(scope="module")
+def mined(postgres, template, tmp_path_factory):
+    with (
+        Anvil("--chain-id", "1", hardfork="homestead") as anvil,
+        FaultyNode(anvil.url) as node,
+        kept_answers(node.url, tmp_path_factory.mktemp("answers")),
+        postgres.cloned(template) as url,
+    ):
+        failed = play(anvil)
+        node.fault = chain = MinedChain(anvil, UNCLES, BLOCKS)
+        settings = Indexing(url, node.url).run_until(BLOCKS).settings
+        yield Mined(node, chain, url, create_app(settings).test_client(), failed)
+
+
+def test_every_history_adds_up_to_the_balance(mined):
+    types = {}
+    for (address,) in execute(mined.url, "SELECT address FROM addresses"):
+        holder = f"0x{bytes(address).hex()}"
+        page = mined.client.get(f"/api/v1/addresses/{holder}/history?limit=100").json
+        rows = page["history"]
+        balance = mined.chain.node.call("eth_getBalance", holder, "latest")
+        expected = int(balance, 16) + mined.chain.earned(holder, "latest")
+        assert sum(SIGNS[r["direction"]] * int(r["amount"]) for r in rows) == expected, holder
+        assert (page["complete"], page["reason"], page["total"]) == (True, None, len(rows))
+        types[holder] = {row["type"] for row in rows}
+    assert types[MINERS[0]] == {"mining_reward", "block_reward"}
+    assert types[UNCLE_MINERS[0]] == {"uncle_reward"}
+    assert types[POOR] == {"internal_transfer", "transaction"}
+
+
+def test_what_failed_is_known_by_traces(mined):
+    for hash_ in mined.failed:
+        record = mined.client.get(f"/api/v1/transactions/{hash_}").json
+        assert (record["status"], record["contractAddress"]) == (False, None)
+    totals = execute(mined.url, "SELECT count(*), count(*) FILTER (WHERE status) FROM transactions")
+    assert totals == [(4 * (BLOCKS - 1), 2 * (BLOCKS - 1))]
+
+
+def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
+    """In Etherscan's form; the genesis block may be of another day."""
+    [(day,)] = execute(mined.url, "SELECT max(day)::text FROM daily_stats")
+    asked = {"module": "stats", "startdate": day, "enddate": day}
+    amounts = {False: 0, True: 0}
+    for _, address, amount in mined.chain.rewards:
+        amounts[address in UNCLE_MINERS] += amount
+    for action, values in {
+        "dailyblockrewards": {"blockRewards_Eth": in_units(sum(amounts.values()))},
+        "dailyuncleblkcount": {
+            "uncleBlockCount": sum(map(len, UNCLES.values())),
+            "uncleBlockRewards_Eth": in_units(amounts[True]),
+        },
+    }.items():
+        [row] = mined.client.get("/api", query_string={**asked, "action": action}).json["result"]
+        assert {name: row[name] for name in values} == values
+
+
+def test_a_block_lists_its_uncles_and_rewards(mined):
+    for header in mined.chain.headers[1:]:
+        number = int(header["number"], 16)
+        record = mined.client.get(f"/api/v1/blocks/{number}").json
+        uncles = UNCLES.get(number, [])
+        assert int(record["miningReward"]) == REWARD + len(uncles) * REWARD // 32
+        assert ("uncles" in record) == bool(uncles)
+        for uncle, (distance, miner), sent in zip(
+            record.get("uncles", []), uncles, mined.chain.uncles[number], strict=True
+        ):
+            assert (uncle["number"], uncle["miner"]) == (number - distance, miner)
+            assert uncle["hash"] == sent["hash"]
+            assert int(uncle["reward"]) == REWARD * (8 - distance) // 8
+            assert uncle["hash"] in mined.client.get(f"/block/{number}").text
+    assert not {"uncles", "miningReward"} & mined.client.get("/api/v1/blocks/0").json.keys()
+
+
+def test_the_audit_finds_no_difference(mined):
+    assert auditing.run(settings_for(mined.url, mined.node.url), node=True) == 0
+
+
+@pytest.mark.long
+def test_bulk_and_reorganisations_agree(mined, postgres, template, tmp_path):
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, mined.node.url)
+        assert backfill(settings, tmp_path / "files", last_block=BLOCKS - 3)
+        follow(settings, BLOCKS)
+        assert digest(url) == digest(mined.url)
+    with postgres.cloned(template) as url, FaultyNode(mined.chain.node.url) as fork:
+        others = {**UNCLES, 5: [(3, UNCLE_MINERS[1])]}
+        fork.fault = MinedChain(mined.chain.node, others, BLOCKS - 1)
+        Indexing(url, fork.url).run_until(BLOCKS - 1)
+        fork.fault = mined.chain
+        Indexing(url, fork.url).run_until(BLOCKS)
+        assert digest(url) == digest(mined.url)
+
+
+def lying(alter, chain):
+    def reply(calls, forward):
+        answers = json.loads(json.dumps(chain(calls, forward).body))
+        for call, answer in zip(calls, answers, strict=True):
+            alter(call["method"], answer)
+        return Reply(body=answers)
+
+    return reply
+
+
+def other_miner(method, answer):
+    if method == "eth_getUncleByBlockHashAndIndex":
+        answer["result"]["miner"] = TRAP
+
+
+def no_uncles(method, answer):
+    if method == "eth_getBlockByNumber" and answer["result"]["number"] == "0x6":
+        answer["result"]["uncles"] = []
+
+
+@pytest.mark.parametrize("alter", [other_miner, no_uncles])
+def test_a_block_whose_uncles_are_not_those_of_its_hash_is_refused(mined, alter):
+    """Another node is asked first; the blocks before it are indexed."""
+    true = BlockSource(Node([mined.node.url])).blocks(3, 6)
+    with FaultyNode(mined.chain.node.url) as node:
+        node.fault = lying(alter, mined.chain)
+        assert BlockSource(Node([node.url, mined.node.url])).blocks(3, 6) == true
+        alone = BlockSource(Node([node.url]))
+        first = 4 if alter == other_miner else 6  # the first block that has uncles, or lacks them
+        assert alone.blocks(3, 6) == true[: first - 3]
+        with pytest.raises(MalformedBlock, match="uncles and sha3Uncles"):
+            alone.blocks(first, 6)

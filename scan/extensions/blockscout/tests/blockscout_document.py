@@ -1,0 +1,46 @@
+"""The table of Blockscout's paths in docs/compatible.md, which
+`python -m scan.extensions.blockscout.tests.blockscout_document` writes."""
+
+import re
+from collections import defaultdict
+
+from scan.extensions.blockscout.routing import STATS_PREFIX, answered_paths, refused_paths
+from tests.support.serving import ROOT
+
+DOCUMENT = ROOT / "docs" / "compatible.md"
+BEGIN = "<!-- generated from scan/extensions/blockscout/paths.toml -->"
+END = "<!-- end -->"
+SAME, NOT_ANSWERED = "as at Blockscout", "not answered: "
+
+
+def whole():
+    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    rows = "".join(f"|{paths}|{remark}|\n" for remark, paths in _rows())
+    table = f"|Path|Answer|\n|---|---|\n{rows}"
+    return f"{head}{BEGIN}\n\n{table}\n{END}{rest.partition(END)[2]}"
+
+
+def _rows():
+    """Yield what is said of paths, and those paths: what has no differences first."""
+    by_remark = defaultdict(list)
+    by_remark[SAME] = []
+    for path, answered in answered_paths().items():
+        if not path.startswith(STATS_PREFIX):
+            method = "" if answered.method == "GET" else f"{answered.method} "
+            by_remark[answered.differs or SAME].append(f"{method}{path}")
+    for path, reason in refused_paths().items():
+        by_remark[f"{NOT_ANSWERED}{reason}"].append(path)
+    for remark, paths in by_remark.items():
+        named = paths if not remark.startswith(NOT_ANSWERED) else [*_families(paths)]
+        yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in named)
+
+
+def _families(paths):
+    """Yield the paths that are below no other of them, marked where others are below."""
+    for path in paths:
+        if not any(path.startswith(f"{other}/") for other in paths):
+            yield f"{path}{'/…' if any(p.startswith(f'{path}/') for p in paths) else ''}"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(whole(), encoding="utf-8")

@@ -1,0 +1,222 @@
+"""The list of all activities by filters, beside what the chain's rows say."""
+
+import csv
+import io
+import random
+
+import pytest
+
+from scan.extensions.blockscout import activity_pages
+from scan.extensions.blockscout.activity_pages import ActivityFilter, Chosen
+from scan.extensions.blockscout.address_and_token_objects import TokenObjects
+from scan.extensions.blockscout.tests.test_responses import most
+from tests.support.truth import Truth
+
+PATH = "/advanced-filters"
+NATIVE_TYPES = {"coin_transfer", "contract_interaction", "contract_creation"}
+
+
+class Expected:
+    """All activities of a chain, the newest first, and what filters choose among them."""
+
+    def __init__(self, truth):
+        index = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+        rows = [
+            *((*index[t["hash"]], 2, 0, 0, t) for t in truth.transactions),
+            *(
+                (*index[t["transactionHash"]], 1, t["logIndex"], t["batchIndex"], t)
+                for t in truth.token_transfers
+            ),
+            *(
+                (*index[t["transactionHash"]], 0, t["transferIndex"], 0, t)
+                for t in truth.internal_transfers
+            ),
+        ]
+        self.rows = sorted(rows, key=lambda row: row[:5], reverse=True)
+
+    def keys(self, choose):
+        return [key(*row[:5], row[5]) for row in self.rows if choose(row[2], row[5])]
+
+
+def key(block, transaction, rank, one, two, row):
+    of_transfer = (one, two) if rank == 1 else (None, None)
+    return (transaction_of(row), *of_transfer, one if rank == 0 else None)
+
+
+def transaction_of(row):
+    return str(row.get("transactionHash") or row["hash"])
+
+
+def shown_key(item):
+    names = ("token_transfer_index", "token_transfer_batch_index", "internal_transaction_index")
+    return (item["hash"], *(item[name] for name in names))
+
+
+def recipient(row):
+    """Internal creations have no recipient in Blockscout's form."""
+    return None if row.get("type") in ("create", "create2") else row["toAddress"]
+
+
+@pytest.fixture(scope="module")
+def expected(truth: Truth) -> Expected:
+    return Expected(truth)
+
+
+def keys(ask, **parameters):
+    return [shown_key(item) for item in ask.rows(PATH, **parameters)]
+
+
+def test_all_activities_are_listed_once_whatever_the_page_size(ask, expected):
+    whole = expected.keys(lambda rank, row: True)
+    assert len(whole) > 1000
+    assert keys(ask) == keys(ask, items_count=100) == whole
+    assert keys(ask, items_count=7) == whole
+
+
+def test_the_history_of_an_address_is_as_its_rows_say(ask, truth, expected):
+    """As Blockscout's MCP server asks for it."""
+    for person in [most(truth, "txCount"), *random.Random(5).sample(sorted(truth.addresses), 6)]:
+        require_history(ask, expected, person)
+
+
+def require_history(ask, expected, person):
+    asked = {
+        "to_address_hashes_to_include": person,
+        "from_address_hashes_to_include": person,
+        "age_from": "1970-01-01T00:00:00.00Z",
+    }
+    own = expected.keys(lambda _, row: person in (row["fromAddress"], recipient(row)))
+    assert keys(ask, **asked) == own
+    sent = expected.keys(lambda _, row: person == row["fromAddress"])
+    assert keys(ask, from_address_hashes_to_include=person) == sent
+    received = expected.keys(lambda _, row: person == recipient(row))
+    assert keys(ask, to_address_hashes_to_include=person) == received
+    to_self = expected.keys(lambda _, row: person == row["fromAddress"] == recipient(row))
+    assert keys(ask, **asked, address_relation="and") == to_self
+    others = expected.keys(lambda _, row: person != row["fromAddress"])
+    assert keys(ask, from_address_hashes_to_exclude=person, items_count=100) == others
+
+
+def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected):
+    only_tokens = expected.keys(lambda rank, row: rank == 1 and row["tokenType"] == "BEP20")
+    assert keys(ask, transaction_types="ERC-20", items_count=100) == only_tokens != []
+    created = expected.keys(lambda rank, row: rank != 1 and recipient(row) is None)
+    assert keys(ask, transaction_types="contract_creation", items_count=100) == created != []
+    paid = expected.keys(lambda rank, row: rank != 1 and row["value"] != "0")
+    assert keys(ask, transaction_types="COIN_TRANSFER", items_count=100) == paid != []
+    token = max(truth.tokens, key=lambda token: token["holderCount"])["address"]
+    of_token = expected.keys(lambda rank, row: rank == 1 and row["tokenAddress"] == token)
+    assert keys(ask, token_contract_address_hashes_to_include=token) == of_token != []
+    without = expected.keys(lambda rank, row: rank != 1 or row["tokenAddress"] != token)
+    assert keys(ask, token_contract_address_hashes_to_exclude=token, items_count=100) == without
+    native = expected.keys(lambda rank, row: rank != 1)
+    assert keys(ask, token_contract_address_hashes_to_include="native", items_count=100) == native
+    method = "0xa9059cbb"
+    called = {t["hash"] for t in truth.transactions if t["methodId"] == method}
+    by_method = expected.keys(lambda rank, row: rank != 0 and transaction_of(row) in called)
+    assert keys(ask, methods=method, items_count=100) == by_method != []
+    large = expected.keys(lambda rank, row: rank != 1 and int(row["value"]) >= 10**18)
+    assert keys(ask, amount_from="1", token_contract_address_hashes_to_include="native") == large
+    middle = truth.blocks[len(truth.blocks) // 2]["timestamp"]
+    older = expected.keys(lambda rank, row: row["timestamp"] <= middle)
+    assert keys(ask, age_to=middle, items_count=100) == older != []
+
+
+def test_items_are_as_their_own_lists_show_them(ask):
+    transactions = {t["hash"]: t for t in ask.rows("/transactions")}
+    transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
+    items = ask.rows(PATH, items_count=100)
+    for item in items:
+        sent = transactions[item["hash"]]
+        assert item["timestamp"] == sent["timestamp"]
+        if item["type"] not in NATIVE_TYPES:
+            moved = transfers[item["hash"], item["token_transfer_index"]]
+            assert (item["from"], item["token"]) == (moved["from"], moved["token"])
+            assert item["type"] == moved["token_type"]
+        elif item["internal_transaction_index"] is None:
+            for name in ("from", "to", "created_contract", "value", "method"):
+                assert item[name] == sent[name], name
+            assert (item["fee"], item["status"]) == (sent["fee"]["value"], sent["result"])
+    paid = sum(int(item["fee"]) for item in ask.rows(PATH, items_count=100))
+    assert paid == sum(int(t["fee"]["value"]) for t in transactions.values())
+
+
+def test_a_page_ends_after_a_bounded_number_of_rows(ask, expected, monkeypatch):
+    monkeypatch.setattr(activity_pages, "MOST_COMPARED", 60)
+    pages = [*ask.pages(PATH, transaction_types="contract_creation")]
+    assert len(pages) > 10
+    rows = [shown_key(item) for page in pages for item in page]
+    assert rows == expected.keys(lambda rank, row: rank != 1 and recipient(row) is None)
+
+
+def test_the_file_has_the_rows_of_the_list(ask, truth):
+    busy = most(truth, "txCount")
+    query = {"from_address_hashes_to_include": busy, "transaction_types": "ERC-20,ERC-721"}
+    response = ask.client.get(f"/api/v2{PATH}/csv", query_string=query)
+    assert (response.status_code, response.mimetype) == (200, "text/csv")
+    rows = [*csv.DictReader(io.StringIO(response.text))]
+    items = ask.rows(PATH, **query)
+    assert [(r["TxHash"], r["Type"]) for r in rows] == [(i["hash"], i["type"]) for i in items] != []
+    assert {row["FromAddress"].lower() for row in rows} == {busy}
+
+
+def test_no_cell_of_the_file_is_a_formula(ask, truth, monkeypatch):
+    token = truth.token_transfers[0]["tokenAddress"]
+    formula = "=HYPERLINK(1)"
+    monkeypatch.setattr(TokenObjects, "of", lambda *_: {"symbol": formula, "type": "ERC-20"})
+    query = {"token_contract_address_hashes_to_include": token, "items_count": ""}
+    file = ask.client.get(f"/api/v2{PATH}/csv", query_string=query).text
+    assert {row["TokenSymbol"] for row in csv.DictReader(io.StringIO(file))} == {f"'{formula}"}
+
+
+def test_methods_are_those_that_are_known_here(ask):
+    transfer = {"method_id": "0xa9059cbb", "name": "transfer"}
+    assert transfer in ask(f"{PATH}/methods")
+    assert transfer in ask(f"{PATH}/methods", q="transfer")
+    assert ask(f"{PATH}/methods", q="0xa9059cbb") == [transfer]
+    assert ask(f"{PATH}/methods", q="never heard of it") == []
+    shown = ask(PATH, methods="0xa9059cbb")["search_params"]
+    assert shown == {"methods": {"0xa9059cbb": "transfer"}, "tokens": {}}
+
+
+def test_values_that_are_none_are_refused(ask):
+    queries = """
+        transaction_types=coins methods=0x12 age_from=yesterday amount_to=much
+        from_address_hashes_to_include=0x1 address_relation=xor items_count=0
+    """
+    too_many = "to_address_hashes_to_include=" + ",".join(["0x" + "9d" * 20] * 21)
+    for query in (*queries.split(), too_many):
+        assert ask.client.get(f"/api/v2{PATH}?{query}").status_code == 422, query
+
+
+ALL = Chosen(None, frozenset())
+ONE, TWO = (Chosen(frozenset({f"0x{digit * 40}"}), frozenset()) for digit in "12")
+BOTH = Chosen(frozenset({*(ONE.included or ()), *(TWO.included or ())}), frozenset())
+BUT_ONE = Chosen(None, ONE.included or frozenset())
+FIRST, SECOND = b"\x11" * 20, b"\x22" * 20
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("senders", "recipients", "is_both", "expected"),
+    [
+        (ALL, ALL, False, {}),
+        (ONE, ALL, False, {"from": FIRST}),
+        (ALL, TWO, False, {"to": SECOND}),
+        (ONE, ONE, False, {"address": FIRST}),
+        (ONE, TWO, False, {}),
+        (ONE, BUT_ONE, False, {}),
+        (BUT_ONE, TWO, False, {}),
+        (ONE, ONE, True, {"from": FIRST}),
+        (ONE, TWO, True, {"from": FIRST}),
+        (ONE, BOTH, True, {"from": FIRST}),
+        (BOTH, TWO, True, {"to": SECOND}),
+        (BUT_ONE, TWO, True, {"to": SECOND}),
+        (BOTH, BOTH, True, {}),
+    ],
+)
+def test_the_shortest_list_that_has_all_matching_rows_is_read(
+    senders, recipients, is_both, expected
+):
+    chosen = ActivityFilter(None, None, senders, recipients, is_both, ALL, None, None, None, None)
+    assert chosen.list_key(of_tokens=False) == expected

@@ -1,0 +1,150 @@
+"""Single objects of API v2: decoded calls, failures, countdowns, what is not stored."""
+
+from collections import Counter
+from contextlib import closing
+
+from app import create_app
+from scan.contracts.abi_decoding import Argument, Decoded
+from scan.database.connection import Database
+from scan.ethereum.node_errors import kind_of
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout import blocks, decoded_objects
+from scan.extensions.blockscout.blocks import NO_NONCE
+from scan.extensions.blockscout.decoded_objects import call_object, event_object
+from scan.extensions.blockscout.tests.published import faults
+from scan.extensions.blockscout.tests.test_responses import NOBODY, Asking
+from tests.support.database import execute
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain
+
+HOLDER = "0x" + "ab" * 20
+
+
+def test_a_decoded_call_has_its_selector_alone(ask, truth):
+    decoded = 0
+    for sent in truth.transactions[::9]:
+        shown = ask(f"/transactions/{sent['hash']}")
+        if shown["decoded_input"] is not None:
+            decoded += 1
+            assert f"0x{shown['decoded_input']['method_id']}" == sent["methodId"]
+    assert decoded > 5
+
+
+def test_addresses_in_arguments_have_checksums():
+    arguments = (
+        Argument("to", "address", HOLDER),
+        Argument("many", "address[2]", [HOLDER, HOLDER]),
+        Argument(
+            "orders", "(address,(uint256,address)[])[]", [{"a": HOLDER, "b": [["7", HOLDER]]}]
+        ),
+        Argument("word", "bytes20", HOLDER),
+        Argument("on", "bool", True),
+    )
+    shown = call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
+    assert shown is not None and shown["method_id"] == "00000000"
+    good = checksummed(HOLDER)
+    assert [parameter["value"] for parameter in shown["parameters"]] == [
+        good,
+        [good, good],
+        [[good, [["7", good]]]],
+        HOLDER,
+        "true",
+    ]
+
+
+def test_an_event_has_its_declaration():
+    hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
+    shown = event_object(
+        Decoded("Named", "Named(address[])", (hashed,), "verified"), bytes.fromhex("9d" * 32)
+    )
+    assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
+    assert shown["abi"] == {
+        "type": "event",
+        "name": "Named",
+        "anonymous": False,
+        "inputs": [{"name": "names", "type": "address[]", "indexed": True}],
+    }
+
+
+def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, monkeypatch):
+    monkeypatch.setattr(decoded_objects, "MOST_READ", 100)
+    listed = {row["hash"]: row for row in ask.rows("/transactions", items_count=100)}
+    failed = [record["hash"] for record in truth.transactions if not record["status"]]
+    kinds = set()
+    for sent in failed:
+        trace = scenario.anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
+        row, shown = listed[sent], ask(f"/transactions/{sent}")
+        assert row["result"] == shown["result"] not in ("success", "error")
+        kinds.add(kind_of(row["result"]))
+        if kind_of(trace["error"]) == "revert":
+            output = trace.get("output")
+            assert row["revert_reason"] == {"raw": None if output in (None, "0x") else output}
+            assert {"raw", "method_id"} & {*shown["revert_reason"]}
+        else:
+            assert row["revert_reason"] is shown["revert_reason"] is None
+    assert "revert" in kinds and len(kinds) > 1
+    assert all(listed[t["hash"]]["result"] == "success" for t in truth.transactions if t["status"])
+
+
+def test_a_list_reads_few_reasons_from_the_node(ask, truth, monkeypatch):
+    monkeypatch.setattr(decoded_objects, "MOST_READ", 0)
+    failed = next(t for t in truth.transactions if not t["status"])
+    [row] = [
+        row
+        for row in ask.rows(f"/blocks/{failed['blockNumber']}/transactions")
+        if row["hash"] == failed["hash"]
+    ]
+    assert (row["status"], row["result"]) == ("error", decoded_objects.UNKNOWN)
+
+
+def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask):
+    """Whatever other calls, which move nothing or fail, come before it."""
+    places = []
+    for row in ask.rows("/internal-transactions", items_count=100):
+        call = ask(f"/transactions/{row['transaction_hash']}/raw-trace")[row["index"]]
+        assert call["action"]["from"] == row["from"]["hash"]
+        assert str(int(call["action"]["value"], 16)) == row["value"]
+        assert call["type"] == row["type"]
+        places.append((row["transaction_hash"], row["index"]))
+    counted = Counter(sent for sent, _ in places)
+    assert len({*places}) == len(places)
+    assert any(index > counted[sent] for sent, index in places)
+
+
+def test_a_countdown_is_in_texts(ask, truth):
+    target = truth.head + 40
+    shown = ask(f"/blocks/{target}/countdown")
+    names = ("current_block_number", "countdown_block_number", "remaining_blocks_count")
+    assert [shown[name] for name in names] == [str(truth.head), str(target), "40"]
+    assert float(shown["estimated_time_in_seconds"]) > 0
+
+
+def test_logs_that_are_not_stored_are_not_counted_as_none(explorer, many):
+    """Or the frontend hides the tab of a contract's logs."""
+    ask, person = Asking(explorer.client), "0x" + "9d" * 20
+    contract = ask(f"/addresses/{many}/tabs-counters"), ask(f"/addresses/{many}")
+    assert (contract[0]["logs_count"], contract[1]["has_logs"]) == (None, None)
+    assert not faults("/api/v2/addresses/{}/tabs-counters", contract[0])
+    account = ask(f"/addresses/{person}/tabs-counters"), ask(f"/addresses/{person}")
+    assert (account[0]["logs_count"], account[1]["has_logs"]) == (0, False)
+
+
+def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, monkeypatch):
+    """Of those since the Merge, which have withdrawals since Shanghai, all is known."""
+    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
+        chain = Chain(database)
+        chain.append()
+        chain.append(withdrawals=[])
+        chain.append()
+    execute(
+        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
+    )
+    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
+    monkeypatch.setattr(blocks, "MERGES", {"1": 1})
+    assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]
+
+
+def test_the_version_is_that_of_the_form(ask):
+    shown = ask("/config/backend-version")["backend_version"]
+    assert shown.startswith("v12.0.0+scan.")

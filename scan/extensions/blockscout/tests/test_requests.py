@@ -1,0 +1,109 @@
+"""What clients send to API v2: refusals in its form, hostile values, a node that is away."""
+
+import random
+import re
+from dataclasses import replace
+from urllib.parse import quote
+
+from app import create_app
+from scan.extensions.blockscout import lists, transaction_objects
+from scan.extensions.blockscout.routing import answered_paths
+from scan.extensions.blockscout.tests.published import ERRORS
+from tests.support.serving import NOWHERE
+
+WORDS = """
+    null -1 0 1e9 0x 0x1 %00 ' [] {} latest pending ERC-20 ERC-20,ERC-721 ERC-404 asc validated
+""".split()
+LONG_NUMBERS = ("9" * digits for digits in (18, 19, 78, 5000))
+HEX = "0x" + "f" * 40, "0x" + "F" * 64
+HOSTILE = ("", " ", "\u0661", "\u202e", "a" * 3000, *WORDS, *LONG_NUMBERS, *HEX)
+
+
+def rules(client):
+    return sorted(
+        rule.rule
+        for rule in client.application.url_map.iter_rules()
+        if rule.rule.startswith(("/api/v2/", "/stats-service/"))
+    )
+
+
+def taken(rule):
+    return answered_paths()[rule.removeprefix("/api/v2")].takes
+
+
+def test_refusals_have_the_published_form(client):
+    missing = client.get(f"/api/v2/transactions/0x{'9d' * 32}")
+    assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
+    unknown = client.get("/api/v2/nothing/at/all")
+    assert (unknown.status_code, unknown.json) == (404, {"message": "Not found"})
+    for path, status in (
+        ("/addresses/0x1", 422),
+        ("/transactions/0x1", 422),
+        ("/blocks?block_number=x", 422),
+        ("/tokens/7/x", 404),
+    ):
+        refused = client.get(f"/api/v2{path}")
+        assert refused.status_code == status, path
+        if status == 422:
+            assert not [*ERRORS.iter_errors(refused.json)]
+    assert client.post("/api/v2/blocks").status_code == 405
+    preflight = client.options("/api/v2/blocks", headers={"Origin": "https://wallet.example"})
+    assert preflight.headers["Access-Control-Allow-Origin"] == "*"
+    assert "X-RateLimit-Limit" in client.get("/api/v2/blocks").headers
+
+
+def test_no_value_of_a_parameter_is_a_fault_of_the_service(client, scenario):
+    """Each route with hostile values in its path and in the parameters that places are made of."""
+    draw = random.Random(7)
+    person = next(iter(scenario.truth.addresses))
+    sent = scenario.truth.transactions[0]["hash"]
+    usual = {"address_hash": person, "transaction_hash": sent, "block": "5", "token_id": "1"}
+    for rule in rules(client):
+        for _ in range(12):
+            values = {
+                name: draw.choice(HOSTILE) if draw.random() < 0.3 else usual.get(name, sent)
+                for name in re.findall(r"<(\w+)>", rule)
+            }
+            path = rule
+            for name, value in values.items():
+                path = path.replace(f"<{name}>", quote(value or "-", safe=""))
+            names = draw.sample(sorted(taken(rule)), min(len(taken(rule)), draw.randint(0, 4)))
+            query = {name: draw.choice(HOSTILE) for name in names}
+            response = client.get(path, query_string=query)
+            assert response.status_code < 500, (path, query, response.text)
+            assert response.is_json or rule.endswith("/csv"), (path, query)
+
+
+def test_a_letter_case_of_hex_changes_nothing(client, scenario):
+    person = next(iter(scenario.truth.addresses))
+    upper = f"0x{person[2:].upper()}"
+    for path in ("", "/transactions", "/counters"):
+        one = client.get(f"/api/v2/addresses/{person}{path}")
+        assert one.json == client.get(f"/api/v2/addresses/{upper}{path}").json
+
+
+def test_without_the_node_lists_lack_inputs_alone(indexed, scenario):
+    client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
+    body = client.get("/api/v2/transactions").json
+    assert [t["hash"] for t in body["items"]] == [
+        t["hash"] for t in scenario.truth.transactions[: lists.ROWS]
+    ]
+    assert any(t["raw_input"] is None for t in body["items"])
+    sent = scenario.truth.transactions[0]["hash"]
+    assert client.get(f"/api/v2/transactions/{sent}").status_code == 200
+    for below in ("raw-trace", "state-changes", "logs"):
+        assert client.get(f"/api/v2/transactions/{sent}/{below}").status_code in (502, 503)
+
+
+def test_long_inputs_stand_in_their_transaction_alone(client, monkeypatch):
+    """Or a few transactions would have every reader of a list sent megabytes."""
+    whole = (client.get("/api/v2/transactions?=whole").json or {})["items"]
+    monkeypatch.setattr(transaction_objects, "LONGEST_INPUT", 68)
+    shown = (client.get("/api/v2/transactions?=cut").json or {})["items"]
+    assert any(each["raw_input"] is None for each in shown)
+    for one, cut in zip(whole, shown, strict=True):
+        is_long = len(one["raw_input"]) > 2 + 2 * 68
+        assert cut == {**one, "raw_input": None if is_long else one["raw_input"]}
+        if is_long:
+            detail = client.get(f"/api/v2/transactions/{one['hash']}").json or {}
+            assert detail["raw_input"] == one["raw_input"]

@@ -1,0 +1,368 @@
+"""Every route of API v2: its responses are as published, and its lists have each row once."""
+
+import random
+import re
+from collections import Counter
+from contextlib import closing
+from operator import itemgetter
+from urllib.parse import urlencode
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from tests.fixtures import Played
+from scan.extensions.blockscout.tests.published import ERRORS, faults, route_of
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.truth import Truth
+
+MOST_PAGES = 400
+UNSEEN = "0x" + "9d" * 20
+NOBODY = "http://127.0.0.1:9"
+
+
+class Asking:
+    def __init__(self, client):
+        self.client = client
+
+    def __call__(self, path, **parameters):
+        response = self.client.get(f"/api/v2{path}", query_string=parameters)
+        assert response.status_code == 200, (path, response.text)
+        return response.json
+
+    def pages(self, path, **parameters):
+        """As clients do: what next_page_params has is sent back."""
+        following = {}
+        for _ in range(MOST_PAGES):
+            body = self(path, **parameters, **following)
+            yield body["items"]
+            following = body["next_page_params"]
+            if following is None:
+                return
+        raise AssertionError(f"{path} has no end")
+
+    def rows(self, path, **parameters):
+        return [item for page in self.pages(path, **parameters) for item in page]
+
+
+@pytest.fixture(scope="session")
+def ask(client: FlaskClient) -> Asking:
+    return Asking(client)
+
+
+@pytest.fixture(scope="session")
+def truth(scenario: Played) -> Truth:
+    return scenario.truth
+
+
+def most(truth, count):
+    return max(truth.addresses, key=lambda address: truth.addresses[address][count])
+
+
+@pytest.fixture(scope="session")
+def examples(truth: Truth) -> dict[str, list[str]]:
+    """Values of each argument of a path."""
+    draw = random.Random(38)
+    of_types = {token["type"]: token["address"] for token in truth.tokens}
+    items = {t["tokenId"] for t in truth.token_transfers if t["tokenId"] is not None}
+    moved = Counter(t["transactionHash"] for t in truth.internal_transfers)
+    [(traced, _)] = moved.most_common(1)
+    [inner] = [t for t in truth.transactions if t["hash"] == traced]
+    holders = sorted(truth.addresses, key=lambda key: -len(truth.tokens_held_by(key)))
+    people = [most(truth, "txCount"), holders[0], inner["fromAddress"], inner["toAddress"]]
+    people += [*draw.sample(sorted(truth.addresses), 8), truth.blocks[0]["miner"], UNSEEN]
+    fullest = max(truth.blocks, key=lambda block: block["txCount"])
+    logged = {(t["transactionHash"], t["logIndex"]) for t in truth.token_transfers}
+    [(of_tokens, _)] = Counter(sent for sent, _ in logged).most_common(1)
+    sent = [traced, of_tokens, *(t["hash"] for t in draw.sample(truth.transactions, 12))]
+    sent += [t["hash"] for t in truth.transactions if not t["status"]][:2]
+    return {
+        "address_hash": [*filter(None, people), *of_types.values()],
+        "transaction_hash": sent,
+        "block": [str(fullest["number"]), fullest["hash"], "0", str(inner["blockNumber"])],
+        "token_id": sorted(items)[:3],
+        "operation_hash": [],
+        "name": ["newTxns", "averageTxnFee", "nothing"],
+    }
+
+
+def test_every_response_is_as_published(ask, examples, client):
+    """What is 404 for an example is another kind of thing; each route has one that is not."""
+    rules = [
+        rule.rule
+        for rule in client.application.url_map.iter_rules()
+        if rule.rule.startswith(("/api/v2/", "/stats-service/")) and "GET" in (rule.methods or ())
+    ]
+    wrong, unanswered = [], []
+    for rule in rules:
+        answered = False
+        for path in filled(rule, examples):
+            if rule.endswith("/countdown"):
+                path = re.sub(r"/blocks/[^/]+/", "/blocks/99999/", path)
+            if rule.endswith("/hot-smart-contracts"):
+                path += "?scale=30d"
+            response = client.get(path)
+            assert response.status_code in (200, 404), (path, response.text)
+            if response.status_code == 200:
+                answered = True
+                if not rule.endswith("/csv"):
+                    wrong += faults(route_of(rule), response.json)
+        if not answered and "account-abstraction" not in rule:
+            unanswered.append(rule)
+    assert not wrong, "\n".join(dict.fromkeys(re.sub(r"\d+", "0", each) for each in wrong))
+    assert not unanswered
+
+
+def filled(rule, examples):
+    paths = [rule]
+    for name in re.findall(r"<(\w+)>", rule):
+        paths = [p.replace(f"<{name}>", value) for p in paths for value in examples[name]]
+    return paths
+
+
+def test_lists_of_all_have_each_row_once(ask, truth):
+    assert [b["hash"] for b in ask.rows("/blocks")] == [b["hash"] for b in truth.blocks]
+    hashes = [t["hash"] for t in truth.transactions]
+    assert [t["hash"] for t in ask.rows("/transactions")] == hashes
+    transfers = [(t["transactionHash"], t["logIndex"], t["value"]) for t in truth.token_transfers]
+    shown = ask.rows("/token-transfers")
+    assert [(t["transaction_hash"], t["log_index"]) for t in shown] == [t[:2] for t in transfers]
+    internal = [(t["transactionHash"], t["transferIndex"]) for t in truth.internal_transfers]
+    rows = ask.rows("/internal-transactions")
+    assert [(t["transaction_hash"], t["index"]) for t in rows] == internal
+
+
+def test_lists_of_the_busiest_have_each_row_once(ask, truth):
+    busy = most(truth, "txCount")
+    path = f"/addresses/{busy}"
+    sent = [t["hash"] for t in truth.transactions_of(busy)]
+    assert len(sent) > 60
+    assert [t["hash"] for t in ask.rows(f"{path}/transactions")] == sent
+    oldest = ask.rows(f"{path}/transactions", sort="block_number", order="asc")
+    assert [t["hash"] for t in oldest] == sent[::-1]
+    counters = ask(f"{path}/counters")
+    assert counters["transactions_count"] == str(len(sent))
+    for side in ("from", "to"):
+        of_side = ask.rows(f"{path}/transactions", filter=side)
+        assert all(t[side]["hash"].lower() == busy for t in of_side)
+    moved = [
+        (t["transactionHash"], t["logIndex"])
+        for t in truth.token_transfers
+        if busy in (t["fromAddress"], t["toAddress"])
+    ]
+    rows = ask.rows(f"{path}/token-transfers")
+    assert [(t["transaction_hash"], t["log_index"]) for t in rows] == moved
+    assert counters["token_transfers_count"] == str(len(moved))
+    nfts = ask.rows(f"{path}/token-transfers", type="ERC-721,ERC-1155")
+    assert nfts == [t for t in rows if t["token_type"] != "ERC-20"]
+
+
+def test_pages_by_type_that_end_early_have_every_row_once(ask, monkeypatch):
+    every = ask.rows("/token-transfers")
+    monkeypatch.setattr("scan.queries.pages.MAX_UNLISTED_ENTRIES", 10)
+    for standard in ("ERC-20", "ERC-721", "ERC-1155"):
+        pages = [*ask.pages("/token-transfers", type=standard)]
+        assert len(pages) > len(every) / 11 - 1
+        rows = [row for page in pages for row in page]
+        assert rows == [row for row in every if row["token_type"] == standard] != []
+
+
+def test_places_can_be_made_of_items(ask, truth):
+    """As Blockscout's MCP server makes them, with fewer names than next_page_params has."""
+    busy = most(truth, "txCount")
+    for path in ("/transactions", f"/addresses/{busy}/transactions"):
+        rows = ask.rows(path)
+        for place in (3, 57, len(rows) - 1):
+            at = {"block_number": rows[place]["block_number"], "index": rows[place]["position"]}
+            assert ask(path, **at)["items"] == rows[place + 1 : place + 51]
+    moved = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)
+    [(emitter, _)] = moved.most_common(1)
+    logs = ask.rows(f"/addresses/{emitter}/logs")
+    for place in (0, len(logs) // 2, len(logs) - 1):
+        at = {"block_number": logs[place]["block_number"], "index": logs[place]["index"]}
+        assert ask(f"/addresses/{emitter}/logs", **at)["items"] == logs[place + 1 : place + 51]
+    newest = ask("/transactions")["items"]
+    assert ask("/transactions", block_number=2**62, index=2**62)["items"] == newest
+    assert ask("/transactions", block_number=0)["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("kept", "replaced"), [(15, 3), (5, 12), (8, 0)], ids=["above", "around", "shorter"]
+)
+def test_a_list_goes_on_by_place_after_a_fork(database_url, kept, replaced):
+    """Rows of blocks that are still in the chain come once, and none of the other branch's."""
+    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
+        chain = Chain(database)
+        ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+        for _ in range(20):
+            chain.append([Move(address("sender"), address("receiver"))] * 5)
+        pages = ask.pages("/transactions", _=kept)
+        first = next(pages)
+        chain.unwind(kept)
+        for _ in range(replaced):
+            chain.append([Move(address("sender"), address("receiver"))] * 3)
+        rest = [row["hash"] for page in pages for row in page]
+        now = ask.rows("/transactions", _="now")
+    place = (first[-1]["block_number"], first[-1]["position"])
+    common = [row["hash"] for row in now if row["block_number"] <= kept]
+    seen = [row["hash"] for row in first if row["block_number"] <= kept] + rest
+    assert [hash_ for hash_ in seen if hash_ in common] == common
+    assert rest == [row["hash"] for row in now if (row["block_number"], row["position"]) < place]
+
+
+def test_what_a_transaction_moved(ask, truth):
+    by_transaction = {}
+    for transfer in reversed(truth.token_transfers):
+        by_transaction.setdefault(transfer["transactionHash"], []).append(transfer["logIndex"])
+    fullest = max(by_transaction, key=lambda each: len(by_transaction[each]))
+    draw = random.Random(2)
+    for sent in [fullest, *draw.sample(sorted(by_transaction), 12)]:
+        rows = ask.rows(f"/transactions/{sent}/token-transfers")
+        assert [row["log_index"] for row in rows] == by_transaction[sent]
+        shown = ask(f"/transactions/{sent}")
+        assert shown["token_transfers"] == rows[:10]
+        assert shown["token_transfers_overflow"] is (len(rows) > 10)
+        assert "token_transfer" in shown["transaction_types"]
+    without = next(t for t in truth.transactions if t["hash"] not in by_transaction)
+    assert ask.rows(f"/transactions/{without['hash']}/token-transfers") == []
+    assert "token_transfer" not in ask(f"/transactions/{without['hash']}")["transaction_types"]
+    listed = [t for t in ask.rows("/transactions") if "token_transfer" in t["transaction_types"]]
+    assert {transaction["hash"] for transaction in listed} == by_transaction.keys()
+
+
+def test_a_transactions_fees_add_up(ask, truth):
+    for block in random.Random(3).sample(truth.blocks, 20):
+        shown = ask(f"/blocks/{block['number']}")
+        rows = ask.rows(f"/blocks/{block['number']}/transactions")
+        assert len(rows) == shown["transactions_count"] == block["txCount"]
+        names_one_price = {row["max_fee_per_gas"] is None for row in rows}
+        for field, of_block in (
+            ("priority_fee", "priority_fee"),
+            ("transaction_burnt_fee", "burnt_fees"),
+        ):
+            assert all((row[field] is None) is (row["max_fee_per_gas"] is None) for row in rows)
+            if names_one_price == {False}:
+                assert str(sum(int(row[field]) for row in rows)) == shown[of_block]
+        fees = sum(int(row["gas_used"]) * int(row["gas_price"]) for row in rows)
+        assert shown["transaction_fees"] == str(fees)
+
+
+def test_the_block_of_a_transaction_is_its_first_confirmation(ask, truth):
+    head = truth.blocks[0]["number"]
+    expected = {sent["hash"]: head - sent["blockNumber"] + 1 for sent in truth.transactions}
+    rows = ask.rows("/transactions")
+    assert {row["hash"]: row["confirmations"] for row in rows} == expected
+    for row in (rows[0], rows[-1]):
+        shown = ask(f"/transactions/{row['hash']}")
+        assert shown["confirmations"] == expected[row["hash"]]
+
+
+def test_totals_are_of_the_token_s_type(ask, truth):
+    decimals = {token["address"]: str(token["decimals"]) for token in truth.tokens}
+    totals = []
+    for transfer in truth.token_transfers:
+        item = {"token_id": transfer["tokenId"], "token_instance": None}
+        amount = {"value": transfer["value"], "decimals": decimals[transfer["tokenAddress"]]}
+        of_types = {
+            "BEP20": amount,
+            "BEP721": item,
+            "BEP1155": {**item, "value": transfer["value"], "decimals": None},
+        }
+        totals.append(of_types[transfer["tokenType"]])
+    assert [transfer["total"] for transfer in ask.rows("/token-transfers")] == totals
+
+
+def test_tokens_and_their_holders(ask, truth):
+    listed = ask.rows("/tokens")
+    assert {t["address_hash"].lower() for t in listed} == {t["address"] for t in truth.tokens}
+    assert len(listed) == len(truth.tokens)
+    for token in truth.tokens:
+        holders = ask.rows(f"/tokens/{token['address']}/holders")
+        assert len(holders) == token["holderCount"]
+        amounts = [int(holder["value"]) for holder in holders]
+        assert amounts == sorted(amounts, reverse=True)
+        counters = ask(f"/tokens/{token['address']}/counters")
+        assert counters["token_holders_count"] == str(len(holders))
+
+
+def test_tokens_in_one_request(ask, truth):
+    listed = ask.rows("/tokens", items_count=100)
+    named = [token["address_hash"] for token in listed[1:4]] + [UNSEEN]
+
+    def batch(value):
+        return ask.client.post("/api/v2/tokens/batch", json={"address_hashes": value})
+
+    answer = batch(named)
+    assert answer.status_code == 200 and not faults("/api/v2/tokens/batch", answer.json)
+    key = itemgetter("address_hash")
+    assert sorted(answer.json, key=key) == sorted(listed[1:4], key=key)
+    assert batch([]).json == [] and batch([UNSEEN] * 50).json == []
+    for wrong in (None, named[0], [named[0], 7], ["0x1"], [UNSEEN] * 51, {}):
+        refused = batch(wrong)
+        assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)], wrong
+    assert ask.client.post("/api/v2/tokens/batch", json=[]).status_code == 400
+    asked = {"Origin": "https://wallet.example", "Access-Control-Request-Method": "POST"}
+    preflight = ask.client.options("/api/v2/tokens/batch", headers=asked)
+    assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
+
+
+def test_what_an_address_holds(ask, truth):
+    holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
+    held = {t["tokenAddress"]: t for t in truth.tokens_held_by(holder)}
+    for path in ("tokens", "token-balances"):
+        rows = ask(f"/addresses/{holder}/{path}")
+        rows = rows if isinstance(rows, list) else ask.rows(f"/addresses/{holder}/{path}")
+        amounts = {row["token"]["address_hash"].lower(): row["value"] for row in rows}
+        assert amounts == {address: token["balance"] for address, token in held.items()}
+    only = ask.rows(f"/addresses/{holder}/tokens", type="ERC-20")
+    assert {row["token"]["type"] for row in only} == {"ERC-20"}
+
+
+def test_search_redirects_to_hashes_alone(ask, truth):
+    block, sent = truth.blocks[3], truth.transactions[5]["hash"]
+    by_hash = ask("/search/check-redirect", q=block["hash"])
+    assert by_hash == {"redirect": True, "type": "block", "parameter": block["hash"]}
+    redirect = ask("/search/check-redirect", q=sent)
+    assert redirect == {"redirect": True, "type": "transaction", "parameter": sent}
+    assert ask("/search/check-redirect", q="nothing at all")["redirect"] is False
+    symbols = {token["symbol"] for token in truth.tokens if 0 < len(token["symbol"]) <= 100}
+    assert not any(ask("/search/check-redirect", q=text)["redirect"] for text in symbols)
+    symbol = truth.tokens[0]["symbol"]
+    results = ask("/search", q=symbol)["items"]
+    assert truth.tokens[0]["address"] in {r["address_hash"].lower() for r in results}
+    assert {result["reputation"] for result in results} == {"ok"}
+    assert ask("/search/quick", q=symbol) == results
+    assert ask("/search/quick", q="a") == []
+
+
+def test_the_chain_in_numbers(ask, truth):
+    stats = ask("/stats")
+    assert stats["total_blocks"] == str(len(truth.blocks))
+    assert stats["total_transactions"] == str(len(truth.transactions))
+    assert stats["total_gas_used"] == str(sum(int(b["gasUsed"]) for b in truth.blocks))
+    assert stats["total_addresses"] == str(len(truth.addresses))
+    assert stats["coin_price"] is None
+    assert ask("/main-page/blocks")[0]["height"] == truth.blocks[0]["number"]
+    assert len(ask("/main-page/transactions")) == 6
+    status = ask("/main-page/indexing-status")
+    assert (status["indexed_blocks_ratio"], status["finished_indexing"]) == (1.0, True)
+
+
+def test_an_index_without_blocks_has_nothing(database_url):
+    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    stats = ask("/stats")
+    totals = ("total_addresses", "total_blocks", "total_transactions", "transactions_today")
+    assert {stats[name] for name in totals} == {"0"}
+    assert ask("/blocks") == ask("/transactions") == {"items": [], "next_page_params": None}
+
+
+def test_paths_may_end_in_a_slash_and_with_a_key(ask):
+    assert ask("/tokens/", apikey="unknown", key="x") == ask("/tokens")
+
+
+def test_query_strings_urlencoded_as_clients_do(client):
+    first = client.get("/api/v2/tokens").json
+    place = {**{"fiat_value": "", "value": "null"}, **(first["next_page_params"] or {})}
+    assert client.get(f"/api/v2/tokens?{urlencode(place)}").status_code == 200

@@ -1,0 +1,88 @@
+"""Counters and lines of the service of statistics, beside the days of /api/v1."""
+
+from itertools import accumulate
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from scan.ethereum.token_metadata import in_units
+from scan.extensions.blockscout.tests.published import ERRORS, faults
+
+PATH = "/stats-service/api/v1"
+
+
+def points(client, name, **parameters):
+    body = client.get(f"{PATH}/lines/{name}", query_string=parameters).json
+    return list(body["chart"])
+
+
+@pytest.fixture(scope="module")
+def days(client: FlaskClient) -> list[dict[str, Any]]:
+    """All days with blocks: those of the scenario, whose first block is of 1970 on some chains."""
+    listed = client.get("/api/v1/stats/daily?from=1970-01-01&to=1970-12-31").json["days"]
+    listed += client.get("/api/v1/stats/daily").json["days"]
+    return [day for day in listed if day["blocks"]]
+
+
+def test_lines_are_the_chains_days(client, days):
+    chart = points(client, "newTxns")
+    assert [(point["date"], point["value"]) for point in chart] == [
+        (day["date"], str(day["transactions"])) for day in days
+    ]
+    assert [point["is_approximate"] for point in chart] == [False] * (len(days) - 1) + [True]
+    assert all(point["date"] == point["date_to"] for point in chart)
+    for name, field in (("txnsGrowth", "transactions"), ("contractsGrowth", "contractsCreated")):
+        sums = [str(total) for total in accumulate(day[field] for day in days)]
+        assert [point["value"] for point in points(client, name)] == sums
+    for point, day in zip(points(client, "txnsFee"), days, strict=True):
+        whole, _, fraction = point["value"].partition(".")
+        assert int(whole + fraction.ljust(18, "0")) == int(day["fees"])
+    last = days[-1]["date"]
+    assert len(points(client, "newBlocks", **{"from": last, "to": last})) == 1
+    assert points(client, "newBlocks", to="1900-01-01") == []
+
+
+def test_spans_add_up_their_days(client, days):
+    total = sum(day["transactions"] for day in days)
+    for resolution in ("DAY", "WEEK", "MONTH", "YEAR"):
+        chart = points(client, "newTxns", resolution=resolution)
+        assert sum(int(point["value"]) for point in chart) == total
+        assert all(point["date"] <= point["date_to"] for point in chart)
+        growth = points(client, "txnsGrowth", resolution=resolution)
+        assert growth[-1]["value"] == str(total)
+    years = points(client, "newTxns", resolution="YEAR")
+    assert [point["date"][5:] + point["date_to"][5:] for point in years] == [
+        "01-01" + "12-31"
+    ] * len(years)
+
+
+def test_counters_are_the_chains(client, scenario):
+    counters = client.get(f"{PATH}/counters").json
+    values = {counter["id"]: counter["value"] for counter in counters["counters"]}
+    truth = scenario.truth
+    assert values["totalBlocks"] == str(len(truth.blocks))
+    assert values["totalTxns"] == str(len(truth.transactions))
+    assert values["totalTokens"] == str(len(truth.tokens))
+    main = client.get(f"{PATH}/pages/main").json
+    assert main["total_transactions"]["value"] == values["totalTxns"]
+    assert main["daily_new_transactions"]["chart"] == points(client, "newTxns")[-30:]
+
+
+def test_a_page_has_the_newest_day(client, days):
+    page = client.get(f"{PATH}/pages/transactions").json
+    assert page is not None and not faults(f"{PATH}/pages/transactions", page)
+    names = {
+        "transactions_24h": str(days[-1]["transactions"]),
+        "transactions_fee_24h": in_units(int(days[-1]["fees"])),
+        "average_transactions_fee_24h": in_units(int(days[-1]["fees"]) // days[-1]["transactions"]),
+    }
+    assert {name: page[name]["value"] for name in names} == names
+
+
+def test_what_is_unknown_or_malformed_is_refused(client):
+    missing = client.get(f"{PATH}/lines/activeAccounts")
+    assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
+    for query in ("from=yesterday", "to=2026-13-01", "resolution=HOUR"):
+        refused = client.get(f"{PATH}/lines/newTxns?{query}")
+        assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)]

@@ -1,0 +1,209 @@
+"""Forms of BNB Chain, Polygon, Gnosis and Avalanche: who got fees, what was minted, and how a
+block's form is known. Blocks are made here by the documentation that the forms name.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from scan.ethereum.forms.form import FEE_VAULT, MINT
+from scan.extensions.chains.tests.test_forms import (
+    BASE_FEE,
+    GAS,
+    HASH,
+    OTHER,
+    PRICE,
+    SENDER,
+    credited,
+    decoded,
+    fields_of,
+    received,
+    sent,
+)
+
+pytestmark = pytest.mark.check
+
+VALIDATOR, COLLECTOR = "0x" + "c3" * 20, "6bbe78ee9e474842dbd4ab4987b3cefe88426a92"
+SEALED = {"extraData": "0x" + "00" * 97}
+Log = dict[str, Any]
+
+
+def log(index, address, *topics, data=0):
+    words = ["0x" + topic.removeprefix("0x").rjust(64, "0") for topic in topics]
+    return {"logIndex": hex(index), "address": address, "topics": words, "data": f"0x{data:064x}"}
+
+
+def on(chain_id, index=0, type_="0x2", **fields):
+    return sent(index, type_, chainId=hex(chain_id), **fields)
+
+
+def test_a_validator_of_parlia_gets_all_fees_and_passes_them_on():
+    blob = {"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"}
+    paying, system = on(56, 0, "0x3", **blob), on(56, 1, "0x0", value="0x64", v="0x93")
+    block = decoded(
+        (paying, received(paying, blobGasPrice="0x3", blobGasUsed="0x20000")),
+        (system, received(system, effectiveGasPrice="0x0")),
+        **{"baseFeePerGas": "0x0", "milliTimestamp": "0x2af8", "miner": VALIDATOR},
+    )
+    fees = PRICE * GAS + 131_072 * 3
+    assert [t.fee for t in block.transactions] == [fees, 0]
+    assert (block.producer_fees, block.burnt_fees, block.blob_fees) == (fees, 0, None)
+    assert json.loads(block.chain_fields or "") == {"milliTimestamp": "11000"}
+
+
+@pytest.mark.parametrize(
+    ("number", "contract"),
+    [
+        (23_850_000, "70bca57f4579f58670ab2d18ef16e02c17553c38"),
+        (50_523_000, "7a8ed27f4c30512326878652d20fc85727401854"),
+    ],
+)
+def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number, contract):
+    coin, tip = f"0x{0x1010:040x}", (PRICE - BASE_FEE) * GAS
+    first, second = on(137), on(137, 1, "0x0", v="0x135")
+    own = "4dfe1bbbcf077ddc3e01291eea2d5c70c2b422b415d95645b9adcfd678cb1d63"
+    topics = (own, coin, SENDER, VALIDATOR)
+    logs = [log(0, coin, *topics, data=tip)]
+    forged = [
+        log(1, coin, *topics, data=tip + 1),  # another amount
+        log(2, OTHER, *topics, data=tip),  # another contract
+        log(3, coin, *topics, data=tip),
+    ]
+    pairs = ((first, received(first, logs=logs)), (second, received(second, logs=forged)))
+    block = decoded(*pairs, number=hex(number), miner="0x" + "00" * 20, **SEALED)
+    assert (block.producer_fees, block.burnt_fees) == (0, 0)
+    assert [
+        (c.transaction_index, c.type, c.address.hex(), c.amount_wei) for c in block.credits
+    ] == [
+        (None, FEE_VAULT, VALIDATOR[2:], 2 * tip),
+        (None, FEE_VAULT, contract, 2 * BASE_FEE * GAS),
+    ]
+
+
+def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time():
+    """EIP-6780 holds on Polygon, whose headers never had blobGasUsed."""
+    cancun, later = 1_705_473_120, 1_800_000_000
+    for chain_id, time, fields, keeps in (
+        (1, later, {"withdrawals": []}, False),
+        (1, later, {"withdrawals": [], "blobGasUsed": "0x0"}, True),
+        (61, later, {}, False),
+        (137, later, SEALED, True),
+        (137, cancun - 1, SEALED, False),
+    ):
+        transaction = on(chain_id)
+        pair = (transaction, received(transaction))
+        block = decoded(pair, number="0x4000000", timestamp=hex(time), **fields)
+        assert block.keeps_destroyed == keeps, (chain_id, time)
+
+
+@pytest.mark.parametrize(
+    ("time", "collects_blobs"), [(1_746_021_819, False), (1_746_021_820, True)]
+)
+def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collects_blobs):
+    contract = "0x481c034c6d9441db23ea48de68bcae812c5d39ba"
+    added = "3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a"
+    blob = {"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"}
+    paying = on(100, 0, "0x3", **blob)
+    logs = [
+        log(0, contract, added, SENDER, OTHER, data=1000),
+        log(1, OTHER, added, SENDER, OTHER, data=9),  # anybody's
+    ]
+    receipt = received(paying, blobGasPrice="0x3", blobGasUsed="0x20000", logs=logs)
+    block = decoded((paying, receipt), timestamp=hex(time))
+    blobs = 131_072 * 3
+    assert credited(block) == [
+        (0, MINT, SENDER[2:], 1000),
+        (None, FEE_VAULT, COLLECTOR, BASE_FEE * GAS + blobs * collects_blobs),
+    ]
+    assert (block.burnt_fees, block.blob_fees) == (0, None if collects_blobs else blobs)
+    assert block.producer_fees == (PRICE - BASE_FEE) * GAS
+
+
+def test_a_state_sync_brings_coin_and_no_other_transaction_does():
+    coin = f"0x{0x1010:040x}"
+    event = "4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6"
+    plain, sync = on(137), on(137, 1, "0x7f", gasPrice="0x0")
+    block = decoded(
+        (plain, received(plain, logs=[log(0, coin, event, coin, SENDER, data=5)])),
+        (sync, received(sync, logs=[log(1, coin, event, coin, OTHER, data=7)], gasUsed="0x0")),
+        number="0x4000000",
+        **SEALED,
+    )
+    assert [credit for credit in credited(block) if credit[1] == MINT] == [(1, MINT, OTHER[2:], 7)]
+    assert fields_of(block, 1) == {"typeName": "state sync"}
+
+
+@pytest.mark.parametrize("extra", [{"mixHash": HASH}, {"milliTimestamp": "0x1"}, {}])
+def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia(extra):
+    paying = sent(0)
+    header = {"milliTimestamp": "0x3ef", "mixHash": f"0x{7:064x}", **extra}
+    block = decoded((paying, received(paying)), **header)
+    assert block.chain_fields == (None if extra else '{"milliTimestamp":"1007"}')
+
+
+def test_a_chain_s_form_follows_its_own_id():
+    """Neither the chainId of a transaction nor the chain that it is signed for counts."""
+    for type_, fields in (("0x0", {"v": hex(36 + 2 * 137)}), ("0x2", {}), ("0x50", {})):
+        own = sent(0, type_, chainId="0x89", **fields)
+        for chain_id, burnt in ((1, BASE_FEE * GAS), (137, 0)):
+            block = decoded((own, received(own)), chain_id=chain_id, **SEALED)
+            assert block.burnt_fees == burnt, (type_, chain_id)
+
+
+@pytest.mark.parametrize("chain_id", [10, 5000, 137, 42_161, 42_220, 43_114, 167_000, 534_352])
+def test_a_test_node_with_a_chain_s_id_settles_by_ethereum(chain_id):
+    """Its blocks show nothing of the chain's: nobody gets the base fees that it burns."""
+    own = sent(0, chainId=hex(chain_id))
+    block = decoded((own, received(own)), withdrawalsRoot=HASH)
+    assert (block.burnt_fees, block.credits, block.chain_fields) == (BASE_FEE * GAS, (), None)
+    assert block.producer_fees == (PRICE - BASE_FEE) * GAS
+
+
+def test_a_sign_counts_where_all_receipts_have_it():
+    first, second = sent(0), sent(1)
+    lying = (first, received(first, l1Fee="0x5"))
+    assert decoded(lying, (second, received(second))).burnt_fees == 2 * BASE_FEE * GAS
+    assert decoded(lying, (second, received(second, l1Fee="0x0"))).burnt_fees == 0
+    field = sent(0, sourceHash=HASH)
+    assert decoded((field, received(field)), (second, received(second))).credits == ()
+
+
+CLIQUE_HEADER = {
+    "sha3Uncles": HASH,
+    "stateRoot": HASH,
+    "transactionsRoot": HASH,
+    "receiptsRoot": HASH,
+    "logsBloom": "0x" + "00" * 256,
+    "difficulty": "0x2",
+    "mixHash": "0x" + "00" * 32,
+    "nonce": "0x" + "00" * 8,
+    "miner": "0x" + "00" * 20,
+}
+
+
+# The x of the curve's generator as r (SEC 2, 2.4.1), and any s.
+SEAL = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" + "11" * 32
+
+
+@pytest.mark.parametrize(
+    ("header", "is_sealed"),
+    [
+        ({"extraData": "0x" + "00" * 32 + SEAL + "00"}, True),
+        ({"extraData": "0x" + "00" * 32 + SEAL + "09"}, False),
+        ({"extraData": "0x" + "00" * 32 + "ff" * 64 + "00"}, False),
+        ({"extraData": "0x" + "11" * 96}, False),
+        ({"extraData": "0x" + "11" * 97, "mixHash": HASH}, False),
+        ({"extraData": "0x" + "11" * 97, "miner": OTHER}, False),
+        ({"extraData": "0x" + "11" * 97, "stateRoot": None}, False),
+    ],
+    ids=["sealed", "no parity", "no point", "too short", "mined", "a vote", "no state"],
+)
+@pytest.mark.parametrize("chain_id", [1337, 59_144], ids=["private", "Linea"])
+def test_tips_of_a_block_go_to_its_signer_where_a_seal_has_one(chain_id, header, is_sealed):
+    paying, tips = on(chain_id), (PRICE - BASE_FEE) * GAS
+    block = decoded((paying, received(paying)), **CLIQUE_HEADER | header)
+    assert block.burnt_fees == BASE_FEE * GAS
+    assert block.producer_fees == (0 if is_sealed else tips)
+    signer = json.loads(block.chain_fields or "{}").get("signer", "0x")[2:]
+    assert credited(block) == ([(None, FEE_VAULT, signer, tips)] if is_sealed else [])

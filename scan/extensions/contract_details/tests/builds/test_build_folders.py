@@ -1,0 +1,323 @@
+"""The files of build folders are of strangers: what is read of them, and what is not."""
+
+import json
+import os
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from scan.environment import read_variables
+from scan.errors import SettingError
+from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
+from scan.extensions.contract_details.builds.build_folders import list_files
+from scan.extensions.contract_details.builds.build_formats import (
+    MAX_CODE_BYTES,
+    NoBuild,
+    contracts_of,
+)
+from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
+from scan.extensions.contract_details.builds.build_watch import Builds
+from scan.extensions.contract_details.builds.settings import Settings
+from scan.settings import doubtful_variables
+from scan.verification.bytecode_comparison import HASH_PREFIXES
+from scan.verification.request import parse
+from scan.extensions.contract_details.tests.builds.projects import (
+    LONG_VERSION,
+    SOURCES,
+    STORE_PATH,
+    TOOLS,
+    VERSION,
+    foundry,
+    hardhat_2,
+    output,
+)
+
+ADDRESS = "0x" + "5a" * 20
+
+
+def built_of(folder, name):
+    files = list_files([folder]).files
+    return [built for file in files for built in contracts_of(file) if built.name == name]
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool != "ape"])
+def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
+    folder = TOOLS[tool](tmp_path / "project")
+    built = next(b for b in built_of(folder, "Store") if b.version)
+    expected = output()["contracts"][STORE_PATH]["Store"]
+    assert json.loads(built.abi) == expected["abi"]
+    assert built.runtime.links
+    references = expected["evm"]["deployedBytecode"]["immutableReferences"]
+    assert {name: len(places) for name, places in built.runtime.immutables.items()} == {
+        name: len(places) for name, places in references.items()
+    }
+    body = build_sources.verification_request(built, ADDRESS)
+    submission = parse(body)
+    assert submission.sources == SOURCES
+    assert submission.version == (0, 8, 28)
+    assert (submission.contract_path, submission.contract_name) == (STORE_PATH, "Store")
+    assert submission.settings["optimizer"] == {"enabled": True, "runs": 300}
+
+
+def test_a_manifest_of_ape_says_what_was_compiled(tmp_path):
+    [built] = built_of(TOOLS["ape"](tmp_path), "Halves")
+    assert built.version == LONG_VERSION
+    assert parse(build_sources.verification_request(built, ADDRESS)).sources == SOURCES
+
+
+def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
+    [built] = [b for b in built_of(hardhat_2(tmp_path), "Halves") if b.version]
+    assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == [
+        "src/Halves.sol"
+    ]
+
+
+SMALL = {"abi": [], "deployedBytecode": "0x6000"}
+MALFORMED = {
+    "no JSON": "{",
+    "a list": "[]",
+    "no hex": '{"abi": [], "deployedBytecode": {"object": "0xzz"}}',
+    "half a byte": '{"abi": [], "deployedBytecode": "0x6"}',
+    "an immutable outside": json.dumps(
+        {
+            "abi": [],
+            "deployedBytecode": {
+                "object": "0x6000",
+                "immutableReferences": {"1": [{"start": 1, "length": 32}]},
+            },
+        }
+    ),
+    "metadata of another type": '{"abi": [], "deployedBytecode": "0x6000", "metadata": 5}',
+    "metadata that is no JSON": '{"abi": [], "deployedBytecode": "0x6000", "metadata": "{"}',
+    "settings of another type": '{"deployedBytecode": "0x6000", "metadata": {"settings": []}}',
+    "contracts of another type": '{"output": {"contracts": []}}',
+    "deep": '{"input": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "deep metadata": json.dumps({**SMALL, "metadata": '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"}),
+    "many contracts": json.dumps(
+        {
+            "contractTypes": {
+                f"{number:x}": {"runtimeBytecode": {"bytecode": "00"}} for number in range(10_001)
+            }
+        }
+    ),
+    "longer than code": json.dumps({"deployedBytecode": "00" * (2 * 1024 * 1024 + 1)}),
+    "many links": json.dumps({"deployedBytecode": f"__{'a' * 38}" * 10_001}),
+    "many immutables": json.dumps(
+        {**SMALL, "immutableReferences": {"1": [{"start": 0, "length": 1}] * 10_001}}
+    ),
+}
+
+
+@pytest.mark.parametrize("content", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_file_is_no_build(content, tmp_path):
+    file = tmp_path / "file.json"
+    file.write_text(content)
+    with pytest.raises(NoBuild):
+        contracts_of(file)
+
+
+@pytest.mark.parametrize("content", ["{}", '{"name": "package"}', '{"abi": []}'])
+def test_other_files_have_no_contracts(content, tmp_path):
+    file = tmp_path / "package.json"
+    file.write_text(content)
+    assert contracts_of(file) == []
+
+
+def test_links_and_special_files_are_not_followed(tmp_path):
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "out"
+    elsewhere.mkdir()
+    folder.mkdir()
+    (elsewhere / "a.json").write_text("{}")
+    (folder / "own.json").write_text("{}")
+    (folder / "link.json").symlink_to(elsewhere / "a.json")
+    (folder / "linked").symlink_to(elsewhere)
+    os.mkfifo(folder / "pipe.json")
+    assert [*list_files([folder, tmp_path / "absent"]).files] == [folder / "own.json"]
+
+
+def test_depth_number_and_sizes_are_bounded(tmp_path, monkeypatch):
+    deep = tmp_path / "/".join(["d"] * 14)
+    deep.mkdir(parents=True)
+    (deep / "far.json").write_text("{}")
+    listing = list_files([tmp_path])
+    assert not listing.files
+    assert "more than 12 folders deep" in str(listing.left_out)
+    for number in range(4):
+        (tmp_path / f"{number}.json").write_text("{}" * number)
+    monkeypatch.setattr(build_folders, "MAX_FILE_BYTES", 4)
+    assert len(list_files([tmp_path]).files) == 3
+    monkeypatch.setattr(build_folders, "MAX_FILES", 2)
+    listing = list_files([tmp_path])
+    assert len(listing.files) == 2
+    assert listing.left_out == "there are more than 2 files"
+
+
+def test_entries_of_a_folder_and_folders_are_bounded(tmp_path, monkeypatch):
+    """Those that are no builds, too: their names are read before they are known to be none."""
+    for number in range(6):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "own.json").write_text("{}")
+    monkeypatch.setattr(build_folders, "MAX_ENTRIES", 4)
+    listing = list_files([tmp_path])
+    assert len(listing.files) == 4
+    assert listing.left_out == f"{tmp_path} has more than 4 entries"
+    listing = list_files([tmp_path / f"{number}" for number in range(6)])
+    assert len(listing.files) == 5  # the one being read, and those that wait
+    assert listing.left_out == "there are more than 4 folders"
+
+
+def test_builds_are_read_again_when_they_change(tmp_path):
+    builds = Builds([tmp_path / "out"])
+    assert not builds.refresh()
+    folder = foundry(tmp_path)
+    deployed = output()["contracts"]["src/Halves.sol"]["Halves"]["evm"]["deployedBytecode"]
+    code = bytes.fromhex(deployed["object"])
+
+    def refreshed():
+        builds._next_at = 0.0
+        return builds.refresh()
+
+    assert refreshed()
+    assert not refreshed()
+    assert [built.name for built in builds.match(code)] == ["Halves"]
+    assert not builds.match(code[:-1])
+    assert not builds.match(bytes([code[0] ^ 1]) + code[1:])
+    (folder / "Halves.sol/Halves.json").unlink()
+    assert refreshed()
+    assert not builds.match(code)
+
+
+REFUSED = {
+    "file.txt": "is a file",
+    "absent/out": "is no folder",
+    ",".join("abcdefghijklmnopqrstu"): "20",
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.items())
+def test_folders_are_checked_at_the_start(text, reason, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file.txt").touch()
+    with pytest.raises(SettingError, match=reason):
+        read_variables(Settings, {"SCAN_ARTIFACTS": text})
+
+
+def test_a_folder_may_come_into_being_later(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {"SCAN_ARTIFACTS": "out, artifacts"}
+    read = read_variables(Settings, given)
+    assert read == {"artifacts": (tmp_path / "out", tmp_path / "artifacts")}
+    (tmp_path / "artifacts").mkdir()
+    reason = f"names no folder that exists: {tmp_path / 'out'}"
+    assert doubtful_variables(given) == {"SCAN_ARTIFACTS": reason}
+    (tmp_path / "out").mkdir()
+    assert not doubtful_variables(given)
+
+
+def test_the_page_of_the_index_names_a_folder_that_does_not_exist(explorer, tmp_path):
+    own = {Settings: Settings(artifacts=(tmp_path / "absent",))}
+    client = create_app(replace(explorer.settings, of_extensions=own)).test_client()
+    page = client.get("/status").text
+    assert "Build folders that do not exist</dt><dd>absent " in page
+    assert str(tmp_path) not in page  # which is nobody else's
+    (tmp_path / "absent").mkdir()
+    assert "Build folders" not in client.get("/status").text
+
+
+def test_versions_are_those_of_the_compiler(tmp_path):
+    versions = {
+        b.version for tool in TOOLS for b in built_of(TOOLS[tool](tmp_path / tool), "Halves")
+    }
+    assert versions == {
+        VERSION,
+        LONG_VERSION,
+        "",
+    }  # the last is of an artifact beside its build-info
+
+
+def test_the_builds_of_the_oldest_files_give_way(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_watch, "MAX_BYTES", 2_500)
+    for number in (1, 2, 3):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps({"deployedBytecode": "00" * (1000 + number)}))
+        os.utime(file, (number, number))
+    builds = Builds([tmp_path])
+    builds.refresh()
+    assert builds.lengths == [1002, 1003]
+    (tmp_path / "3.json").write_text(json.dumps({"deployedBytecode": "00" * 2000}))
+    builds._next_at = 0.0
+    builds.refresh()
+    assert builds.lengths == [2000]
+
+
+def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path):
+    (tmp_path / "a.json").write_text(MALFORMED["deep metadata"])
+    (tmp_path / "b.json").write_text(json.dumps(SMALL))
+    builds = Builds([tmp_path])
+    assert builds.refresh()
+    assert builds.lengths == [2]
+
+
+@pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])
+def test_creation_code_that_is_none_leaves_the_contract(creation, tmp_path):
+    file = tmp_path / "A.json"
+    code = {"contractName": "A", "bytecode": creation, "deployedBytecode": "0x6001"}
+    file.write_text(json.dumps({**code, "abi": []}))
+    [built] = (form for contract in contracts_of(file) for form in contract_and_blueprint(contract))
+    assert built.runtime.code == b"\x60\x01"
+
+
+VICTIM = bytes.fromhex("6001600255" + "60aa" * 40 + "5b00")
+SIZE = len(VICTIM)
+
+
+def liar(code, *places):
+    references = {str(start): [{"start": start, "length": length}] for start, length in places}
+    return json.dumps(
+        {
+            "abi": [],
+            "bytecode": {"object": "0x00"},
+            "deployedBytecode": {"object": code, "immutableReferences": references},
+            "contractName": "A",
+            "sourceName": "A.sol",
+        }
+    )
+
+
+def vyper_liar(immutable_size):
+    """A contract of which the creation code's metadata states the size of immutables."""
+    metadata = f"85410118{SIZE:02x}8018{immutable_size:02x}a165767970657283000403"
+    creation = f"0x00{metadata}{len(metadata) // 2 + 2:04x}"
+    contract = {"bytecode": creation, "bytecode_runtime": "0x60", "abi": []}
+    return json.dumps({"A.vy": contract, "version": "0.4.3"})
+
+
+LIARS = {
+    "an immutable": liar("00" * SIZE, (0, SIZE)),
+    "an immutable but the first byte": liar("60" + "00" * (SIZE - 1), (1, SIZE - 1)),
+    "immutables": liar("00" * SIZE, *((start, 32) for start in range(SIZE - 31))),
+    "immutables of one byte": liar("00" * SIZE, *((start, 1) for start in range(SIZE))),
+    "links": liar("".join(f"__${number:034x}$__" for number in range(4)) + VICTIM[80:].hex()),
+    "hashes": liar((HASH_PREFIXES[0].hex() * SIZE)[: 2 * SIZE]),
+    "Vyper's immutables": vyper_liar(SIZE - 1),
+}
+
+
+@pytest.mark.parametrize("content", LIARS.values(), ids=LIARS)
+def test_an_artifact_that_masks_what_no_compiler_does_matches_no_other_code(content, tmp_path):
+    (tmp_path / "A.json").write_text(content)
+    builds = Builds([tmp_path])
+    builds.refresh()
+    assert not builds.match(VICTIM)
+
+
+def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(tmp_path):
+    [built] = built_of(TOOLS["ape"](tmp_path), "Store")
+    evm = output()["contracts"][STORE_PATH]["Store"]["evm"]
+    stated = {
+        (place["start"], place["start"] + place["length"])
+        for places in evm["deployedBytecode"]["immutableReferences"].values()
+        for place in places
+    }
+    assert {place for places in built.runtime.immutables.values() for place in places} == stated

@@ -1,0 +1,149 @@
+"""The sources of builds: which files of a project are read, and of which no text gets out."""
+
+import json
+import os
+
+import pytest
+from eth_utils.crypto import keccak
+
+from scan.errors import ScanError
+from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.builds.build_folders import list_files
+from scan.extensions.contract_details.builds.build_formats import (
+    NoBuild,
+    contracts_of,
+)
+from scan.hex import to_hex
+from scan.verification.request import parse
+from scan.extensions.contract_details.tests.builds.projects import SOURCES, STORE_PATH, VERSION, foundry
+from scan.extensions.contract_details.tests.builds.test_build_folders import ADDRESS, SMALL, built_of
+
+OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
+METADATA = {"compiler": {"version": VERSION}, "settings": {"compilationTarget": {"a.sol": "A"}}}
+
+
+def test_a_source_counts_only_with_the_hash_that_the_metadata_has(tmp_path):
+    """So no file of the machine is published by an artifact that names it."""
+    folder = foundry(tmp_path / "project")
+    artifact = folder / "Store.sol/Store.json"
+    content = json.loads(artifact.read_text())
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    sources = json.loads(content["rawMetadata"])
+    for path in ("../secret", str(secret)):
+        sources["sources"][path] = {"keccak256": "0x" + "00" * 32}
+        artifact.write_text(json.dumps({**content, "rawMetadata": json.dumps(sources)}))
+        [built] = contracts_of(artifact)
+        with pytest.raises(NoBuild, match="no source matches"):
+            build_sources.verification_request(built, ADDRESS)
+        del sources["sources"][path]
+
+
+def combined(project, path):
+    """Vyper's combined JSON of a file, which states no hash."""
+    file = project / "build/combined.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    contract = {"bytecode": "0x6000", "bytecode_runtime": "0x6000", "abi": []}
+    file.write_text(json.dumps({path: contract, "version": "0.3.10+commit.91361694"}))
+    [built] = contracts_of(file)
+    return built
+
+
+def test_vyper_s_source_is_read_from_the_project(tmp_path):
+    (tmp_path / "a.vy").write_text("x: uint256\n")
+    submission = parse(build_sources.verification_request(combined(tmp_path, "a.vy"), ADDRESS))
+    assert submission.language.name == "Vyper"
+    assert submission.sources == {"a.vy": "x: uint256\n"}
+
+
+def test_vyper_s_source_is_not_read_outside_of_it(tmp_path):
+    project = tmp_path / "a/b/c/d/e/f/project"
+    built = combined(project, "../../../../../../../secret.vy")
+    (tmp_path / "secret.vy").write_text("secret")
+    with pytest.raises(NoBuild, match="the project has no file"):
+        build_sources.verification_request(built, ADDRESS)
+
+
+SECRET = "x: hunter2secret"
+
+
+@pytest.mark.parametrize(
+    "path", ["a.vy", "linked/a.vy", ".env", "secrets.yml", "pipe.vy", "a\0.vy"]
+)
+def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
+    """Whether a build lists the file by its hash or without one."""
+    built = combined(tmp_path, "y.vy")._replace(path=path)
+    secrets = tmp_path / "secrets"
+    secrets.mkdir()
+    for file in (secrets / "a.vy", tmp_path / ".env", tmp_path / "secrets.yml"):
+        file.write_text(SECRET)
+    (tmp_path / "a.vy").symlink_to("secrets/a.vy")
+    (tmp_path / "build/linked").symlink_to(secrets)
+    os.mkfifo(tmp_path / "pipe.vy")
+    sources = {path: {"keccak256": to_hex(keccak(SECRET.encode()))}}
+    (tmp_path / "listed.json").write_text(
+        json.dumps({**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": sources})})
+    )
+    [listed] = contracts_of(tmp_path / "listed.json")
+    for one in (built, listed):
+        with pytest.raises(NoBuild, match=r"the project has no file|no source matches"):
+            build_sources.verification_request(one, ADDRESS)
+
+
+@pytest.mark.parametrize("linked", ["out", "out/A.sol", "out/A.sol/A.json"])
+def test_no_folder_that_becomes_a_link_is_read(linked, tmp_path):
+    """Nor one of the path to a build's file, at whatever time it is replaced."""
+    file = tmp_path / "out/A.sol/A.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps({**SMALL, "bytecode": "0x6000"}))
+    [built] = contracts_of(file)
+    (tmp_path / linked).rename(tmp_path / "elsewhere")
+    (tmp_path / linked).symlink_to(tmp_path / "elsewhere")
+    assert not list_files([tmp_path / "out"]).files
+    for read in (
+        lambda: contracts_of(file),
+        lambda: build_sources.verification_request(built, ADDRESS),
+    ):
+        with pytest.raises(OSError):  # its text differs by the component
+            read()
+
+
+REQUESTED = {
+    "settings are a list": {"input": {"sources": {}, "settings": [1]}, "output": OUTPUT_OF_A},
+    "sources are a number": {**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": 5})},
+    "a source's name is a number": {
+        **SMALL,
+        "metadata": {
+            **METADATA,
+            "sources": {"a.sol": 5},
+            "settings": {"compilationTarget": {"a": 5}},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("content", REQUESTED.values(), ids=REQUESTED)
+def test_what_is_malformed_in_a_build_is_no_request(content, tmp_path):
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps(content))
+    [built] = contracts_of(file)
+    with pytest.raises((NoBuild, ScanError)):
+        parse(build_sources.verification_request(built, ADDRESS))
+
+
+def test_sources_are_read_up_to_the_project_s_folder(tmp_path):
+    folder = foundry(tmp_path / "outer/project")
+    outer = tmp_path / "outer" / STORE_PATH
+    outer.parent.mkdir(parents=True)
+    (tmp_path / "outer/project" / STORE_PATH).rename(outer)
+    [built] = [b for b in built_of(folder, "Store") if b.version]
+    # out/Store.sol/Store.json: three folders, of which the last is the project's
+    with pytest.raises(NoBuild, match="no source matches"):
+        build_sources.verification_request(built, ADDRESS)
+    moved = folder / "Store.sol"
+    with pytest.raises(NoBuild, match="no source matches"):
+        (moved / "foundry.toml").touch()
+        build_sources.verification_request(built, ADDRESS)
+    (moved / "foundry.toml").unlink()
+    (tmp_path / "outer/package.json").touch()
+    assert parse(build_sources.verification_request(built, ADDRESS)).sources == SOURCES

@@ -1,0 +1,377 @@
+"""Contracts that have a build's code are verified by themselves, or decoded by its ABI."""
+
+import json
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.builds.build_formats import contracts_of
+from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
+from scan.verification import submission_compilations
+from scan.verification.request import parse
+from scan.extensions.contract_details.tests.builds.projects import (
+    HALVES_PATH,
+    SOURCES,
+    STORE_PATH,
+    TOOLS,
+    creation_of,
+    foundry,
+)
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.vyper import NEWEST, SEVEN, source_for
+
+NOWHERE = f"0x{'00' * 20}"
+
+
+class Watched:
+    """What a process of an explorer's service does with build folders."""
+
+    def __init__(self, explorer, *folders):
+        self.explorer = explorer
+        services = explorer.app.extensions["scan"]
+        self.watch = BuildWatch(Builds(folders), services.writes, services.verifier)
+
+    def step(self):
+        """Take steps until nothing waits."""
+        self.watch.step()
+        while self.watch._waiting:
+            self.watch.step()
+
+
+@pytest.fixture
+def running(explorer: Explorer) -> Iterator[Explorer]:
+    """Without the contracts of other tests, which builds of the same code would verify again."""
+    url = explorer.settings.database_url
+    execute(url, "DELETE FROM built_abis")
+    execute(url, "DELETE FROM verified_contracts")
+    execute(url, "DELETE FROM contracts")
+    yield explorer
+
+
+def match_of(explorer, address):
+    answer = explorer.contract(address)
+    body = answer.json if answer.status_code == 200 else {}
+    return body.get("match"), body.get("contractName")
+
+
+def keep(amount):
+    return f"0x{keccak(text='keep(uint256)')[:4].hex()}{amount:064x}"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_build_of_each_tool_verifies_what_is_deployed(running, tool, tmp_path):
+    watched = Watched(running, TOOLS[tool](tmp_path))
+    library = running.deploy(creation_of("Halves"))
+    store = running.deploy(creation_of("Store", library), f"{5:064x}")
+    watched.step()
+    assert match_of(running, library) == ("full", "Halves")
+    assert match_of(running, store) == ("full", "Store")
+
+
+def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
+    watched = Watched(running, foundry(tmp_path))
+    library = running.deploy(creation_of("Halves"))
+    factory = running.deploy(creation_of("Factory", library))
+    watched.step()
+    assert match_of(running, factory) == ("full", "Factory")
+    make = keccak(text="make(uint256)")[:4].hex()
+    running.send(factory, f"0x{make}{9:064x}", gas=3_000_000)
+    made = (
+        "0x" + running.anvil.call("eth_call", {"to": factory, "data": "0x47799da8"}, "latest")[-40:]
+    )
+    again = running.deploy(creation_of("Store", library), f"{10:064x}")
+    watched.step()
+    assert match_of(running, made) == ("full", "Store")
+    assert match_of(running, again) == ("full", "Store")
+
+
+def test_code_that_a_node_placed_is_verified(running, tmp_path):
+    """anvil_setCode: there is no creation."""
+    creation = creation_of("Halves")
+    address = running.deploy(creation)
+    code = running.anvil.call("eth_getCode", address, "latest")
+    # The guard of a library has its own address.
+    placed = running.place(f"{code[:4]}{0xC0DE << 64 | running._placed + 1:040x}{code[44:]}")
+    Watched(running, foundry(tmp_path)).step()
+    assert match_of(running, placed) == ("full", "Halves")
+
+
+def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
+    watched = Watched(running, tmp_path / "out")
+    library = running.deploy(creation_of("Halves"))
+    watched.step()
+    assert match_of(running, library) == (None, None)
+    foundry(tmp_path)
+    watched.step()
+    assert match_of(running, library) == ("full", "Halves")
+
+
+def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, monkeypatch):
+    url = running.settings.database_url
+    library = running.deploy(creation_of("Halves"))
+    first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
+    with monkeypatch.context() as dying:
+        dying.setattr(BuildWatch, "_verify", lambda _: None)
+        first.watch.step()
+    second.step()
+    assert match_of(running, library) == (None, None)
+    execute(url, "UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
+    second.step()
+    assert match_of(running, library) == (None, None)
+    second.watch._again_at = 0.0  # after a minute
+    second.step()
+    assert match_of(running, library) == ("full", "Halves")
+
+
+@pytest.fixture
+def uncompiled(running: Explorer, tmp_path: Path) -> Explorer:
+    """A contract of a build whose sources are gone."""
+    folder = foundry(tmp_path)
+    (tmp_path / STORE_PATH).unlink()
+    watched = Watched(running, folder)
+    library = running.deploy(creation_of("Halves"))
+    running.store = running.deploy(creation_of("Store", library), f"{5:064x}")  # type: ignore[attr-defined]
+    watched.step()
+    return running
+
+
+def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
+    store = uncompiled.store  # type: ignore[attr-defined]
+    assert match_of(uncompiled, store) == (None, None)
+    sent = uncompiled.send(store, keep(7))
+    page = uncompiled.client.get(f"/tx/{sent}").text
+    assert "keep(uint256)" in page
+    assert "decoded with the ABI in the build folder, not compiled here" in page
+    failed = uncompiled.send(store, keep(101), gas=100_000)
+    assert "TooLarge" in uncompiled.client.get(f"/tx/{failed}").text
+    decoded = uncompiled.client.get(f"/api/v1/decode?address={store}&data={keep(7)}").json
+    first = decoded["candidates"][0]
+    assert (first["source"], first["signature"]) == ("build", "keep(uint256)")
+    assert first["arguments"][0]["name"] == "amount"
+
+
+def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(uncompiled):
+    store = uncompiled.store  # type: ignore[attr-defined]
+    assert uncompiled.call(store, "start").json == {"result": "5"}
+    page = uncompiled.client.get(f"/address/{store}?tab=contract&view=read").text
+    assert "the ABI in the build folder, which was not compiled here" in page
+    assert "start" in page and "known once the source is verified" not in page
+    written = uncompiled.client.get(f"/address/{store}?tab=contract&view=write").text
+    assert "keep(uint256)" in written
+    # No other interface says that it is verified.
+    assert uncompiled.contract(store).status_code == 404
+    refused = uncompiled.call(store, "keep", 1)
+    assert (refused.status_code, refused.json["field"]) == (400, "functionName")
+
+
+def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled):
+    store = uncompiled.store  # type: ignore[attr-defined]
+    [claim] = uncompiled.client.get(f"/api/v1/contracts/{store}/claims").json["claims"]
+    assert claim["source"] == "build"
+    assert claim["contractName"] == "src/Store.sol:Store"
+    assert "no source matches the metadata's hash of 'src/Store.sol'" in claim["reason"]
+    page = uncompiled.client.get(f"/address/{store}?tab=contract").text
+    assert "The build folder claims that it is src/Store.sol:Store" in page
+
+
+def test_a_build_that_lies_verifies_nothing(running, tmp_path):
+    """Its code is compared again with what its source compiles to."""
+    folder = foundry(tmp_path)
+    library = running.deploy(creation_of("Halves"))
+    artifact = folder / "Store.sol/Store.json"
+    content = json.loads(artifact.read_text())
+    code = running.anvil.call("eth_getCode", library, "latest")
+    artifact.write_text(json.dumps({**content, "deployedBytecode": {"object": code}}))
+    (folder / "Halves.sol/Halves.json").unlink()
+    Watched(running, folder).step()
+    assert match_of(running, library) == (None, None)
+    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    assert "bytes" in claim["reason"]
+
+
+def copy_without_sources(project):
+    """Return a folder with a newer copy of an artifact."""
+    foundry(project)
+    artifact = project / "out/Halves.sol/Halves.json"
+    copies = project.parent / "copies"
+    copies.mkdir()
+    (copies / "Halves.json").write_text(artifact.read_text())
+    os.utime(artifact, (1, 1))
+    return copies
+
+
+def copy_of_other_sources(project, half="whole / 3"):
+    """Return a folder with a newer artifact of the same code, whose source is of another code."""
+    folder = copy_without_sources(project)
+    artifact = folder / "Halves.json"
+    content = json.loads(artifact.read_text())
+    other = SOURCES[HALVES_PATH].replace("whole / 2", half)
+    (folder / HALVES_PATH).parent.mkdir()
+    (folder / HALVES_PATH).write_text(other)
+    content["metadata"]["sources"][HALVES_PATH]["keccak256"] = f"0x{keccak(text=other).hex()}"
+    artifact.write_text(json.dumps({**content, "rawMetadata": json.dumps(content["metadata"])}))
+    return folder
+
+
+def artifacts_after_build_info(project):
+    """Return a folder of which the artifacts, without metadata, are newer than the compilation."""
+    folder = TOOLS["hardhat 3"](project)
+    for file in (folder / "build-info").iterdir():
+        content = json.loads(file.read_text())
+        for contracts in content.get("output", {}).get("contracts", {}).values():
+            for contract in contracts.values():
+                contract.pop("metadata", None)
+        file.write_text(json.dumps(content))
+        os.utime(file, (1, 1))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "newer", [copy_without_sources, copy_of_other_sources, artifacts_after_build_info]
+)
+def test_where_the_newest_build_does_not_verify_the_others_are_tried(running, tmp_path, newer):
+    folder = newer(tmp_path / "project")
+    library = running.deploy(creation_of("Halves"))
+    watched = Watched(running, folder, tmp_path / "project/out")
+    watched.step()
+    watched.step()  # what a failed compilation leaves to be tried
+    assert match_of(running, library) == ("full", "Halves")
+
+
+def test_where_no_build_verifies_the_first_is_claimed(running, tmp_path):
+    folder = copy_of_other_sources(tmp_path / "project")
+    (tmp_path / "project" / HALVES_PATH).unlink()
+    library = running.deploy(creation_of("Halves"))
+    Watched(running, folder, tmp_path / "project/out").step()
+    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    assert "differ in" in claim["reason"]
+
+
+def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tmp_path, caplog):
+    folder = copy_of_other_sources(tmp_path / "project", half="whole.hunter2secret")
+    library = running.deploy(creation_of("Halves"))
+    Watched(running, folder).step()
+    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    assert claim["reason"] == "its source does not compile here; the log says why"
+    page = running.client.get(f"/address/{library}?tab=contract").text
+    assert claim["reason"] in page and "hunter2secret" not in page
+    assert "hunter2secret" in caplog.text
+
+
+def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplog):
+    """Once for code, and once for the syntax trees."""
+    caplog.set_level(logging.INFO)
+    library = running.deploy(creation_of("Halves"))
+    store = running.deploy(creation_of("Store", library), f"{5:064x}")
+    factory = running.deploy(creation_of("Factory", library))
+    with patch.object(
+        submission_compilations, "compile_source", wraps=submission_compilations.compile_source
+    ) as compiled:
+        Watched(running, foundry(tmp_path)).step()
+    assert compiled.call_count == 2
+    names = {library: "Halves", store: "Store", factory: "Factory"}
+    assert {address: match_of(running, address) for address in names} == {
+        address: ("full", name) for address, name in names.items()
+    }
+    assert {*running.contract(library).json["sources"]} == {HALVES_PATH}  # no file of others
+    lines = [line for line in caplog.messages if line.startswith("verified ")]
+    assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
+
+
+def test_builds_with_different_files_at_a_path_are_compiled_apart(running, tmp_path):
+    """As are those whose code is another beside further files."""
+    one = parse(
+        build_sources.verification_request(
+            contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE
+        )
+    )
+    other = one._replace(sources={**one.sources, STORE_PATH: "contract Store {}"})
+    assert build_sources.together([one, other]) == [one, other]
+    library = running.deploy(creation_of("Halves"))
+    running.deploy(creation_of("Factory", library))
+
+    def wrong(them):
+        return [one._replace(sources={**one.sources, HALVES_PATH: ""}) for one in them]
+
+    with patch.object(build_sources, "together", wrong):
+        Watched(running, tmp_path / "out").step()
+    assert match_of(running, library) == ("full", "Halves")
+
+
+def test_a_build_s_abi_of_any_form_is_stored(running, tmp_path):
+    """PostgreSQL refuses to return text with a null character."""
+    folder = foundry(tmp_path)
+    artifact = folder / "Halves.sol/Halves.json"
+    content = json.loads(artifact.read_text())
+    inputs = [{"name": "", "type": "uint256"}]
+    for _ in range(400):
+        inputs = [{"components": inputs}]
+    abi = [
+        {"type": "function", "name": "a\0b", "inputs": []},
+        {"type": "function", "name": "named", "inputs": []},
+        5,
+    ]
+    artifact.write_text(json.dumps({**content, "abi": abi, "rawMetadata": "", "metadata": None}))
+    library = running.deploy(creation_of("Halves"))
+    deep = json.loads((folder / "Store.sol/Factory.json").read_text())
+    (folder / "Store.sol/Factory.json").write_text(
+        json.dumps({**deep, "abi": [{"inputs": inputs}], "rawMetadata": "", "metadata": None})
+    )
+    factory = running.deploy(creation_of("Factory", library))
+    Watched(running, folder).step()
+    call = f"0x{keccak(text='named()')[:4].hex()}"
+    for address in (library, factory):
+        assert (
+            running.client.get(f"/api/v1/decode?address={address}&data={call}").status_code == 200
+        )
+    decoded = running.client.get(f"/api/v1/decode?address={library}&data={call}").json
+    assert decoded["candidates"][0]["source"] == "build"
+
+
+def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_path):
+    url = running.settings.database_url
+    folder = foundry(tmp_path)
+    (tmp_path / STORE_PATH).unlink()
+    watched = Watched(running, folder)
+    running.deploy(creation_of("Store", running.deploy(creation_of("Halves"))), f"{5:064x}")
+    watched.step()
+    stored = "SELECT stored_at FROM built_abis ORDER BY stored_at"
+    execute(url, "UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
+    before = execute(url, stored)
+    for artifact in folder.rglob("*.json"):
+        artifact.write_text(artifact.read_text() + " ")
+    watched.watch._builds._next_at = 0.0
+    watched.step()
+    assert execute(url, stored) == before
+
+
+def test_a_vyper_build_verifies(running, vyper, tmp_path):
+    source = source_for(NEWEST)
+    creation = vyper.creation_of(NEWEST, source)
+    address = running.deploy(creation, SEVEN)
+    deployed = running.anvil.call("eth_getCode", address, "latest")
+    runtime = deployed[:-64]  # without the immutable
+    contract = {"bytecode": f"0x{creation.removeprefix('0x')}", "bytecode_runtime": runtime}
+    build = {"Box.vy": {**contract, "abi": []}, "version": NEWEST}
+    (tmp_path / "Box.vy").write_text(source)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/combined.json").write_text(json.dumps(build))
+    Watched(running, tmp_path / "out").step()
+    assert match_of(running, address) == ("full", "Box")
+
+
+@pytest.mark.long
+def test_what_forge_builds_and_creates_is_verified(running, foundry):
+    done = foundry.forge(150, "build", "--root", str(foundry.folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    artifact = json.loads((foundry.folder / "out/Stored.sol/Stored.json").read_text())
+    address = running.deploy(artifact["bytecode"]["object"], f"{7:064x}")
+    Watched(running, foundry.folder / "out").step()
+    assert match_of(running, address) == ("full", "Stored")

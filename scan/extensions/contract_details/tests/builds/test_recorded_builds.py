@@ -1,0 +1,127 @@
+"""Builds as the tools themselves wrote them (recorded/README.md): from deployment to decoded."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from scan.extensions.contract_details.tests.builds.test_build_watch import Watched, match_of, running
+from tests.support.explorer import compiled, standard_input
+from tests.support.vyper import blueprint_of
+
+__all__ = ["running"]
+RECORDED = Path(__file__).with_name("recorded")
+ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
+INCREASE = f"0x{keccak(text='increase()')[:4].hex()}"
+MAKE = f"0x{keccak(text='make(address,uint256)')[:4].hex()}"
+MAKER = """
+pragma solidity ^0.8.20;
+contract Maker {
+    function make(address blueprint, uint256 step) external returns (address made) {
+        bytes memory code = abi.encodePacked(_after_preamble(blueprint), step);
+        assembly { made := create(0, add(code, 32), mload(code)) }
+        require(made != address(0));
+    }
+    function _after_preamble(address blueprint) private view returns (bytes memory code) {
+        uint256 size = blueprint.code.length - 3;
+        code = new bytes(size);
+        assembly { extcodecopy(blueprint, add(code, 32), 3, size) }
+    }
+}
+"""
+# The files of a project by tool, and the folder that is watched.
+TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "truffle": (
+        "build/contracts",
+        {
+            "build/contracts/Tally.json": "truffle.json",
+            "contracts/Tally.sol": "Tally.sol",
+        },
+    ),
+    "foundry": ("out", {"out/Tally.sol/Tally.json": "foundry.json", "src/Tally.sol": "Tally.sol"}),
+    "hardhat 2": ("artifacts", {"artifacts/build-info/f211.json": "hardhat_2.json"}),
+    "hardhat 3": (
+        "artifacts",
+        {
+            f"artifacts/build-info/{ID}.json": "hardhat_3.json",
+            f"artifacts/build-info/{ID}.output.json": "hardhat_3.output.json",
+        },
+    ),
+    "ape": (".build", {".build/__local__.json": "ape.json"}),
+}
+
+
+def built(project, tool):
+    folder, files = TOOLS[tool]
+    for path, recorded in files.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_bytes((RECORDED / recorded).read_bytes())
+    return project / folder
+
+
+def creation_of(tool):
+    """The creation code that the tool deploys."""
+    [*_, recorded] = (name for name in TOOLS[tool][1].values() if name.endswith(".json"))
+    build = json.loads((RECORDED / recorded).read_text())
+    if tool == "ape":
+        return str(build["contractTypes"]["Tally"]["deploymentBytecode"]["bytecode"])
+    if "output" in build:
+        [of_file] = build["output"]["contracts"].values()
+        return str(of_file["Tally"]["evm"]["bytecode"]["object"])
+    bytecode = build["bytecode"]
+    return str(bytecode["object"] if isinstance(bytecode, dict) else bytecode)
+
+
+def deploy(explorer, tool, step):
+    """Deploy a contract whose code, in which the step is, no other test's has."""
+    return explorer.deploy(creation_of(tool), f"{step:064x}")
+
+
+@pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 105), strict=True)])
+def test_what_a_tool_deploys_is_verified_and_decoded(running, tool, step, tmp_path):
+    watched = Watched(running, built(tmp_path, tool))
+    tally = deploy(running, tool, step)
+    watched.step()
+    assert match_of(running, tally) == ("full", "Tally")
+    sent = running.client.get(f"/api/v1/transactions/{running.send(tally, INCREASE)}").json
+    assert (sent["method"]["name"], sent["method"]["source"]) == ("increase", "verified")
+    event = sent["logs"][0]["event"]
+    assert (event["signature"], event["arguments"][0]["value"]) == ("Counted(uint256)", str(step))
+    assert running.client.get(f"/api/v1/contracts/{tally}/claims").json["claims"] == []
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, tool, tmp_path):
+    watched = Watched(running, built(tmp_path, tool))
+    blueprint = running.deploy(blueprint_of(creation_of(tool)))
+    maker = running.deploy(
+        compiled("0.8.28", standard_input({"M.sol": MAKER}), "M.sol", "Maker").creation
+    )
+    step = 300 + [*TOOLS].index(tool)
+    running.send(maker, MAKE + encode(["address", "uint256"], [blueprint, step]).hex(), gas=500_000)
+    [made] = running.client.get(f"/api/v1/contract-creations?factory={maker}").json[
+        "contractCreations"
+    ]
+    watched.step()
+    assert match_of(running, blueprint) == ("full", "Tally")
+    assert match_of(running, made["address"]) == ("full", "Tally")
+    page = running.client.get(f"/address/{blueprint}?tab=contract").text
+    assert "ERC-5202" in page
+
+
+@pytest.mark.parametrize(("tool", "step"), [("truffle", 200), ("foundry", 201)])
+def test_what_lacks_its_sources_is_decoded_by_the_build(running, tool, step, tmp_path):
+    folder = built(tmp_path, tool)
+    [source] = (path for path in tmp_path.rglob("Tally.sol") if path.is_file())
+    source.unlink()
+    watched = Watched(running, folder)
+    tally = deploy(running, tool, step)
+    watched.step()
+    assert match_of(running, tally) == (None, None)
+    sent = running.client.get(f"/api/v1/transactions/{running.send(tally, INCREASE)}").json
+    assert (sent["method"]["name"], sent["method"]["source"]) == ("increase", "build")
+    [claim] = running.client.get(f"/api/v1/contracts/{tally}/claims").json["claims"]
+    assert "no source matches the metadata's hash" in claim["reason"]

@@ -1,0 +1,308 @@
+"""The bundled demo chain, replayed and indexed as `make run` does it."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.demo import demo_run
+from scan.extensions.demo.demo_chain import DemoChain
+from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.demo_run import LINKS
+from scan.extensions.demo.replay import read_lines
+from scan.extensions.demo.tests.conftest import DEMO
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+
+LARGEST_BYTES = 3 * 1024 * 1024
+SIDES = ("accounts", "paymasters")  # of user operations, of which the demo has none
+
+
+@pytest.fixture(scope="module")
+def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+    """As it starts, before blocks are added."""
+    node = DemoNode(DemoChain(read_lines(RECORDING), ended_at=1_800_000_000), 0)
+    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        demo_run.load(indexing.settings)
+        indexing.wait_for(node.recording.head)
+        yield create_app(indexing.settings).test_client()
+    node.stop()
+
+
+@pytest.fixture(scope="module")
+def linked(demo):
+    """The demo with the links of its operator."""
+    settings = demo.application.extensions["scan"].settings
+    return create_app(demo_run.with_links(settings)).test_client()
+
+
+def query(demo, entity):
+    answer = demo.post("/api/v1/query", json={"entity": entity, "limit": 100})
+    return list(answer.json["data"])
+
+
+def test_the_recording_is_small_and_long_enough(demo_node):
+    assert DEMO.stat().st_size <= LARGEST_BYTES
+    assert demo_node.recording.head >= 300
+
+
+def test_every_endpoint_is_asked_once(demo):
+    """With what the demo chain has; each answer is held against the OpenAPI document as well."""
+    token = next(t["address"] for t in query(demo, "tokens") if t["type"] == "BEP721")
+    [item] = demo.get(f"/api/v1/tokens/{token}/items?limit=1").json["items"]
+    newest = query(demo, "transactions")[0]["hash"]
+    known = {"address": token, "token_id": item["tokenId"], "transaction_hash": newest}
+    known |= {"path": "index.html", "address_hash": token}
+    refused = []
+    for rule in demo.application.url_map.iter_rules():
+        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(known.get(found[1], "1")), rule.rule)
+        for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
+            body = {} if method in ("POST", "PUT", "PATCH") else None
+            status = demo.open(path, method=method, json=body).status_code
+            assert status < 500, (method, path)
+            if method == "GET" and status not in (200, 301):
+                refused.append(rule.rule)
+    sourcify = ("contract/<chain_id>/<address>", "contracts/<chain_id>", "verify/<verification_id>")
+    assert set(refused) == {  # of another chain; nobody's; a parameter is missing
+        *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
+        "/.well-known/security.txt",
+        "/api/v1/names/<name>",
+        "/pool/<address>",
+        "/api/v1/pools/<address>",
+        *(f"/api/v1/pools/<address>/{name}" for name in ("candles", "state", "volume")),
+        "/user-operation/<operation_hash>",
+        "/api/v1/user-operations/<operation_hash>",
+        "/api/v2/proxy/account-abstraction/operations/<operation_hash>",
+        *(f"/api/v2/proxy/account-abstraction/{of}/<address_hash>" for of in SIDES),
+        "/api/v2/blocks/<block>/countdown",
+        "/api/v2/stats/hot-smart-contracts",
+        "/stats-service/api/v1/lines/<name>",
+        "/address/<address>/source",
+        "/api/v1/addresses",
+        "/api/v1/decode",
+        "/api/v1/search",
+        "/mail",
+        "/mail/confirm",
+        "/mail/leave",
+        "/address/<address>/<name>/feed",
+        "/docs/<name>",
+        "/docs/<version>/<name>",
+        "/static/<version>/<name>",
+        "/api/v1/logos/<digest>",
+        "/nft/<address>",
+        "/nft/pictures/<digest>/<address>/<token_id>",
+        "/tx/<transaction>/<tab>",
+        "/op/<operation>",
+        "/address/<address>/compare",
+        "/address/<address>/compare/<other>",
+        "/api/v1/contracts/<address>/compare/<other>",
+        "/api/v1/webhooks/<webhook_id>/deliveries",
+        "/api/v1/keys",
+        "/api/v1/webhooks",
+    }
+
+
+def test_the_demo_has_something_of_everything(demo):
+    """Types of tokens, exchanges known by name with weeks of candles, verified contracts, labels,
+    user operations, and memos."""
+    assert {t["type"] for t in query(demo, "tokens")} == {"BEP20", "BEP721", "BEP1155"}
+    pools = demo.get("/api/v1/pools").json["pools"]
+    names = {"uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"}
+    assert {pool["dex"] for pool in pools} == names
+    days = demo.get(f"/api/v1/pools/{pools[0]['address']}/candles?interval=1d").json["candles"]
+    assert len(days) > 20 and all(2_000 < float(day["close"]) < 6_000 for day in days)
+    verified = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
+    assert {"Lanterns", "Procession", "Coin", "Router", "HarborSavings"} <= verified
+    [savings] = [
+        each["address"]
+        for each in demo.get("/api/v1/contracts").json["contracts"]
+        if each["contractName"] == "HarborSavings"
+    ]
+    variables = demo.get(f"/api/v1/contracts/{savings}/storage").json["variables"]
+    assert {"asset", "owner", "totalDeposits"} <= {variable["name"] for variable in variables}
+    senders = {row["fromAddress"] for row in query(demo, "transactions")}
+    labels = {demo.get(f"/api/v1/addresses/{sender}").json["label"] for sender in senders}
+    assert labels & {"Meridian treasury", "Market maker"}
+    operations = demo.get("/api/v1/user-operations").json["userOperations"]
+    assert len(operations) == 3 and all(operation["success"] for operation in operations)
+    assert "Invoice 2026-114" in {memo["text"] for memo in demo.get("/api/v1/memos").json["memos"]}
+
+
+def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(demo):
+    """Of the newest contracts, and where a function was called without a script."""
+    html = {}
+    for contract in demo.get("/api/v1/contracts?limit=8").json["contracts"]:
+        path = f"/address/{contract['address']}"
+        for view in ("", "&view=read", "&view=write"):
+            html[f"{path}?tab=contract{view}"] = demo.get(f"{path}?tab=contract{view}").text
+        read = html[f"{path}?tab=contract&view=read"]
+        for function in re.findall(r'name="function" value="([^"]+)"', read)[:1]:
+            called = demo.post(f"{path}/call", data={"function": function}).text
+            assert called.count(' id="0x') == read.count(' id="0x'), (path, function)
+            assert len(called) < len(read) + 10_000
+            html[f"{path}/call"] = called
+    followed = 0
+    for page, text in [*html.items()]:
+        for link in re.findall(r'<a[^>]* href="([^"]*#[^"]+)"', text):
+            target, _, fragment = unescape(link).partition("#")
+            target = target or page
+            if target not in html:
+                html[target] = demo.get(target).text
+            assert f'id="{fragment}"' in html[target] or f"id={fragment}>" in html[target], link
+            followed += 1
+    assert followed > 100 and len(html) > 20
+
+
+def test_a_verified_proxy_is_read_by_its_implementation(demo):
+    """Which refuses `proxiableUUID` to it: a function without a value has its form on the page."""
+    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    path = f"/address/{found['value']}"
+    proxy = demo.get(f"/api/v1/contracts/{found['value']}").json
+    implementation = demo.get(f"/api/v1/contracts/{proxy['proxy']['implementation']}").json
+    names = (proxy["contractName"], implementation["contractName"])
+    assert names == ("SavingsProxy", "HarborSavings")
+    values = demo.get(f"/api/v1/contracts/{found['value']}/values").json["values"]
+    results = {value["function"]: value["result"] for value in values}
+    assert int(results["totalDeposits()"]) > 0
+    failed = [value["function"] for value in values if value.get("error")]
+    assert "proxiableUUID()" in failed and len(failed) < len(values)
+    read = demo.get(f"{path}?tab=contract&view=read").text
+    called = demo.post(f"{path}/call", data={"function": "proxiableUUID()"}).text
+    for html in (read, called):
+        assert html.count("<dt><code>") >= len(values)
+        for function in failed:
+            assert f'name="function" value="{function}"' in html
+    assert '<details class="function" open>' in called
+
+
+def test_failed_calls_have_reasons_and_traces(demo):
+    answer = demo.post(
+        "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
+    )
+    errors = {}
+    for row in answer.json["data"]:
+        path = f"/api/v1/transactions/{row['hash']}"
+        error = demo.get(path).json["error"]
+        assert error["kind"] != "unknown" and not error["approximate"]
+        errors[error["name"] or error["kind"]] = path
+    assert {"TooDark", "NotYours", "WentDark", "Panic", "Error", "out_of_gas"} <= errors.keys()
+    trace = demo.get(f"{errors['TooDark']}/trace").json
+    lit = [frame["function"]["name"] for frame in trace["frames"]]
+    assert lit[0] == "march" and lit[1:] == ["light"] * (len(lit) - 1)
+    assert demo.get(f"{errors['TooDark']}/state-changes").json["accountCount"] > 0
+    page = demo.get(errors["TooDark"].replace("/api/v1/transactions", "/tx")).text
+    assert "TooDark" in page and "Procession" in page
+
+
+def test_failures_have_their_lines_and_the_newest_transactions_their_gas_by_line(demo):
+    failed = {"entity": "transactions", "filter": {"status": False}, "limit": 100}
+    for row in demo.post("/api/v1/query", json=failed).json["data"]:
+        path = f"/api/v1/transactions/{row['hash']}"
+        error = demo.get(path).json["error"]
+        to = row["toAddress"]
+        is_verified = demo.get(f"/api/v1/contracts/{to}").json["contractName"] is not None
+        assert not is_verified or (error["location"] and error["location"]["line"] > 0), path
+    for row in demo.get("/api/v1/transactions?limit=25").json["transactions"]:
+        gas = demo.get(f"/api/v1/transactions/{row['hash']}/gas/lines")
+        if gas.json["intrinsicGas"] is None:  # no code ran
+            continue
+        sums = [int(gas.json[name]) for name in ("linesGas", "otherGas", "intrinsicGas")]
+        assert sum(sums) - int(gas.json["refundedGas"]) == int(row["gasUsed"]), row["hash"]
+
+
+def test_a_transaction_waits_in_the_pool_and_approvals_are_in_force(demo):
+    found, *_ = demo.get("/api/v1/search?q=Patient saver").json["results"]
+    path = f"/api/v1/addresses/{found['value']}/pending-transactions"
+    first, second = demo.get(path).json["pendingTransactions"]
+    assert (first["queued"], second["queued"]) == (False, True)
+    page = demo.get(f"/tx/{first['hash']}").text
+    assert "pending" in page and "Patient saver" in page
+    approved = {"entity": "logs", "filter": {"topic0": "Approval"}, "limit": 100}
+    for log in demo.post("/api/v1/query", json=approved).json["data"]:
+        owner = log["event"]["arguments"][0]["value"]
+        for approval in demo.get(f"/api/v1/addresses/{owner}/approvals").json["approvals"]:
+            assert approval["unavailable"] is None, approval
+
+
+def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(linked):
+    """By the links of pages alone."""
+    home = links_of(linked, "/")
+    [failed] = [path for path in home if path.startswith("/txs?status=false")]
+    first = next(path for path in links_of(linked, failed) if is_transaction(path))
+    failure = linked.get(first).text
+    assert re.search(r"\.sol#L[0-9]+", failure)
+    newest = next(path for path in home if is_transaction(path))
+    [gas] = {path for path in links_of(linked, newest) if path.endswith("?tab=gas")}
+    assert gas.startswith("/tx/") and linked.get(gas).status_code == 200
+    shown = {"storage": "totalDeposits", "approvals": "Amount", "pending": "?tab=pending"}
+    for tab, text in shown.items():
+        [path] = [path for path in home if path.endswith(f"?tab={tab}")]
+        page = linked.get(path)
+        assert page.status_code == 200 and text in page.text, tab
+    assert any(">proven</a>" in linked.get(path).text for path in home if path in LINKS.values())
+
+
+def is_transaction(path):
+    return re.fullmatch("/tx/0x[0-9a-f]{64}", path) is not None
+
+
+def links_of(client, path):
+    return [unescape(link) for link in re.findall('href="([^"]+)"', client.get(path).text)]
+
+
+def test_accounts_and_slots_are_proven(demo):
+    """By the state's root in the block that the indexer has checked."""
+    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    path = f"/api/v1/addresses/{found['value']}"
+    proof = demo.get(f"{path}/proof?slot=0x3").json
+    assert int(proof["slot"]["value"], 16) == 20 and proof["exists"]
+    for person in {row["fromAddress"] for row in query(demo, "transactions")}:
+        proof = demo.get(f"/api/v1/addresses/{person}/proof").json
+        assert proof["balance"] == demo.get(f"/api/v1/addresses/{person}").json["balance"]
+        assert ">proven</a>" in demo.get(f"/address/{person}").text
+    nobody = demo.get(f"/api/v1/addresses/0x{40 * '7'}/proof").json
+    assert nobody["exists"] is False
+
+
+def test_an_event_is_named_as_in_the_implementation_of_a_proxy(demo):
+    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    logs = demo.get(f"/api/v1/logs?address={found['value']}&topic0=Deposited&limit=100").json[
+        "logs"
+    ]
+    assert len(logs) > 10 and {log["event"]["name"] for log in logs} == {"Deposited"}
+    page = demo.get(f"/address/{found['value']}?tab=events").text
+    assert '<option value="Withdrawn(address,uint256,uint256)">' in page
+
+
+def test_calls_of_contracts_that_are_not_verified_have_names_and_results(demo):
+    swaps = demo.get("/api/v1/dex-trades?limit=100").json["trades"]
+    results = {}
+    for sent in {swap["transactionHash"] for swap in swaps}:
+        for frame in demo.get(f"/api/v1/transactions/{sent}/trace").json["frames"]:
+            if frame["function"] and frame["function"]["source"] == "standard":
+                results[frame["function"]["name"]] = frame["result"]
+    reserves = [argument["name"] for argument in results["getReserves"]]
+    assert reserves == ["reserve0", "reserve1", "blockTimestampLast"]
+    assert results["token1"][0]["type"] == "address" and "swap" in results
+
+
+@pytest.mark.long
+def test_every_transaction_has_its_calls_and_state_changes(demo):
+    for row in query(demo, "transactions"):
+        for what in ("trace", "state-changes"):
+            answer = demo.get(f"/api/v1/transactions/{row['hash']}/{what}")
+            assert answer.status_code == 200, (row["hash"], what, answer.json)
+
+
+def test_items_have_uris(demo):
+    for token in query(demo, "tokens"):
+        if token["type"] != "BEP20":
+            path = f"/api/v1/tokens/{token['address']}/items"
+            for item in demo.get(path).json["items"]:
+                detail = demo.get(f"{path}/{item['tokenId']}").json
+                assert "does not respond" not in (detail["tokenUriUnavailable"] or "")
+                if token["symbol"] == "LANTERN":
+                    assert detail["tokenUri"].startswith('data:application/json;utf8,{"name":')

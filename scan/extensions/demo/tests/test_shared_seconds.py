@@ -1,0 +1,137 @@
+"""Times and rates of a chain of which ten blocks share each second, the last second half full."""
+
+import json
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.extensions.demo.tests.replaying import served
+from tests.support import auditing
+from tests.support.chain_forms.made_chain import MadeChain
+from tests.support.chain_forms.new_rollups import DENIM_S, sharing_seconds
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing
+
+A_SECOND, BLOCKS = 10, 125
+LAST_S = DENIM_S + (BLOCKS - 1) // A_SECOND
+
+
+@pytest.fixture(scope="module")
+def chain() -> MadeChain:
+    return sharing_seconds(BLOCKS, A_SECOND)
+
+
+@pytest.fixture(scope="module")
+def indexed(chain: MadeChain, postgres: Postgres, template: str) -> Iterator[Indexing]:
+    with served(chain) as node, postgres.cloned(template) as url:
+        yield Indexing(url, node.url).run_until(chain.head)
+
+
+@pytest.fixture
+def client(indexed: Indexing) -> FlaskClient:
+    return create_app(indexed.settings).test_client()
+
+
+def numbers(client, path, name, field, **query):
+    body = client.get(f"/api/v1/{path}", query_string={"limit": 100, **query}).json
+    assert body["total"] == len(body[name])
+    return [record[field] for record in body[name]]
+
+
+def etherscan(client, action, **query):
+    query |= {"module": "block", "action": action}
+    return client.get("/api", query_string=query).json["result"]
+
+
+def of_seconds(first_s, last_s):
+    """The blocks of some seconds since the chain began, newest first."""
+    return [*range(min(A_SECOND * (last_s + 1), BLOCKS) - 1, A_SECOND * first_s - 1, -1)]
+
+
+def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client):
+    for first_s, last_s in ((0, 0), (3, 3), (3, 5), (11, 99)):
+        times = {"timeFrom": DENIM_S + first_s, "timeTo": DENIM_S + last_s}
+        expected = of_seconds(first_s, last_s)
+        assert numbers(client, "blocks", "blocks", "number", **times) == expected
+        assert numbers(client, "transactions", "transactions", "blockNumber", **times) == [
+            number
+            for number in expected
+            if number  # genesis has none
+        ]
+    after = {"timeFrom": LAST_S + 1}
+    assert numbers(client, "blocks", "blocks", "number", **after) == []
+
+
+def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(client):
+    for second in (0, 4, 11):
+        found = [
+            etherscan(client, "getblocknobytime", timestamp=DENIM_S + second, closest=closest)
+            for closest in ("before", "after")
+        ]
+        assert found == [str(10 * second + 9), str(10 * second)]
+
+
+def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
+    countdown = etherscan(client, "getblockcountdown", blockno=BLOCKS + 499)
+    assert (countdown["RemainingBlock"], countdown["EstimateTimeInSec"]) == ("500", "50.0")
+    assert client.get("/api/v2/stats").json["average_block_time"] == 100.0
+    counters = client.get("/stats-service/api/v1/counters").json["counters"]
+    assert {c["id"]: c["value"] for c in counters}["averageBlockTime"] == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "a_second", "interval_s"), [(1, 1, None), (2, 1, 1.0), (9, 3, 1 / 3), (4, 9, None)]
+)
+def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, template):
+    """Where all blocks have the same second nobody can tell it."""
+    chain = sharing_seconds(blocks, a_second)
+    with served(chain) as node, postgres.cloned(template) as url:
+        Indexing(url, node.url).run_until(blocks - 1)
+        database = Database(url, statement_timeout_ms=5_000)
+        row = database.row("queries/blocks_get_interval")
+        assert row[1:] == (blocks - 1, pytest.approx(interval_s))
+        database.close()
+
+
+def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
+    for second, first in ((0, 0), (7, 70), (99, BLOCKS)):
+        assert execute(
+            indexed.settings.database_url,
+            "SELECT first_block_since(to_timestamp(%s))",
+            DENIM_S + second,
+        ) == [(first,)]
+
+
+def test_counts_by_time_are_the_chains(client, indexed):
+    [day] = client.get("/api/v1/stats/daily").json["days"]
+    assert (day["blocks"], day["transactions"]) == (BLOCKS, BLOCKS - 1)
+    database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    row = database.row("queries/activity_list", span_s=1, spans=20)
+    seconds = {period["start"] - DENIM_S: period for period in json.loads(row[1])}
+    assert {s: period["blocks"] for s, period in seconds.items() if period["blocks"]} == {
+        **dict.fromkeys(range(12), A_SECOND),
+        12: BLOCKS % A_SECOND,
+    }
+    assert seconds[5]["gasUsed"] == str(A_SECOND * 21_000)
+    database.close()
+
+
+def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client):
+    text = client.get("/gas").text
+    [points] = re.findall(r'<polyline[^>]* points="([^"]+)"', text)
+    places = [float(point.split(",")[0]) for point in points.split()][2:-2]
+    steps = [after - before for before, after in pairwise(places)]
+    assert len(steps) == 19
+    assert min(steps) == pytest.approx(max(steps), abs=0.2)
+
+
+def test_pages_and_the_audit_agree(client, indexed):
+    text = client.get("/blocks").text
+    moment = f"2026-11-05T18:00:{LAST_S - DENIM_S:02d}Z"
+    assert len(re.findall(f'<td class="when"[^>]*><time datetime="{moment}"', text)) == 5
+    assert auditing.run(indexed.settings, node=True) == 0

@@ -1,0 +1,43 @@
+"""Asking in Etherscan's form, and the scenario's chain read from the node for comparison."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.fixtures import Played
+from tests.support.etherscan_truth import EtherscanTruth
+
+
+class Asking:
+    def __init__(self, client):
+        self.client = client
+
+    def __call__(self, module, action, **parameters):
+        """The body; every response is JSON with HTTP 200."""
+        response = self.client.get(
+            "/api", query_string={"module": module, "action": action, **parameters}
+        )
+        assert response.status_code == 200, response.text
+        return response.json
+
+    def result(self, module, action, **parameters):
+        """Of a success."""
+        body = self(module, action, **parameters)
+        assert (body["status"], body["message"]) == ("1", "OK"), body
+        return body["result"]
+
+    def rows(self, module, action, **parameters):
+        """Of a list, which may be empty."""
+        body = self(module, action, **parameters)
+        assert body["status"] == ("1" if body["result"] else "0"), body
+        assert isinstance(body["result"], list), body
+        return body["result"]
+
+
+@pytest.fixture(scope="session")
+def ask(client: FlaskClient) -> Asking:
+    return Asking(client)
+
+
+@pytest.fixture(scope="session")
+def etherscan_truth(scenario: Played) -> EtherscanTruth:
+    return EtherscanTruth(scenario.anvil, scenario.truth)

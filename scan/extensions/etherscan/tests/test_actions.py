@@ -1,0 +1,321 @@
+"""The other actions, beside what the node says."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from scan.contracts.account_state import CALL_GAS
+from scan.extensions.etherscan.replies import RpcReply
+from scan.extensions.etherscan.tests.conftest import Asking
+from tests.support import faulty_node
+from tests.support.anvil import ZERO
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
+
+UNSEEN = "0x" + "9d" * 20
+
+
+def test_balances(ask, scenario):
+    people = [*scenario.stage.people[:5], UNSEEN]
+    wei = [str(int(scenario.anvil.call("eth_getBalance", each, "latest"), 16)) for each in people]
+    assert wei[-1] == "0"
+    for person, balance in zip(people, wei, strict=True):
+        assert ask.result("account", "balance", address=person.upper().replace("X", "x")) == balance
+    several = ask.result("account", "balancemulti", address=",".join(people))
+    assert several == [
+        {"account": person.lower(), "balance": balance}
+        for person, balance in zip(people, wei, strict=True)
+    ]
+
+
+def test_a_balance_at_an_older_block(ask, scenario):
+    person = scenario.stage.people[3]
+    wei = int(scenario.anvil.call("eth_getBalance", person, "0x5"), 16)
+    for tag in ("0x5", "5"):
+        assert ask.result("account", "balance", address=person, tag=tag) == str(wei)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
+        faulty_node.node_error(-32603, "Internal error"),
+        faulty_node.null_results,
+        faulty_node.cut_connection,
+    ],
+    ids=["pruned", "passing", "null", "cut"],
+)
+def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
+    indexed, scenario, fault
+):
+    person = scenario.stage.people[3]
+    token = scenario.stage.contracts["harbor"].address
+    asked = [
+        ("account", "balance", {"address": person, "tag": "0x5"}),
+        ("account", "balancemulti", {"address": person, "tag": "5"}),
+        ("account", "tokenbalance", {"contractaddress": token, "address": person}),
+        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    ]
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = fault
+        settings = replace(indexed.settings, rpc_urls=(node.url,))
+        ask = Asking(create_app(settings).test_client())
+        for module, action, parameters in asked:
+            body = ask(module, action, **parameters)
+            assert body["status"] == "0" and not isinstance(body["result"], list), body
+        node.fault = None
+        for module, action, parameters in asked:
+            assert ask.result(module, action, **parameters)
+
+
+def test_more_than_twenty_balances_are_refused(ask):
+    assert len(ask.result("account", "balancemulti", address=",".join([UNSEEN] * 20))) == 20
+    body = ask("account", "balancemulti", address=",".join([UNSEEN] * 21))
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
+
+
+def test_token_balance_and_supply(ask, scenario):
+    token = scenario.stage.contracts["harbor"]
+    person = scenario.stage.people[2]
+    balance = scenario.anvil.read(token, "balanceOf", person)
+    asked = {"contractaddress": token.address, "address": person}
+    assert ask.result("account", "tokenbalance", **asked) == str(balance)
+    supply = scenario.anvil.read(token, "totalSupply")
+    assert ask.result("stats", "tokensupply", contractaddress=token.address) == str(supply)
+    body = ask("stats", "tokensupply", contractaddress=UNSEEN)
+    assert body["status"] == "0"
+
+
+def test_tokens_held(ask, etherscan_truth, scenario):
+    person = scenario.stage.people[2]
+    tokens = {t["address"]: t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20"}
+    expected = [
+        {
+            "TokenAddress": address,
+            "TokenName": tokens[address]["name"],
+            "TokenSymbol": tokens[address]["symbol"],
+            "TokenQuantity": str(etherscan_truth.truth.holders[address][person]),
+            "TokenDivisor": str(tokens[address]["decimals"]),
+        }
+        for address in sorted(tokens)
+        if etherscan_truth.truth.holders.get(address, {}).get(person)
+    ]
+    found = ask.result("account", "addresstokenbalance", address=person)
+    assert found == expected
+    paged = ask.result("account", "addresstokenbalance", address=person, page=2, offset=1)
+    assert paged == expected[1:2]
+
+
+def test_token_and_its_holders(ask, etherscan_truth):
+    for token in etherscan_truth.truth.tokens:
+        address = token["address"]
+        [info] = ask.result("token", "tokeninfo", contractaddress=address)
+        assert (info["tokenName"], info["totalSupply"]) == (token["name"], token["totalSupply"])
+        holders = etherscan_truth.truth.holders.get(address, {})
+        count = ask.result("token", "tokenholdercount", contractaddress=address)
+        assert count == str(len(holders))
+        found = ask.rows("token", "tokenholderlist", contractaddress=address)
+        quantities = {row["TokenHolderAddress"]: row["TokenHolderQuantity"] for row in found}
+        assert quantities == {holder: str(balance) for holder, balance in holders.items()}
+
+
+def test_block_by_time(ask, etherscan_truth):
+    times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
+    for time_s in sorted({times[0] - 1, times[0], *times[::7], times[5] + 1, times[-1] + 1}):
+        before = [n for n, found in enumerate(times) if found <= time_s]
+        after = [n for n, found in enumerate(times) if found >= time_s]
+        for closest, numbers, best in (("before", before, max), ("after", after, min)):
+            asked = {"timestamp": time_s, "closest": closest}
+            if numbers:
+                found = ask.result("block", "getblocknobytime", **asked)
+                assert found == str(best(numbers))
+            else:
+                body = ask("block", "getblocknobytime", **asked)
+                assert body["result"] == "Error! No closest block found"
+    body = ask("block", "getblocknobytime", timestamp=times[5] * 1000, closest="before")
+    assert body["status"] == "0" and "milliseconds" in body["result"]
+
+
+def test_status_of_a_transaction(ask, etherscan_truth):
+    by_status = {receipt["status"]: each for each, receipt in etherscan_truth.receipts.items()}
+    assert set(by_status) == {"0x0", "0x1"}
+    for status, transaction_hash in by_status.items():
+        found = ask.result("transaction", "gettxreceiptstatus", txhash=transaction_hash)
+        assert found == {"status": str(int(status, 16))}
+        found = ask.result("transaction", "getstatus", txhash=transaction_hash)
+        assert found["isError"] == str(1 - int(status, 16))
+        assert bool(found["errDescription"]) == (found["isError"] == "1")
+    unknown = ask.result("transaction", "gettxreceiptstatus", txhash="0x" + 64 * "9")
+    assert unknown == {"status": ""}
+
+
+def test_creation_by_a_transaction(ask, etherscan_truth):
+    [(transaction_hash, address), *_] = etherscan_truth.truth.created.items()
+    transaction = etherscan_truth.by_hash[transaction_hash]
+    [row] = ask.result("contract", "getcontractcreation", contractaddresses=address)
+    block = etherscan_truth.blocks[int(transaction["blockNumber"], 16)]
+    assert row == {
+        "contractAddress": address,
+        "contractCreator": transaction["from"],
+        "txHash": transaction_hash,
+        "blockNumber": str(int(transaction["blockNumber"], 16)),
+        "timestamp": str(int(block["timestamp"], 16)),
+        "contractFactory": "",
+        "creationBytecode": transaction["input"],
+    }
+
+
+def test_creation_by_a_contract(ask, scenario):
+    pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
+    [row] = ask.result("contract", "getcontractcreation", contractaddresses=f"{pair},{UNSEEN}")
+    factory = scenario.stage.contracts["uniswap-v2"].address.lower()
+    assert (row["contractAddress"], row["contractFactory"]) == (pair, factory)
+    assert row["creationBytecode"].startswith("0x60")
+    receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
+    assert receipt["to"] == factory and receipt["from"] == row["contractCreator"]
+
+
+def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_template, scenario):
+    """One that was destroyed and created again has a row of contracts for each block."""
+    pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
+    again = (
+        "INSERT INTO contracts SELECT address, block_number + 1, code_hash FROM contracts"
+        " WHERE address = %s"
+    )
+    with postgres.cloned(indexed_template) as url:
+        execute(url, again, bytes.fromhex(pair[2:]))
+        ask = Asking(create_app(settings_for(url, scenario.anvil.url)).test_client())
+        [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
+    receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
+    assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
+
+
+def test_creation_of_nothing(ask):
+    body = ask("contract", "getcontractcreation", contractaddresses=UNSEEN)
+    assert body == {"status": "0", "message": "No data found", "result": None}
+
+
+def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
+    node, token = scenario.anvil, scenario.stage.contracts["harbor"]
+    person = scenario.stage.people[1]
+    [transaction_hash, *_] = etherscan_truth.by_hash
+    call = token.data("balanceOf", person)
+    for action, asked, params in (
+        ("eth_blockNumber", {}, ()),
+        ("eth_getBlockByNumber", {"tag": "0x9", "boolean": "true"}, ("0x9", True)),
+        ("eth_getBlockByNumber", {"tag": "latest", "boolean": "false"}, ("latest", False)),
+        ("eth_getBlockByNumber", {"tag": "latest"}, ("latest", False)),
+        ("eth_getBlockTransactionCountByNumber", {"tag": "0x9"}, ("0x9",)),
+        ("eth_getUncleByBlockNumberAndIndex", {"tag": "0x9", "index": "0x0"}, ("0x9", "0x0")),
+        ("eth_getTransactionByBlockNumberAndIndex", {"tag": "9", "index": "0"}, ("0x9", "0x0")),
+        ("eth_getTransactionByHash", {"txhash": transaction_hash}, (transaction_hash,)),
+        ("eth_getTransactionReceipt", {"txhash": transaction_hash}, (transaction_hash,)),
+        ("eth_getTransactionCount", {"address": person, "tag": "latest"}, (person, "latest")),
+        ("eth_getCode", {"address": token.address}, (token.address, "latest")),
+        (
+            "eth_getStorageAt",
+            {"address": token.address, "position": "0x1", "tag": "latest"},
+            (token.address, "0x1", "latest"),
+        ),
+        ("eth_call", {"to": token.address, "data": call}, ({"to": token.address, "data": call},)),
+        ("eth_estimateGas", {"to": token.address, "data": call, "from": person},
+         ({"to": token.address, "data": call, "from": person},)),
+        ("eth_gasPrice", {}, ()),
+    ):  # fmt: skip
+        expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
+        assert ask("proxy", action, **asked) == expected
+        assert ask("Proxy", action.upper(), **asked) == expected
+
+
+@pytest.mark.parametrize("boolean", ["maybe", "1", "true,false"])
+def test_a_boolean_is_true_or_false(ask, boolean):
+    body = ask("proxy", "eth_getBlockByNumber", tag="latest", boolean=boolean)
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
+    assert body["result"] == "Error! Invalid boolean: true or false"
+
+
+def test_a_revert_keeps_its_data(ask, scenario):
+    token = scenario.stage.contracts["harbor"]
+    data = token.data("transfer", UNSEEN, 10**60)
+    body = ask("proxy", "eth_call", to=token.address, data=data, **{"from": UNSEEN})
+    assert "status" not in body
+    assert "revert" in body["error"]["message"] and body["error"]["data"].startswith("0x")
+
+
+@pytest.mark.parametrize(
+    "action",
+    ["eth_sendTransaction", "evm_mine", "debug_traceBlockByNumber", "anvil_setCode", "eth_sign"],
+)
+def test_no_other_method_gets_through(ask, action):
+    body = ask("proxy", action, address=ZERO)
+    assert body == {
+        "status": "0",
+        "message": "NOTOK",
+        "result": "Error! Missing Or invalid Action name",
+    }
+
+
+def test_transactions_are_sent_only_where_the_operator_says_so(ask, indexed):
+    body = ask("proxy", "eth_sendRawTransaction", hex="0x02")
+    assert "SCAN_SEND_TRANSACTIONS" in body["result"]
+    sending = create_app(replace(indexed.settings, sends_transactions=True)).test_client()
+    body = Asking(sending)("proxy", "eth_sendRawTransaction", hex="0x02")
+    assert body["jsonrpc"] == "2.0" and "error" in body  # the node's own
+
+
+def test_without_the_node_nothing_is_made_up(indexed, scenario):
+    ask = Asking(create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client())
+    person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
+    for module, action, asked in (
+        ("account", "txlist", {"address": person}),
+        ("account", "tokenbalance", {"address": person, "contractaddress": token}),
+        ("account", "balance", {"address": UNSEEN}),
+        ("logs", "getLogs", {"address": token}),
+        ("proxy", "eth_blockNumber", {}),
+        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    ):
+        body = ask(module, action, **asked)
+        assert (body["status"], body["message"]) == ("0", "NOTOK"), body
+    assert ask.result("account", "balance", address=person)  # stored, and of the newest block
+    assert ask.rows("token", "tokenholderlist", contractaddress=token)
+
+
+def test_a_node_of_another_chain_is_not_believed(indexed, scenario, anvil):
+    anvil.mine(scenario.anvil.head())
+    ask = Asking(create_app(replace(indexed.settings, rpc_urls=(anvil.url,))).test_client())
+    token = scenario.stage.contracts["harbor"].address
+    for module, action, asked in (
+        ("account", "txlist", {"address": scenario.stage.people[1]}),
+        ("logs", "getLogs", {"address": token}),
+        ("logs", "getLogs", {"topic0": "0x" + 64 * "0"}),
+        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    ):
+        body = ask(module, action, **asked)
+        assert body["status"] == "0" and body["result"] != [], body
+
+
+def test_the_chain_has_to_be_ours(ask):
+    chain_id = ask("proxy", "eth_blockNumber", chainid=31337)
+    assert chain_id["jsonrpc"] == "2.0"
+    for other in ("1", "0x1", "none", "99999999999999999999"):
+        assert ask("proxy", "eth_blockNumber", chainId=other)["status"] == "0"
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("value", [2**70, "\ud800", {"data": ["\udfff\0", -(2**64)]}])
+def test_whatever_json_a_node_gives_is_passed_on(value):
+    assert json.loads(RpcReply("result", value).body())["result"] == value
+
+
+def test_a_token_gets_no_more_gas_for_its_balances_than_elsewhere(explorer):
+    """Without a limit a contract that burns it takes the node's time, for one request after
+    another."""
+    token = explorer.place("5a60005260206000f3")  # returns the gas that is left
+    ask = Asking(explorer.client)
+    gas = ask.result("account", "tokenbalance", contractaddress=token, address=token)
+    assert 900_000 < int(gas) < CALL_GAS
+    assert int(ask.result("stats", "tokensupply", contractaddress=token)) < CALL_GAS

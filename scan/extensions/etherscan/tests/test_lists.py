@@ -1,0 +1,203 @@
+"""Lists beside the node, row for row: random ranges, pages and orders."""
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from app import create_app
+from scan.extensions.etherscan import transactions
+from scan.extensions.etherscan.tests.conftest import Asking
+from tests.support.indexing import Indexing, settings_for
+
+TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
+ROUNDS = pytest.mark.parametrize("rounds", [15, pytest.param(60, marks=pytest.mark.long)])
+NOBODY = "http://127.0.0.1:9"
+Row = dict[str, Any]
+
+
+def window(draw, head):
+    """A page of a range in an order; each part may be left out."""
+    first, last = sorted(draw.sample(range(head + 3), 2))
+    whole = {
+        "startblock": draw.choice([0, first, first]),
+        "endblock": draw.choice([9999999999, last, last, 99999999]),
+        "page": draw.choice([0, 1, 1, 2, 3, 7]),
+        "offset": draw.choice([1, 3, 10, 100, 10_000]),
+        "sort": draw.choice(["asc", "desc"]),
+    }
+    return {name: value for name, value in whole.items() if draw.random() < 0.85}
+
+
+def expected(rows, asked):
+    first, last = asked.get("startblock", 0), asked.get("endblock", 9999999999)
+    found = [row for row in rows if first <= int(row["blockNumber"]) <= last]
+    if asked.get("sort") == "desc":
+        found.reverse()
+    size = asked.get("offset", 10_000)
+    start = (max(asked.get("page", 1), 1) - 1) * size
+    return found[start : start + size]
+
+
+@ROUNDS
+def test_txlist_is_the_nodes(ask, etherscan_truth, rounds):
+    draw = random.Random(15)
+    people = [a for a, record in etherscan_truth.truth.addresses.items() if record["txCount"]]
+    for address in draw.sample(sorted(people), min(rounds, len(people))):
+        rows = etherscan_truth.transactions(address)
+        for _ in range(3):
+            asked = window(draw, etherscan_truth.head)
+            found = ask.rows("account", "txlist", address=address, **asked)
+            assert found == expected(rows, asked), (address, asked)
+
+
+@ROUNDS
+def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
+    """Its list is long enough for checkpoints."""
+    counts = {a: record["txCount"] for a, record in etherscan_truth.truth.addresses.items()}
+    busiest = max(counts, key=lambda each: counts[each])
+    rows = etherscan_truth.transactions(busiest)
+    assert len(rows) > 128
+    draw = random.Random(16)
+    for _ in range(rounds):
+        asked = window(draw, etherscan_truth.head)
+        assert ask.rows("account", "txlist", address=busiest, **asked) == expected(rows, asked)
+    for sort in ("asc", "desc"):
+        for page in range(1, len(rows) // 40 + 3):
+            asked = {"page": page, "offset": 40, "sort": sort, "startblock": 5}
+            found = ask.rows("account", "txlist", address=busiest, **asked)
+            assert found == expected(rows, asked)
+
+
+def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monkeypatch):
+    monkeypatch.setattr(transactions, "FEW_ROWS", 0)
+    monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
+    client = create_app(indexed.settings).test_client()
+    person = scenario.truth.transactions[0]["fromAddress"]
+    path = f"/api?module=account&action=txlist&address={person}"
+    with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
+        refused = client.get(path)
+        served = client.get(path, environ_base={"REMOTE_ADDR": "192.0.2.7"})
+    assert refused.json["status"] == "0" and "not done yet" in refused.text
+    assert served.json["status"] == "1"
+
+
+@ROUNDS
+def test_txlistinternal_is_the_nodes(ask, etherscan_truth, rounds):
+    draw = random.Random(18)
+    transfers = etherscan_truth.truth.internal_transfers
+    counts = Counter(t["fromAddress"] for t in transfers)
+    [(busiest, most)] = counts.most_common(1)
+    assert most > 128
+    for _ in range(rounds):
+        chosen, asked = draw.choice(transfers), window(draw, etherscan_truth.head)
+        for form in (
+            {"address": busiest},
+            {"address": chosen["toAddress"]},
+            {"transaction": chosen["transactionHash"]},
+            {},
+        ):
+            rows = etherscan_truth.internal_transfers(**form)
+            given = dict(asked)
+            if "transaction" in form:  # which is in one block
+                form = {"txhash": form["transaction"]}
+                given = {k: v for k, v in asked.items() if not k.endswith("block")}
+            found = ask.rows("account", "txlistinternal", **form, **given)
+            assert found == expected(rows, given), (form, given)
+
+
+@pytest.mark.parametrize("action", TRANSFERS)
+@ROUNDS
+def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
+    kind = TRANSFERS[action]
+    draw = random.Random(17)
+    transfers = [t for t in etherscan_truth.truth.token_transfers if t["tokenType"] == kind]
+    for _ in range(rounds):
+        chosen = draw.choice(transfers)
+        parties = {
+            "address": draw.choice([chosen["fromAddress"], chosen["toAddress"]]),
+            "contractaddress": chosen["tokenAddress"],
+        }
+        given = draw.choice([["address"], ["contractaddress"], ["address", "contractaddress"]])
+        asked = {**window(draw, etherscan_truth.head), **{name: parties[name] for name in given}}
+        rows = etherscan_truth.transfers(kind, asked.get("address"), asked.get("contractaddress"))
+        assert ask.rows("account", action, **asked) == expected(rows, asked), asked
+
+
+@pytest.fixture(
+    scope="module", params=["none", pytest.param("standard", marks=pytest.mark.long), "all"]
+)
+def ask_logs(request, postgres, template, scenario, indexed):
+    """With SCAN_LOGS as given; where all are stored, there is no node to ask."""
+    if request.param == "none":
+        yield Asking(create_app(indexed.settings).test_client())
+        return
+    with postgres.cloned(template) as url:
+        Indexing(url, scenario.anvil.url, logs=request.param).run_until(scenario.anvil.head())
+        node = NOBODY if request.param == "all" else scenario.anvil.url
+        yield Asking(create_app(settings_for(url, node)).test_client())
+
+
+@ROUNDS
+def test_logs_of_an_address_are_the_nodes(ask_logs, etherscan_truth, rounds):
+    draw = random.Random(18)
+    emitters = sorted({log["address"] for log in etherscan_truth.logs})
+    for _ in range(rounds):
+        address = draw.choice(emitters)
+        logs = [log for log in etherscan_truth.logs if log["address"] == address]
+        check_logs(ask_logs, etherscan_truth, draw, logs, {"address": address})
+
+
+@ROUNDS
+def test_logs_by_topics_are_the_nodes(ask_logs, etherscan_truth, rounds):
+    draw = random.Random(19)
+    for _ in range(rounds):
+        chosen = draw.choice([log for log in etherscan_truth.logs if log["topics"]])
+        given = draw.sample(range(len(chosen["topics"])), draw.randint(1, len(chosen["topics"])))
+        topics = {f"topic{place}": chosen["topics"][place] for place in given}
+        logs = [
+            log
+            for log in etherscan_truth.logs
+            if all(
+                len(log["topics"]) > place and log["topics"][place] == chosen["topics"][place]
+                for place in given
+            )
+        ]
+        check_logs(ask_logs, etherscan_truth, draw, logs, topics)
+
+
+@ROUNDS
+def test_topics_joined_by_or(ask_logs, etherscan_truth, rounds):
+    draw = random.Random(20)
+    long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
+    for _ in range(rounds):
+        one, other, third = (draw.choice(long)["topics"][place] for place in (0, 1, 2))
+
+        def has(log, place, topic):
+            return len(log["topics"]) > place and bool(log["topics"][place] == topic)
+
+        either = {"topic0": one, "topic1": other, "topic0_1_opr": "or"}
+        both_after = {**either, "topic2": third, "topic1_2_opr": "and"}
+        logs = [log for log in etherscan_truth.logs if has(log, 0, one) or has(log, 1, other)]
+        check_logs(ask_logs, etherscan_truth, draw, logs, either)
+        logs = [log for log in logs if has(log, 2, third)]
+        check_logs(ask_logs, etherscan_truth, draw, logs, both_after)
+
+
+def check_logs(ask, truth, draw, logs, asked):
+    first, last = sorted(draw.sample(range(truth.head + 3), 2))
+    first = draw.choice([first, 0])
+    size, page = draw.choice([1, 5, 100, 1000]), draw.choice([1, 1, 2, 3])
+    found = ask.rows(
+        "logs",
+        "getLogs",
+        **asked,
+        fromBlock=first or "earliest",
+        toBlock=draw.choice([last, last, "latest"]) if last >= truth.head else last,
+        page=page,
+        offset=size,
+    )
+    matching = [log for log in logs if first <= int(log["blockNumber"], 16) <= last]
+    start = (page - 1) * size
+    assert found == truth.log_rows(matching[start : start + size]), (asked, first, last, page)

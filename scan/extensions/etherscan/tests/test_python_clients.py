@@ -1,0 +1,229 @@
+"""Clients published for Python and React, with Scan's host for theirs: which calls are answered."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.fixtures import Played
+from tests.support.indexing import Indexing
+from tests.support.reasons import verify
+from tests.support.serving import ROOT, gunicorn
+
+pytestmark = pytest.mark.long
+
+CLIENTS = ROOT / "tests/support/clients"
+SDK = "@blockscout/app-sdk@0.1.2"
+OF_TOKENS = (
+    "REST get_token_counters",
+    "REST get_token_holders",
+    "REST get_token_info",
+    "REST get_token_transfers",
+    "REST get_smart_contract",
+)
+NOT_OFFERED, NO_ROWS = "is not offered", "No transactions found"
+DISABLED, NO_PRICE = "SCAN_SEND_TRANSACTIONS", "No price of the coin"
+# Errors that clients make of answers: lists without rows, and guids of nothing.
+ANSWERS = (NO_ROWS, "No blocks found", "Unknown UID", "was unfortunately not detected")
+# The calls that return no result here, each with its error. "Own fault": of the client, anywhere.
+UNANSWERED: dict[str, dict[str, str]] = {
+    "aioetherscan": {
+        "proxy.send_raw_tx": DISABLED,
+        "stats.eth_price": NO_PRICE,
+        **dict.fromkeys(
+            """
+                stats.daily_average_network_difficulty stats.daily_average_network_hash_rate
+                stats.eth_supply stats.eth2_supply stats.eth_nodes_size stats.ether_historical_price
+                stats.ether_historical_daily_market_cap stats.total_nodes_count
+                gas_tracker.daily_average_gas_price gas_tracker.estimation_of_confirmation_time
+            """.split(),
+            NOT_OFFERED,
+        ),
+        "proxy.block_by_number": "Invalid variable type",  # own fault
+    },
+    "py_etherscan_api": {
+        "Account.get_all_blocks_mined": "No blocks found",  # own fault, of the last page
+        "Account.get_all_transactions": NO_ROWS,  # own fault, likewise
+        "Stats.get_ether_last_price": "NOTOK",
+        "Stats.get_total_ether_supply": "NOTOK",
+    },
+    "blockscout_python": {
+        "RPC get_balance_multiple": "NameError",  # own fault
+        # They send the alternatives of a filter as its value.
+        "REST get_smart_contracts": "filter must be one of",
+        "REST get_token_balances_with_filtering": "Unexpected field",  # the published API has none
+    },
+    "ape_etherscan": {},
+}
+
+
+@pytest.fixture(scope="module")
+def served(own_index: Indexing, scenario: Played) -> Iterator[str]:
+    url = own_index.settings.database_url
+    verify(url, [scenario.stage.contracts["harbor"]])
+    limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
+    with gunicorn(url, RPC_URL=scenario.anvil.url, **limits) as served:
+        yield served
+
+
+def arguments(scenario):
+    """The value of each parameter of the clients' functions, by its name."""
+    truth, stage = scenario.truth, scenario.stage
+    token, person = stage.contracts["harbor"].address, stage.people[1]
+    transaction = next(t for t in truth.transactions if t["fromAddress"] == person.lower())
+    block, day = transaction["blockNumber"], truth.blocks[0]["timestamp"][:10]
+    named = {
+        ("address",): person,
+        ("addresses", "contractaddresses"): [token],
+        ("contract_address", "contractaddress", "to"): token,
+        ("txhash", "tx_hash"): transaction["hash"],
+        ("blockno", "block_no", "block"): block,
+        ("block_number",): str(block),
+        ("start_date", "end_date"): day,
+        ("data",): "0x70a08231" + person[2:].lower().rjust(64, "0"),
+        ("value", "position", "index"): "0x0",
+        ("gas_price",): "0x3b9aca00",
+        ("gas",): "0x186a0",
+        ("page", "offset"): "1",
+    }
+    values = {name: value for names, value in named.items() for name in names}
+    return values | {
+        "action": "balance",
+        "client_type": "geth",
+        "closest": "before",
+        "compiler_version": "v0.8.28+commit.7893614a",
+        "contract_name": "A",
+        "contract_type": "proxy",
+        "endblock": "99999999",
+        "full": False,
+        "guid": f"proxy-{token[2:].lower()}-any",
+        "raw_hex": "0x02",
+        "sort": "asc",
+        "source_code": "contract A {}",
+        "startblock": "0",
+        "sync_mode": "archive",
+        "token_name": "HBR",
+        "ts": 1_800_000_000,
+    }
+
+
+def own_arguments(scenario):
+    """Values of single functions, by client."""
+    stage, miner = scenario.stage, scenario.truth.blocks[0]["miner"]
+    token, keepers = (stage.contracts[name].address for name in ("harbor", "keepers"))
+    owned = {"address": stage.people[1]}
+    later = scenario.truth.head + 1_000
+    return {
+        "aioetherscan": {
+            "account.mined_blocks": {"address": miner},
+            "account.token_transfers": {"address": stage.people[1]},
+            "block.est_block_countdown_time": {"blockno": later},
+            "contract.check_proxy_contract_verification": {"guid": "proxy"},
+            "contract.check_verification_status": {"guid": "none"},
+            "contract.contract_abi": {"address": token},
+            "contract.contract_source_code": {"address": token},
+            "logs.get_logs": {"address": token},
+            "proxy.estimate_gas": {"to": stage.people[1]},
+            "token.token_holding_erc721": owned,
+            "token.token_info": {"contract_address": token},
+            "token.token_inventory": {**owned, "contract_address": keepers},
+        },
+        "blockscout_python": {
+            "RPC get_est_block_countdown_time_by_block_number": {"block_no": later},
+            **{function: {"address": token} for function in OF_TOKENS},
+        },
+    }
+
+
+def environment(folder, *packages):
+    """The Python of a new environment with these packages."""
+    python = folder / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
+    done = subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return python
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("clients")
+    return environment(folder, "-r", str(CLIENTS / "requirements.txt"))
+
+
+def called(python, name, served, scenario, folder):
+    """The error of each function, "" where it returned a result."""
+    own = own_arguments(scenario).get(name, {})
+    asked = {"url": served, "arguments": arguments(scenario), "of": own}
+    done = subprocess.run(
+        [python, CLIENTS / "call_all.py", name],
+        input=json.dumps(asked),
+        cwd=folder,
+        env={**os.environ, "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def check(name, results):
+    expected = UNANSWERED[name]
+    failed = {
+        function: error
+        for function, error in results.items()
+        if error and (function in expected or not any(answer in error for answer in ANSWERS))
+    }
+    assert failed.keys() == expected.keys(), failed
+    assert all(expected[function] in error for function, error in failed.items()), failed
+    guide = " ".join((ROOT / "docs/compatible.md").read_text(encoding="utf-8").split())
+    client = name.replace("_", "-")
+    assert re.search(
+        rf"\| {client} [\d.]+ \| .+? \| {len(results) - len(failed)} of {len(results)} ", guide
+    )
+
+
+@pytest.mark.parametrize("name", ["aioetherscan", "py_etherscan_api", "blockscout_python"])
+def test_calls_of_a_client(served, scenario, python, tmp_path, name):
+    check(name, called(python, name, served, scenario, tmp_path))
+
+
+def test_calls_of_ape(served, scenario, tmp_path):
+    python = environment(tmp_path / "ape", "ape-etherscan==0.8.7")
+    (tmp_path / "ape-config.yaml").write_text(
+        "etherscan:\n  ethereum:\n    rate_limit: 1000\n"
+        f"    local:\n      uri: {served}\n      api_uri: {served}/api\n"
+    )
+    check("ape_etherscan", called(python, "ape_etherscan", served, scenario, tmp_path))
+
+
+def test_what_blockscouts_sdk_requests(served, scenario, tmp_path):
+    """Its paths, as the published package has them: it is a React component, and needs a package
+    that no registry has."""
+    packed = subprocess.run(["npm", "pack", "--silent", SDK], cwd=tmp_path, timeout=120, check=True)
+    assert packed.returncode == 0
+    [archive] = tmp_path.glob("*.tgz")
+    subprocess.run(["tar", "xzf", archive], cwd=tmp_path, check=True, timeout=60)
+    code = (tmp_path / "package/dist/index.js").read_text(encoding="utf-8")
+    transaction = scenario.truth.transactions[0]
+    of = {"transactions": transaction["hash"], "tx": transaction["hash"]}
+    paths = re.findall(r"[`\"](/(?:api/v2|tx|address|token|txs)\b[^`\"\s]*)[`\"]", code)
+    assert len(paths) >= 7
+    for path in paths:
+        kind = path.removeprefix("/api/v2").split("/")[1].partition("?")[0]
+        value = of.get(kind, scenario.stage.contracts["harbor"].address)
+        response = requests.get(served + re.sub(r"\$\{\w+\}", value, path), timeout=30)
+        assert response.status_code == 200, path
+        if path.startswith("/api"):
+            assert response.json(), path

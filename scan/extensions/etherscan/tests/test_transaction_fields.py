@@ -1,0 +1,182 @@
+"""Which fields of a transaction are read from the node, and which need none."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from app import create_app
+from scan.settings import Settings
+from tests.fixtures import Played
+from scan.extensions.etherscan.tests.conftest import Asking
+from tests.support import faulty_node
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import Fault, FaultyNode, Reply
+from tests.support.indexing import Indexing
+from tests.support.serving import NOWHERE
+
+TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
+BEFORE_LONDON = """
+    UPDATE transactions SET type = '', max_fee_per_gas = NULL, max_priority_fee_per_gas = NULL;
+    UPDATE blocks SET base_fee_per_gas = NULL
+"""
+
+
+def other(name):
+    """Transactions as they are, but for one of their fields."""
+
+    def reply(calls, forward):
+        answers = forward(calls)
+        for answer in answers:
+            for transaction in answer["result"].get("transactions", [answer["result"]]):
+                transaction[name] = "0x" + 64 * "b"
+        return Reply(body=answers)
+
+    return reply
+
+
+WRONG: dict[str, Fault] = {
+    "null": faulty_node.null_results,
+    "text": faulty_node.every_result('"0x"'),
+    "object": faulty_node.every_result("{}"),
+    "transactions that are text": faulty_node.every_result('{"transactions": ["0x"]}'),
+    "refusal": faulty_node.node_error(-32603, "Internal error"),
+    "other block": other("blockHash"),
+    "other transaction": other("hash"),
+}
+Row = dict[str, Any]
+
+
+class CountingNode(FaultyNode):
+    """Counts calls by their method; receipts are those of before Byzantium while it is set so."""
+
+    def __init__(self, upstream):
+        super().__init__(upstream)
+        self.methods: Counter[str] = Counter()
+        self.is_before_byzantium = False
+        self.fault = self._count
+
+    def _count(self, calls, forward):
+        self.methods.update(call["method"] for call in calls)
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if self.is_before_byzantium and "Receipt" in call["method"]:
+                found = answer["result"]
+                for receipt in found if isinstance(found, list) else [found]:
+                    del receipt["status"]
+        return Reply(body=answers)
+
+
+@pytest.fixture
+def node(scenario: Played) -> Iterator[CountingNode]:
+    with CountingNode(scenario.anvil.url) as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def filled(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
+    with postgres.cloned(template) as url:
+        indexing = Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
+        yield indexing.settings
+
+
+@pytest.fixture
+def changed(filled: Settings, postgres: Postgres) -> Iterator[Settings]:
+    """The same database for a test to change."""
+    with postgres.cloned(urlsplit(filled.database_url).path.removeprefix("/")) as url:
+        yield replace(filled, database_url=url, read_database_url=url)
+
+
+def asking(settings, node):
+    return Asking(create_app(replace(settings, rpc_urls=(node,))).test_client())
+
+
+def is_refused(body):
+    found = (body["status"], body["message"])
+    return found == ("0", "NOTOK") and body["result"].startswith("The node did not return")
+
+
+def parties(truth):
+    """Those with the most transactions."""
+    addresses = truth.truth.addresses
+    return sorted(addresses, key=lambda each: -int(addresses[each]["txCount"]))[:12]
+
+
+def check_everything(ask, truth):
+    for address in parties(truth):
+        found = ask.rows("account", "txlist", address=address, sort="asc")
+        assert found == truth.transactions(address)
+    for action, kind in TRANSFERS.items():
+        for token in truth.truth.tokens:
+            found = ask.rows("account", action, contractaddress=token["address"])
+            expected = truth.transfers(kind, None, token["address"])
+            assert found == (expected if token["type"] == kind else [])
+
+
+def test_token_transfers_need_no_node(indexed, etherscan_truth):
+    ask = asking(indexed.settings, NOWHERE)
+    for action, kind in TRANSFERS.items():
+        for address in parties(etherscan_truth):
+            found = ask.rows("account", action, address=address)
+            assert found == etherscan_truth.transfers(kind, address, None)
+
+
+def test_transactions_without_input_need_no_node(indexed, etherscan_truth):
+    ask = asking(indexed.settings, NOWHERE)
+    inputs = set()
+    for address in parties(etherscan_truth):
+        rows = etherscan_truth.transactions(address)
+        for page in range(1, min(len(rows), 30) + 1):
+            body = ask("account", "txlist", address=address, page=page, offset=1)
+            expected = rows[page - 1]
+            inputs.add(expected["input"] == "0x")
+            assert body["result"] == [expected] if expected["input"] == "0x" else is_refused(body)
+    assert inputs == {True, False}
+
+
+def test_only_inputs_are_asked_for(indexed, etherscan_truth, node):
+    ask, address = asking(indexed.settings, node.url), parties(etherscan_truth)[0]
+    rows = ask.rows("account", "txlist", address=address)
+    assert rows == etherscan_truth.transactions(address)
+    # Every few seconds the node is asked for its chain as well.
+    inputs = {"eth_getTransactionByHash", "eth_getBlockByNumber"}
+    assert node.methods.keys() - {"eth_chainId"} <= inputs
+    with_input = sum(row["input"] != "0x" for row in rows)
+    assert 0 < node.methods["eth_getTransactionByHash"] <= with_input < len(rows)
+    asked = node.methods.total()
+    ask.rows("account", "txlist", address=address, offset=len(rows) - 1)
+    assert node.methods.total() == asked  # what was read is kept
+
+
+def test_whether_a_receipt_has_a_status(changed, etherscan_truth, node):
+    """Nothing that is stored settles it, but for transactions that failed."""
+    execute(changed.database_url, BEFORE_LONDON)
+    check_everything(asking(changed, node.url), etherscan_truth)
+    assert node.methods["eth_getBlockReceipts"]
+    node.is_before_byzantium = True
+    rows = asking(changed, node.url).rows("account", "txlist", address=parties(etherscan_truth)[0])
+    statuses = {"0": "", "1": "0"}
+    assert {row["isError"] for row in rows} == {"0", "1"}
+    for row in rows:
+        assert row["txreceipt_status"] == statuses[row["isError"]]
+    away = asking(changed, NOWHERE)
+    assert is_refused(away("account", "txlist", address=parties(etherscan_truth)[0]))
+    assert away.rows("account", "tokentx", address=parties(etherscan_truth)[0])
+
+
+def test_a_node_without_receipts_of_whole_blocks(changed, etherscan_truth, node):
+    execute(changed.database_url, BEFORE_LONDON)
+    node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
+    busiest = parties(etherscan_truth)[0]
+    found = asking(changed, node.url).rows("account", "txlist", address=busiest, sort="asc")
+    assert found == etherscan_truth.transactions(busiest)
+
+
+@pytest.mark.parametrize("fault", WRONG.values(), ids=WRONG.keys())
+def test_what_is_no_transaction_is_refused(indexed, etherscan_truth, node, fault):
+    node.fault = fault
+    ask = asking(indexed.settings, node.url)
+    assert is_refused(ask("account", "txlist", address=parties(etherscan_truth)[0]))

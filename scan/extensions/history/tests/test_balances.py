@@ -1,0 +1,159 @@
+"""Balances over time: those of the node at each block, of one address and one unit."""
+
+import pytest
+
+from app import create_app
+from scan.database.lists import all_credit_types
+from scan.ethereum.blocks import Withdrawal
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.queries.reader import Reader
+from tests.api.test_bad_input import require_parameter
+from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
+from tests.support.database import execute
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import TOKEN, Move
+from tests.support.scenario.stage import MINERS, STRANGERS
+from tests.support.serving import NOWHERE
+
+
+@pytest.mark.parametrize("most", [10_000, 9])
+@pytest.mark.parametrize("busy", [1, pytest.param(3, marks=pytest.mark.long)])
+def test_balances_over_time_are_the_node_s(scenario, client, histories, monkeypatch, most, busy):
+    """Of the coin as the node has it at each block, of tokens as transfers say; also in parts, and
+    after a block or at a time."""
+    monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", most)
+    times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
+    head = scenario.anvil.head()
+
+    def require(point, key, number, moved=None):
+        """The right point of a block: of the coin, or of a token that moved so."""
+        if moved is None:
+            right = int(scenario.anvil.call("eth_getBalance", key, hex(number)), 16)
+        else:
+            right = sums([row for row in moved if row["blockNumber"] <= number], is_coin)[False]
+        assert point == {"blockNumber": number, "timestamp": times[number], "balance": str(right)}
+
+    by_length = sorted(histories, key=lambda key: len(histories[key]))
+    for key in (*by_length[-busy:], STRANGERS[0], MINERS[0]):
+        rows = histories[key]
+        points = balances(client, key, points=13, **{"": most})
+        assert points[-1]["blockNumber"] == head
+        oldest = min(
+            row["blockNumber"] for row in rows if row["type"] != "genesis" and is_coin(row)
+        )
+        assert points[0]["blockNumber"] == oldest
+        for point in points:
+            require(point, key, point["blockNumber"])
+        for number in (1, head // 3, head - 1, head, head + 5):
+            last = min(number, head)
+            at = at_of(client, key, blockTo=number, **{"": most})
+            require(at, key, last)
+            newest = max(n for n in times if times[n] <= times[last])
+            by_time = at_of(client, key, timeTo=times[last], **{"": most})
+            assert by_time["blockNumber"] == newest and (newest > last or by_time == at)
+        points = balances(client, key, points=5, blockTo=head // 3, **{"": most})
+        assert all(point["blockNumber"] <= head // 3 for point in points)
+        for token in {row["tokenAddress"] for row in rows} - {None}:
+            moved = [row for row in rows if row["tokenAddress"] == token]
+            points = balances(client, key, points=5, token=token, **{"": most})
+            assert bool(points) is (int(key, 16) != 0)
+            for point in points:
+                require(point, key, point["blockNumber"], moved)
+            if points:
+                held = at_of(client, key, blockTo=head // 3, token=token, **{"": most})
+                require(held, key, head // 3, moved)
+    nobody = f"0x{'ab' * 20}"
+    require(at_of(client, nobody, blockTo=head, **{"": most}), nobody, head)
+
+
+def at_of(client, address, **arguments):
+    answer = client.get(f"/api/v1/addresses/{address}/balances", query_string=arguments)
+    assert answer.status_code == 200, answer.text
+    return answer.json["at"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("points", "0"),
+        ("points", "101"),
+        ("token", "0x1"),
+        ("cursor", "abc"),
+        ("blockTo", "x"),
+        ("timeTo", "yesterday"),
+    ],
+)
+def test_bad_parameters_of_balances_are_refused(client, name, value):
+    path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
+    require_parameter(client.get(path, query_string={name: value}), name)
+
+
+def test_what_is_not_there_has_no_balances(client):
+    path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
+    for given in ({"timeTo": "1999-01-01T00:00:00Z"}, {"token": STRANGERS[0]}):
+        assert client.get(path, query_string=given).status_code == 404
+    nobody = client.get(f"/api/v1/addresses/0x{'ab' * 20}/balances").json
+    assert (nobody["balances"], nobody["next"]) == ([], None)
+
+
+def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made, monkeypatch):
+    """What a token's holder has at the head is read once."""
+    made.chain.append([Move(YOU, ME, tokens=7)])
+    made.chain.append()
+    read = Reader.row
+
+    def row(reader, statement, **params):
+        values = read(reader, statement, **params)
+        if statement == "queries/balances_list":
+            made.chain.append([Move(YOU, ME, tokens=100)])
+        return values
+
+    monkeypatch.setattr(Reader, "row", row)
+    path = f"/api/v1/addresses/0x{ME.hex()}/balances?token=0x{TOKEN.hex()}&blockTo=2"
+    held = made.client.get(path).json
+    assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
+
+
+def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatch):
+    """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
+    that is not the coin. Who produces a block has its fees, if it has any."""
+    types = [type_.number for type_ in all_credit_types() if type_.flow == "in"]
+    made.chain.append(miner=ME)
+    for _ in range(4):
+        made.chain.append(
+            [Move(YOU, ME, 30_000, tokens=3), Move(ME, YOU, 1, tokens=1)],  # for 21,000
+            internal_transfers=[
+                InternalTransfer(0, 0, TransferType.CALL, YOU, ME, 40),
+                InternalTransfer(0, 1, TransferType.CALL, ME, YOU, 5),
+            ],
+            is_traced=True,
+            withdrawals=[
+                Withdrawal(0, 1, ME, 100),
+                Withdrawal(1, 1, YOU, 10_000),
+                Withdrawal(2, 1, ME, 10**6, "GNO"),
+            ],
+            credits=[(None, type_, holder, 1) for type_ in types for holder in (ME, YOU)],
+            miner=ME,
+        )
+    in_block = 30_000 - 21_001 + 2 * 21_000 + 35 + 100 + len(types)
+    made.chain.store_balances({ME: 4 * in_block})
+    for unit, change in (({}, in_block), ({"token": "0x" + TOKEN.hex()}, 2)):
+        for last in (2, 3, 5):
+            points = balances(made.client, "0x" + ME.hex(), blockTo=last, **unit)
+            after = {point["blockNumber"]: int(point["balance"]) for point in points}
+            assert after == {number: (number - 1) * change for number in range(2, last + 1)}
+    for filters, rows in (
+        ({"token": "0x" + TOKEN.hex()}, 8),
+        ({"counterparty": "0x" + YOU.hex()}, 24),
+    ):
+        page = mine(made, limit=100, **filters)["history"]
+        assert len(page) == rows
+        assert {row["counterparty"] for row in page} == {"0x" + YOU.hex()}
+    # Rows before the first block that is kept may be there still.
+    execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
+    monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", 3)
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    for unit in ({}, {"token": "0x" + TOKEN.hex()}):
+        page = client.get(f"/api/v1/addresses/0x{ME.hex()}/balances", query_string=unit).json
+        assert [point["blockNumber"] for point in page["balances"]] == [4, 5]
+        assert page["next"] is None

@@ -1,0 +1,271 @@
+"""The history of an address: its rows add up to what the node says it has, however it is read."""
+
+import itertools
+import random
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from app import create_app
+from scan.extensions.history import queries as history_query
+from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
+from tests.support.anvil import RpcError
+from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.scenario.stage import MINERS, STRANGERS
+
+DEV_BALANCE = 10_000 * 10**18
+
+
+def test_coin_adds_up_to_the_balance(scenario, client, histories):
+    """Also with blobs, failed transactions, tips, self-destructions and transfers to oneself."""
+    kinds = Counter(row["type"] for rows in histories.values() for row in rows)
+    assert kinds.keys() == set(
+        "transaction fee internal_transfer token_transfer block_reward genesis".split()
+    )
+    funded = {person.lower() for person in scenario.stage.people}
+    for key, rows in histories.items():
+        balance = int(scenario.anvil.call("eth_getBalance", key, "latest"), 16)
+        assert balance == sums(rows, is_coin)[True], key
+        openings = [int(row["amount"]) for row in rows if row["type"] == "genesis"]
+        assert openings == ([DEV_BALANCE] if key in funded else []), key
+        page = get(client, key, limit=1)
+        assert (page["complete"], page["reason"], page["unexplained"]) == (True, None, "0")
+
+
+def test_each_token_adds_up_to_its_balance_by_events(client, histories):
+    """A token that lies gives somebody less than nothing, which its history says."""
+    liars = set()
+    for key, rows in histories.items():
+        if key == "0x" + 40 * "0":  # where tokens come from and go to
+            continue
+        held = client.get(f"/api/v1/addresses/{key}/tokens?limit=100").json["tokens"]
+        totals = sums(rows, lambda row: row["tokenAddress"])
+        del totals[None]
+        assert +totals == {r["tokenAddress"]: int(r["balance"]) for r in held}, key
+        for token in (token for token, total in totals.items() if total < 0):
+            page = get(client, key, token=token)
+            assert (page["complete"], page["reason"]) == (False, "inconsistent_events")
+            liars.add(token)
+        items = client.get(f"/api/v1/addresses/{key}/items?limit=100").json["items"]
+        of_items = sums(rows, lambda row: (row["tokenAddress"], row["tokenId"]))
+        for item in items:
+            assert of_items[item["tokenAddress"], item["tokenId"]] == int(item["balance"])
+    assert len(liars) >= 1
+
+
+def test_a_token_s_rows_are_checked_against_what_it_answers(scenario, client, histories):
+    types = {token["address"]: token["type"] for token in scenario.truth.tokens}
+    reasons = Counter()
+    for key, rows in histories.items():
+        totals = sums(rows, lambda row: row["tokenAddress"])
+        for token in [token for token in totals if token is not None][:12]:
+            page = get(client, key, token=token, limit=1)
+            reasons[page["reason"]] += 1
+            if key == "0x" + 40 * "0" or types[token] == "BEP1155":
+                assert page["unexplained"] is None
+                assert page["reason"] in (None, "inconsistent_events")
+                continue
+            call = {"to": token, "data": "0x70a08231" + key[2:].rjust(64, "0")}
+            try:
+                balance = int(scenario.anvil.call("eth_call", call, "latest")[:66], 16)
+            except (RpcError, ValueError):
+                assert page["unexplained"] is None
+                assert page["reason"] in ("balance_unknown", "inconsistent_events")
+                continue
+            assert page["unexplained"] == str(balance - totals[token]), (key, token)
+            expected = None if balance == totals[token] else "unexplained_balance"
+            assert page["reason"] in (expected, "inconsistent_events")
+            assert page["complete"] is (page["reason"] is None)
+    assert reasons.keys() >= {None, "balance_unknown", "inconsistent_events"}, reasons
+
+
+def with_code(token, code):
+    """Calls see other code at the token's address; the node keeps its own, which others read."""
+
+    def reply(calls, forward):
+        changed = [
+            {**call, "params": [*call["params"], {token: {"code": code}}]}
+            if call["method"] == "eth_call"
+            else call
+            for call in calls
+        ]
+        return Reply(body=forward(changed))
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "balance"),
+    [
+        ("0x60075f5260205ff3", "unexplained_balance", 7),  # it took the rest without an event
+        ("0x5f195f5260205ff3", "unexplained_balance", 2**256 - 1),
+        ("0x601f5ff3", "balance_unknown", None),  # a byte too short
+        ("0x5f5ffd", "balance_unknown", None),
+        ("0x5b5f56", "balance_unknown", None),  # without an end
+        ("0x620100005ff3", "balance_unknown", None),  # too long
+        ("0x", "balance_unknown", None),  # it has destroyed itself
+    ],
+)
+def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
+    indexed, scenario, histories, code, reason, balance
+):
+    token = scenario.stage.contracts["dollar"].address.lower()
+    key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
+    net = sums(histories[key], lambda row: row["tokenAddress"])[token]
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = with_code(token, code)
+        settings = replace(indexed.settings, rpc_urls=(node.url,))
+        page = get(create_app(settings).test_client(), key, token=token, limit=1)
+    assert (page["complete"], page["reason"]) == (False, reason)
+    assert page["unexplained"] == (None if balance is None else str(balance - net))
+    honest = get(create_app(indexed.settings).test_client(), key, token=token, limit=1)
+    assert (honest["complete"], honest["unexplained"]) == (True, "0")
+
+
+def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(scenario, histories):
+    transactions = {t["hash"]: t for t in scenario.truth.transactions}
+    for rows in histories.values():
+        places = [(r["blockNumber"], r["transactionIndex"]) for r in rows]
+        order = [(block, 10**6 if index is None else index) for block, index in places]
+        assert order == sorted(order, reverse=True)
+        for row in rows:
+            exact = Fraction(int(row["amount"]), 10 ** row["decimals"])
+            assert Fraction(row["amountDecimal"]) == exact and "e" not in row["amountDecimal"]
+            if row["type"] in ("block_reward", "genesis"):
+                assert row["transactionHash"] is row["methodId"] is row["counterparty"] is None
+                continue
+            transaction = transactions[row["transactionHash"]]
+            for name in ("blockNumber", "timestamp", "transactionIndex", "methodId"):
+                assert row[name] == transaction[name]
+            assert transaction["status"] or row["type"] == "fee"
+            assert (row["logIndex"] is not None) is (row["type"] == "token_transfer")
+            assert (row["transferIndex"] is not None) is (row["type"] == "internal_transfer")
+
+
+def grouped(client, address, **arguments):
+    """Every entry, page by page, and that an entry is a transaction, or the rest of a block."""
+    entries = []
+    cursor = {}
+    while True:
+        page = get(client, address, group="transaction", **arguments, **cursor)
+        entries += page["history"]
+        assert page["total"] is None and len(page["history"]) <= arguments.get("limit", 25)
+        if page["next"] is None:
+            keys = [(entry["blockNumber"], entry["transactionHash"]) for entry in entries]
+            assert len(set(keys)) == len(keys)
+            for entry in entries:
+                assert int(entry["coinChange"]) == sums(entry["rows"], is_coin)[True]
+                for row in entry["rows"]:
+                    assert {
+                        name: row[name] for name in history_query.OF_ENTRY
+                    }.items() <= entry.items()
+            return entries
+        cursor = {"cursor": page["next"]}
+
+
+@pytest.mark.parametrize(
+    ("whose", "limit"),  # an address, or its place from the one with the shortest history
+    [
+        (-1, 100),
+        (STRANGERS[0], 2),
+        (MINERS[0], 10),
+        pytest.param(-2, 25, marks=pytest.mark.long),
+        pytest.param(-3, 7, marks=pytest.mark.long),
+        pytest.param(-4, 3, marks=pytest.mark.long),
+    ],
+)
+def test_rows_are_grouped_by_transaction(client, histories, whose, limit):
+    """Either way, however long pages are, with filters, no transaction is cut in two."""
+    by_length = sorted(histories, key=lambda key: len(histories[key]))
+    key = by_length[whose] if isinstance(whose, int) else whose
+    entries = grouped(client, key, limit=limit)
+    assert [row for entry in entries for row in entry["rows"]] == histories[key]
+    assert not any(entry["hasMore"] for entry in entries)
+    backwards = grouped(client, key, limit=limit, orderBy="asc", direction="out")
+    sent = [row for row in histories[key] if row["direction"] == "out"]
+    assert [row for entry in backwards for row in entry["rows"]] == sent[::-1]
+
+
+def test_a_transaction_with_too_many_rows_is_one_entry(client, histories, monkeypatch):
+    """It has its fee and says that it has more; what is left out is on no other page either."""
+    monkeypatch.setattr("scan.extensions.history.queries.LEAST_ROWS_READ", 2)
+    monkeypatch.setattr("scan.extensions.history.queries.ROWS_READ_PER_ENTRY", 1)
+    cut = 0
+    for key, rows in sorted(histories.items(), key=lambda item: len(item[1]))[-2:]:
+        every = {name: [*of] for name, of in itertools.groupby(rows, entry_of)}
+        for order in ("asc", "desc"):
+            entries = grouped(client, key, limit=2, orderBy=order, **{"": next(NUMBERS)})
+            assert {entry_of(entry) for entry in entries} == every.keys()
+            for entry in entries:
+                whole = every[entry_of(entry)][:: 1 if order == "desc" else -1]
+                assert all(row in whole for row in entry["rows"])
+                assert entry["hasMore"] or entry["rows"] == whole
+                types = {row["type"] for row in entry["rows"]}
+                assert types == {row["type"] for row in whole}
+                cut += entry["hasMore"] and len(entry["rows"]) < len(whole)
+    assert cut > 3
+
+
+def entry_of(row):
+    return row["blockNumber"], row["transactionHash"]
+
+
+def is_listed(row, types="", blockFrom=0, blockTo=10**9, **others):
+    fields = {"direction": "direction", "token": "tokenAddress", "counterparty": "counterparty"}
+    return (
+        (not types or row["type"] in types.split(","))
+        and blockFrom <= row["blockNumber"] <= blockTo
+        and all(row[fields[name]] == value for name, value in others.items())
+    )
+
+
+def filterings(rows, head, seed):
+    """Parameters of lists: each alone, together with others, or left out."""
+    chance = random.Random(seed)
+    kinds = ("transaction", "fee", "internal_transfer", "token_transfer", "block_reward")
+    while True:
+        row = chance.choice(rows)
+        possible = {
+            "types": (0.5, ",".join(chance.sample(kinds, chance.randint(1, 3)))),
+            "direction": (0.6, chance.choice(("in", "out", "self"))),
+            "token": (0.15, row["tokenAddress"]),
+            "counterparty": (0.15, row["counterparty"]),
+            "blockFrom": (0.4, chance.randint(0, head)),
+            "blockTo": (0.4, chance.randint(0, head + 3)),
+        }
+        chosen = {name: value for name, (p, value) in possible.items() if chance.random() < p}
+        yield {name: value for name, value in chosen.items() if value is not None}
+
+
+@pytest.mark.parametrize("draws", [4, pytest.param(12, marks=pytest.mark.long)])
+def test_filters_give_what_a_plain_loop_finds(scenario, client, histories, draws):
+    """With an exact total wherever neither token nor counterparty is given."""
+    busy = sorted(histories, key=lambda key: len(histories[key]))[-8:]
+    for seed, key in enumerate((*busy, MINERS[0])):
+        rows = histories[key]
+        filters = filterings(rows, scenario.anvil.head(), seed)
+        for number, arguments in enumerate(itertools.islice(filters, draws)):
+            expected = [row for row in rows if is_listed(row, **arguments)]
+            total = None if {"token", "counterparty"} & arguments.keys() else len(expected)
+            if number % 2:
+                expected.reverse()
+                arguments["orderBy"] = "asc"
+            page = get(client, key, limit=60, **arguments)
+            assert (page["history"], page["total"]) == (expected[:60], total), (key, arguments)
+            if page["next"] is not None:
+                rest = get(client, key, limit=60, cursor=page["next"], **arguments)
+                assert rest["history"] == expected[60:120]
+
+
+def test_an_address_never_seen_has_an_empty_history(client):
+    page = get(client, "0x" + 40 * "7")
+    assert page == {
+        "history": [],
+        "total": 0,
+        "complete": True,
+        "reason": None,
+        "unexplained": "0",
+        "next": None,
+    }

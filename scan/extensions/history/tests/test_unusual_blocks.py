@@ -1,0 +1,153 @@
+"""Histories of blocks that tests make: what no total counts, what burns, what is not complete."""
+
+import contextlib
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from scan.database.connection import Database
+from scan.database.lists import all_credit_types
+from scan.ethereum.blocks import Withdrawal
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.extensions.history.tests.rows import ME, YOU, balances, history, mine
+from tests.support.made_blocks import Move, address
+
+
+def test_withdrawals_and_untraced_blocks(made):
+    """Several withdrawals of a block, on pages of one row."""
+    paid = [Withdrawal(index, 1, ME, 10**9 * (index + 1)) for index in range(5)]
+    made.chain.append(withdrawals=paid[:3])
+    made.chain.append(withdrawals=paid[3:])
+    made.chain.store_balances({ME: 15 * 10**9})
+    page = mine(made)
+    assert [row["withdrawalIndex"] for row in page["history"]] == [4, 3, 2, 1, 0]
+    assert {row["type"] for row in page["history"]} == {"withdrawal"}
+    assert (page["total"], page["complete"], page["unexplained"]) == (5, True, "0")
+    rows = history(made.client, "0x" + ME.hex(), 1)
+    assert rows == page["history"]
+    assert history(made.client, "0x" + ME.hex(), 1, orderBy="asc") == rows[::-1]
+    assert len(history(made.client, "0x" + ME.hex(), 2, blockFrom=2)) == 2
+    made.chain.append([Move(YOU, address("contract"))], is_traced=False)
+    assert mine(made)["reason"] == "untraced_blocks"
+
+
+@pytest.mark.parametrize(
+    ("is_created_before", "fork", "keeps"),
+    [
+        (True, "shanghai", False),
+        (True, "cancun", True),
+        (True, "amsterdam", True),
+        (False, "shanghai", False),
+        (False, "cancun", False),
+        (False, "amsterdam", True),
+    ],
+)
+def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_before, fork, keeps):
+    """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
+    since Amsterdam (EIP-8246)."""
+    created = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
+    destroyed = InternalTransfer(0, 1, TransferType.SELFDESTRUCT, ME, ME, 10)
+    if is_created_before:
+        made.chain.append([Move(YOU, YOU)], internal_transfers=[created], is_traced=True)
+    made.chain.append(
+        [Move(YOU, YOU)],
+        internal_transfers=[destroyed] if is_created_before else [created, destroyed],
+        is_traced=True,
+        keeps_destroyed=fork != "shanghai",
+        block_access_list_hash=bytes(32) if fork == "amsterdam" else None,
+    )
+    made.chain.store_balances({ME: 10 if keeps else 0})
+    page = mine(made)
+    burns = [
+        (row["direction"], row["amount"], row["transactionIndex"])
+        for row in page["history"]
+        if row["type"] == "burn"
+    ]
+    assert burns == ([] if keeps else [("out", "10", 0)])
+    assert (page["complete"], page["unexplained"]) == (True, "0")
+    assert page["total"] == len(page["history"])
+    assert mine(made, direction="out")["total"] == len(burns)
+    assert balances(made.client, "0x" + ME.hex())[-1]["balance"] == str(10 - 10 * len(burns))
+    made.chain.unwind(0)
+    made.chain.append()
+    assert mine(made)["history"] == []
+
+
+def test_no_total_counts_more_rows_than_may_be(made, monkeypatch):
+    """Of those that have no checkpoints: four are one too many."""
+    monkeypatch.setattr("scan.extensions.history.queries.MAX_COUNTED", 3)
+    credits = [type_.name for type_ in all_credit_types() if type_.flow == "in"]
+    for index in range(4):
+        made.chain.append(
+            [Move(ME, ME, 5)],
+            miner=ME,
+            withdrawals=[Withdrawal(index, 1, ME, 10)],
+            credits=[(None, type_, ME, 1) for type_ in range(len(credits))],
+        )
+    made.chain.append(miner=ME)  # a block without fees is no reward
+    for type_, way in (
+        *((type_, "in") for type_ in (*credits, "block_reward", "withdrawal")),
+        ("transaction", "self"),
+        ("transaction", "out"),
+    ):
+        for first, read in ((1, 4), (2, 3)):
+            page = mine(made, types=type_, direction=way, blockFrom=first)
+            rows = 0 if way == "out" else read
+            assert len(page["history"]) == rows
+            assert page["total"] == (None if read == 4 else rows), (type_, way)
+        if way == "in":
+            for blocks in ({}, {"blockFrom": 1}):
+                assert mine(made, types=type_, direction="out", **blocks)["total"] == 0
+    for type_ in ("block_reward", "withdrawal"):  # which have counters
+        assert mine(made, types=type_)["total"] == 4
+
+
+def test_a_history_that_begins_late_is_not_complete(made, database_url):
+    database = Database(database_url, statement_timeout_ms=10_000)
+    database.execute_script(
+        "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '\\x00', 5)"
+    )
+    database.close()
+    assert mine(made)["reason"] == "start_block"
+
+
+@pytest.mark.parametrize("direction", ["out", "self"])
+def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, monkeypatch, direction):
+    """Otherwise rows to itself without end would be read past in any number of threads."""
+    monkeypatch.setattr("scan.extensions.history.queries.MAX_TO_SELF", 3)
+    for _ in range(4):
+        made.chain.append([Move(ME, ME, 5), Move(YOU, ME, 1)])
+    places = made.client.application.extensions["scan"].sources.unbounded_statements
+    with contextlib.ExitStack() as held:
+        for client in range(3):
+            held.enter_context(places.place(client))
+        refused = status_of(made, ME, direction)
+        assert (refused, status_of(made, ME, "in"), status_of(made, YOU, direction)) == (
+            503,
+            200,
+            200,
+        )
+    assert status_of(made, ME, direction) == 200
+
+
+def status_of(made, key, direction):
+    path = f"/api/v1/addresses/0x{key.hex()}/history?direction={direction}"
+    return made.client.get(path).status_code
+
+
+def test_a_node_that_fails_is_asked_once_for_a_file(made, tmp_path, monkeypatch):
+    """Each page of it needs the balance at the head; each time-out would be the file's."""
+    for _ in range(6):
+        made.chain.append([Move(YOU, ME, 5)] * 5)
+    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 10)
+    services = made.client.application.extensions["scan"]
+    settings = replace(services.settings, data_dir=tmp_path)
+    made.client.application.extensions["scan"] = replace(services, settings=settings)
+    states = services.sources.account_states
+    read, requests = states.all_at, itertools.count()
+    monkeypatch.setattr(states, "all_at", lambda *given: (next(requests), read(*given))[1])
+    response = made.client.get(f"/api/v1/addresses/0x{ME.hex()}/history?format=ndjson")
+    assert len(response.data.splitlines()) == 30
+    assert response.headers["X-Scan-History-Complete"] == "false"
+    assert next(requests) == 1

@@ -1,0 +1,374 @@
+"""GET /api/v1/logs, and logs of /query: the same rows whichever of them are stored."""
+
+import itertools
+import random
+import threading
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.api.test_bad_input import require_parameter
+from tests.fixtures import Played
+from tests.support import faulty_node
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import get, pages, same
+from tests.support.truth.token_moves import TRANSFER
+from tests.support.value_names import shown
+
+UNKNOWN = "0x" + 64 * "7"
+NOBODY = "http://127.0.0.1:9"
+TOPICS = ("topic0", "topic1", "topic2", "topic3")
+
+
+class Service(NamedTuple):
+    stored: str  # as SCAN_LOGS
+    client: FlaskClient
+    url: str
+
+
+STORED = ["none", "standard", pytest.param("all", marks=pytest.mark.long)]
+
+
+@pytest.fixture(scope="module", params=STORED)
+def service(request, postgres, template, scenario, indexed):
+    if request.param == "none":
+        client = create_app(indexed.settings).test_client()
+        yield Service("none", client, indexed.settings.database_url)
+        return
+    with postgres.cloned(template) as url:
+        indexing = Indexing(url, scenario.anvil.url, logs=request.param)
+        indexing.run_until(scenario.anvil.head())
+        yield Service(request.param, create_app(indexing.settings).test_client(), url)
+
+
+def filters_of(logs, draws=15):
+    """Filters that match something, and some that do not."""
+    draw = random.Random(5)
+    found = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
+    for _ in range(draws):
+        one, other = draw.choice(logs), draw.choice(logs)
+        keys = {"address": one["address"]} | dict(zip(TOPICS, one["topics"], strict=False))
+        chosen = {key: value for key, value in keys.items() if draw.random() < 0.4}
+        numbers = sorted((one["blockNumber"], other["blockNumber"]))
+        bounds = dict(zip(("blockFrom", "blockTo"), numbers, strict=True))
+        found.append(chosen | {k: v for k, v in bounds.items() if draw.random() < 0.3})
+    return found
+
+
+def matching(logs, asked):
+    """By a look at every one."""
+
+    def holds(log, key, value):
+        if key == "blockFrom":
+            return bool(log["blockNumber"] >= value)
+        if key == "blockTo":
+            return bool(log["blockNumber"] <= value)
+        if key == "address":
+            return bool(log["address"] == value)
+        place = int(key[-1])
+        return place < len(log["topics"]) and bool(log["topics"][place] == value)
+
+    return [log for log in logs if all(holds(log, *each) for each in asked.items())]
+
+
+def test_every_page_is_the_nodes(service, scenario):
+    """Whole in pages of both sizes, and by each filter in pages of one of them."""
+    filters = filters_of(scenario.truth.logs)
+    for asked, limit in [({}, 100), *zip(filters, itertools.cycle((7, 100)), strict=False)]:
+        expected = matching(scenario.truth.logs, asked)
+        same(pages(service.client, "/logs", "logs", limit, **asked), expected)
+
+
+def test_what_is_stored_needs_no_node(service, scenario):
+    alone = create_app(settings_for(service.url, NOBODY)).test_client()
+    address = scenario.truth.logs[0]["address"]
+    for asked, needs_node in (
+        ({}, service.stored != "all"),
+        ({"address": address}, service.stored != "all"),
+        ({"topic0": UNKNOWN}, service.stored != "all"),
+        ({"topic0": TRANSFER}, service.stored == "none"),
+        ({"topic0": TRANSFER, "address": address}, service.stored == "none"),
+    ):
+        answer = alone.get("/api/v1/logs", query_string=asked)
+        assert answer.status_code == (502 if needs_node else 200), (asked, answer.text)
+        asked_so = {"entity": "logs", "filter": asked}
+        assert alone.post("/api/v1/query", json=asked_so).status_code == answer.status_code
+        if needs_node:
+            assert answer.json["code"] == "upstream_failed" and answer.headers["Retry-After"]
+
+
+def test_events_are_decoded_as_those_of_their_transaction(client):
+    decoded = 0
+    for log in get(client, "/logs", limit=100, page=2)["logs"]:
+        of_transaction = get(client, f"/transactions/{log['transactionHash']}")["logs"]
+        [same_log] = [one for one in of_transaction if one["logIndex"] == log["logIndex"]]
+        assert log["event"] == same_log["event"]
+        decoded += log["event"] is not None
+    assert decoded > 50
+    [transfer] = get(client, "/logs", topic0=TRANSFER, limit=1)["logs"]
+    assert transfer["event"]["signature"] == "Transfer(address,address,uint256)"
+
+
+def test_events_are_those_of_a_name_or_a_signature(client):
+    by_topic = get(client, "/logs", topic0=TRANSFER, limit=100)
+    for event in ("Transfer", " Transfer(address, address, uint) "):
+        assert get(client, "/logs", topic0=event, limit=100)["logs"] == by_topic["logs"]
+        asked = {"entity": "logs", "filter": {"topic0": event}, "limit": 100}
+        assert client.post("/api/v1/query", json=asked).json["data"] == by_topic["logs"]
+    several = client.get("/api/v1/logs?topic0=Swap")
+    assert several.status_code == 400
+    assert "Swap(address,uint256,uint256,uint256,uint256,address)" in several.json["error"]
+    emitter = by_topic["logs"][0]["address"]
+    page = client.get(f"/address/{emitter}?tab=events&topic0=Transfer").text
+    assert '<option value="Transfer(address,address,uint256)">' in page
+    assert by_topic["logs"][0]["transactionHash"] in page
+
+
+REFUSED = {
+    "address": ("", "0x1", "0x" + 64 * "a", "0x" + 40 * "g"),
+    **dict.fromkeys(TOPICS, ("", "0x1", "0x" + 40 * "a", "null")),
+    **dict.fromkeys(("blockFrom", "blockTo"), ("", "-1", "latest")),
+    "limit": ("0", "101", "x"),
+    "page": ("0",),
+    "fromBlock": ("1",),
+    "topic4": (UNKNOWN,),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_bad_parameters_are_refused_and_named(client, name):
+    for value in REFUSED[name]:
+        require_parameter(client.get("/api/v1/logs", query_string={name: value}), name)
+
+
+@pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"], ids=shown)
+def test_bad_topics_of_a_query_are_refused(client, value):
+    asked = {"entity": "logs", "filter": {"topic2": value}}
+    require_parameter(client.post("/api/v1/query", json=asked), "topic2")
+
+
+@pytest.fixture
+def lying(indexed: Indexing, scenario: Played) -> Iterator[tuple[FaultyNode, FlaskClient]]:
+    """A node between, and an index that stores no logs."""
+    with FaultyNode(scenario.anvil.url) as node:
+        yield node, create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+
+
+def changing(change):
+    """What the node returns for eth_getLogs, changed."""
+
+    def alter(call, answer):
+        if call["method"] == "eth_getLogs":
+            answer["result"] = change(answer["result"])
+
+    return faulty_node.altering(alter)
+
+
+def ranges_of(calls):
+    """The blocks whose logs are asked for."""
+    asked = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+    return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in asked]
+
+
+def with_field(name, value):
+    return changing(lambda logs: [{**log, name: value} for log in logs])
+
+
+LIES = {
+    "removed": with_field("removed", True),
+    "another address": with_field("address", "0x" + 40 * "9"),
+    "another topic": with_field("topics", [UNKNOWN]),
+    "five topics": changing(
+        lambda logs: [{**log, "topics": log["topics"][:1] + [UNKNOWN] * 4} for log in logs]
+    ),
+    "another block's hash": with_field("blockHash", "0x" + 64 * "8"),
+    "another transaction": with_field("transactionHash", "0x" + 64 * "8"),
+    "another index of the transaction": with_field("transactionIndex", "0x7f"),
+    "a huge log index": with_field("logIndex", "0x" + 20 * "f"),
+    "a block outside": with_field("blockNumber", "0xfffff"),
+    "no hex": with_field("data", "0xzz"),
+    "twice": changing(lambda logs: logs + logs),
+    "no list": changing(lambda _: {"logs": []}),
+    "no logs": changing(lambda _: [None]),
+    "text": changing(lambda _: "0x"),
+    "another chain": faulty_node.other_block,
+    "away": faulty_node.cut_connection,
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_node_that_lies_is_not_believed(lying, scenario, lie):
+    node, client = lying
+    log = next(log for log in scenario.truth.logs if log["topics"])
+    asked = {"address": log["address"], "topic0": log["topics"][0]}
+    node.fault = LIES[lie]
+    answer = client.get("/api/v1/logs", query_string=asked)
+    assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
+    asked_so = {"entity": "logs", "filter": asked}
+    assert client.post("/api/v1/query", json=asked_so).status_code == 502
+    node.fault = None
+    same(pages(client, "/logs", "logs", 7, **asked), matching(scenario.truth.logs, asked))
+
+
+def test_logs_out_of_order_are_put_into_order(lying, scenario):
+    node, client = lying
+    node.fault = changing(lambda logs: logs[::-1])
+    same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
+
+
+def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(lying, scenario):
+    node, client = lying
+
+    def refuse_wide(calls, forward):
+        if any(len(blocks) > 20 for blocks in ranges_of(calls)):
+            return faulty_node.node_error(-32602, "block range is too wide")(calls, forward)
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = refuse_wide
+    same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
+
+
+def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario, monkeypatch):
+    """Which does not answer for more than four blocks in time: no page needs them all, and the
+    list is not counted. Cursors lead to its end."""
+    node, client = lying
+    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 0.1)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.1)
+    ended = threading.Event()
+
+    def be_slow(calls, forward):
+        if sum(map(len, ranges_of(calls))) > 4:
+            ended.wait(60)
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = be_slow
+    addresses = [log["address"] for log in scenario.truth.logs]
+    busiest = max(addresses, key=addresses.count)
+    try:
+        first = get(client, "/logs", address=busiest, limit=3)
+        expected = [log for log in scenario.truth.logs if log["address"] == busiest]
+        same(first["logs"], expected[:3])
+        assert client.get(f"/address/{busiest}?tab=events").status_code == 200
+        rows, cursor = [], None
+        while True:
+            page = get(client, "/logs", limit=20, **({"cursor": cursor} if cursor else {}))
+            rows, cursor = rows + page["logs"], page["next"]
+            if cursor is None or len(rows) > 60:
+                break
+        same(rows, scenario.truth.logs[: len(rows)])
+    finally:
+        ended.set()
+
+
+def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenario, monkeypatch):
+    """Eight blocks were read, then for two seconds more to count the others."""
+    node, client = lying
+    monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.0)
+    asked = []
+
+    def note(calls, forward):
+        asked.append(ranges_of(calls))
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = note
+    addresses = [log["address"] for log in scenario.truth.logs]
+    busiest = max(addresses, key=addresses.count)
+    newest = next(log for log in scenario.truth.logs if log["address"] == busiest)
+    page = get(client, "/logs", address=busiest, limit=1)
+    same(page["logs"], [newest])
+    assert page["total"] is None and page["next"]
+    number = newest["blockNumber"]
+    assert [blocks for blocks in asked if blocks] == [[range(number, number + 1)]]
+
+
+def test_a_client_has_many_logs_read_once_at_a_time(lying, monkeypatch):
+    _, client = lying
+    monkeypatch.setattr("scan.extensions.logs.node_logs.FEW_LOGS", 5)
+    monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
+    with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
+        assert client.get("/api/v1/logs?limit=31").status_code == 429
+        others = {"REMOTE_ADDR": "192.0.2.7"}
+        assert client.get("/api/v1/logs?limit=31", environ_base=others).status_code == 200
+
+
+def test_what_the_node_cannot_give_is_refused_with_advice(lying, monkeypatch):
+    node, client = lying
+    node.fault = faulty_node.node_error(-32005 - 1, "query returned more than 10000 results")
+    answer = client.get("/api/v1/logs")
+    assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
+    assert "blockFrom" in answer.json["error"]
+    node.fault = None
+    monkeypatch.setattr("scan.extensions.logs.node_logs.MOST_LOGS", 50)
+    uncounted = client.get("/api/v1/logs").json
+    assert (len(uncounted["logs"]), uncounted["total"]) == (25, None) and uncounted["next"]
+    assert client.post("/api/v1/query", json={"entity": "logs"}).json["count"] == 25
+    monkeypatch.setattr("scan.extensions.logs.node_logs.MOST_DATA_BYTES", 40)
+    one = {"entity": "logs", "limit": 1, "offset": 3}
+    assert client.post("/api/v1/query", json=one).json["count"] == 1
+    many = {"entity": "logs", "limit": 24}
+    ended = client.post("/api/v1/query", json=many).json  # early, by the size of its data
+    assert 0 < ended["count"] < 24 and ended["next"]
+    deep = {"entity": "logs", "offset": 60}
+    assert client.post("/api/v1/query", json=deep).status_code == 503
+
+
+BEYOND_HEAD = {
+    "execution-apis 875": (-32602, "block range extends beyond current head block"),
+    "reth": (-32602, "block range extends beyond current head block: requested 9, head 7"),
+    "ethrex": (-32603, "Internal Error: Could not get header for block 9"),
+    "others": (-32602, "invalid block range"),
+}
+
+
+@pytest.mark.parametrize("of", [{}, {"address": "a log's"}], ids=["all", "of an address"])
+@pytest.mark.parametrize("client_name", BEYOND_HEAD)
+def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, client_name, of):
+    """The node has not got the index' newest blocks yet, as behind a load balancer: nothing that a
+    narrower request would help."""
+    node, client = lying
+    newest = scenario.truth.logs[0]
+    head = newest["blockNumber"] - 1
+
+    def behind(calls, forward):
+        if any(max(blocks) > head for blocks in ranges_of(calls)):
+            return faulty_node.node_error(*BEYOND_HEAD[client_name])(calls, forward)
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            is_block = call["method"] == "eth_getBlockByNumber"
+            if is_block and int(call["params"][0], 16) > head:
+                answer["result"] = None
+        return faulty_node.Reply(body=answers)
+
+    node.fault = behind
+    query = dict.fromkeys(of, newest["address"])
+    answer = client.get("/api/v1/logs", query_string=query)
+    assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
+    assert "not at the same chain" in answer.json["error"]
+    until = client.get("/api/v1/logs", query_string={**query, "blockTo": head, "limit": 100}).json
+    expected = matching(scenario.truth.logs, {**query, "blockTo": head})
+    same(until["logs"], expected[:100])
+    node.fault = None
+    same(client.get("/api/v1/logs", query_string=query).json["logs"][:1], [newest])
+
+
+def test_later_pages_ask_the_node_for_their_own_blocks_alone(lying, scenario):
+    node, client = lying
+    seen = []
+
+    def record(calls, forward):
+        seen.extend(ranges_of(calls))
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = record
+    get(client, "/logs", limit=5)
+    assert seen
+    seen.clear()
+    logs = get(client, "/logs", limit=5, page=3)["logs"]
+    same(logs, scenario.truth.logs[10:15])
+    blocks = {log["blockNumber"] for log in logs}
+    asked = {number for numbers in seen for number in numbers}
+    assert asked >= blocks and max(asked) == max(blocks) and min(asked) == min(blocks)

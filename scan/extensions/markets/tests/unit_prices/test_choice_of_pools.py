@@ -1,0 +1,151 @@
+"""Which of a token's pools gives its price, where they disagree or have not been traded lately."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import NamedTuple, cast
+
+import pytest
+
+from scan.database.connection import Database
+from scan.extensions.markets.unit_prices.pool_prices import MAX_AGE_DAYS, PoolPrices
+from scan.queries.holdings import UnitPrices
+from scan.queries.reader import Reader
+from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
+from tests.support.database import execute
+from tests.support.serving import wait_until
+
+HEAD = datetime(2026, 1, 31, 12, 30, tzinfo=UTC)
+DOLLAR, TOKEN = bytes([1] * 20), bytes([2] * 20)
+GIVEN = UnitPrices(
+    "USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{DOLLAR.hex()}": Decimal(1)}, Decimal(1000)
+)
+
+
+class Traded(NamedTuple):
+    """A pool by its place, with trades at one price in some hours, by their age."""
+
+    dex: str
+    depth: int
+    price: str
+    hours: Sequence[int] = (0,)
+
+
+@pytest.fixture
+def database(database_url: str, database: Database) -> Database:
+    for token in (DOLLAR, TOKEN):
+        execute(
+            database_url,
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " supply_block, has_items, holder_count)"
+            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', 0, 1, 0, false, 0)",
+            token,
+        )
+    execute(
+        database_url,
+        "INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,"
+        " dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash,"
+        " parent_hash, miner, gas_used, gas_limit, gas_price_sum, internal_transfers_before,"
+        " internal_transfer_count, traced_before, untraced_before, logs_before, log_count)"
+        " VALUES (9, %s, 0, 0, 0, 0, 0, 0, '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        HEAD,
+    )
+    return database
+
+
+def prices_of(url, database, pools):
+    """Return the prices that follow by pools; the first of these has the address 0x10…."""
+    for place, pool in enumerate(pools):
+        address = bytes([16 + place] * 20)
+        insert = "INSERT INTO dexes (name, trade_count) VALUES (%s, 0) ON CONFLICT DO NOTHING"
+        execute(url, insert, pool.dex)
+        insert = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes WHERE name = %s"
+        execute(url, insert, address, TOKEN, DOLLAR, pool.dex)
+        for token, balance in ((DOLLAR, pool.depth), (TOKEN, 1)):
+            insert = (
+                "INSERT INTO token_holders (holder, token_address, balance) VALUES (%s, %s, %s)"
+            )
+            execute(url, insert, address, token, balance)
+        for age in pool.hours:
+            execute(
+                url,
+                "INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0,"
+                " volume1, close_amount0, close_amount1) VALUES (%s, %s, 1, 0, 1, 1, 1000, %s)",
+                address,
+                HEAD.replace(minute=0) - timedelta(hours=age),
+                Decimal(pool.price) * 1000,
+            )
+    return read_prices(database)
+
+
+def read_prices(database):
+    prices, reader = PoolPrices(), cast(Reader, OneReader(database))  # type: ignore[arg-type]
+    wait_until(lambda: prices.add_to(GIVEN, reader).pool_problem is None)
+    return prices.add_to(GIVEN, reader)
+
+
+V2, UNNAMED = "uniswap-v2", "v2-0x99"
+WEEK_H = MAX_AGE_DAYS * 24
+
+
+@pytest.mark.parametrize(
+    ("pools", "place", "price"),
+    [
+        ([Traded(V2, 5000, "1"), Traded(V2, 6000, "1.5")], 1, "1.5"),
+        ([Traded(V2, 1100, "1"), Traded(UNNAMED, 10**9, "1.9")], 0, "1"),
+        ([Traded(V2, 1100, "2"), Traded(UNNAMED, 10**9, "1")], 0, "2"),
+        ([Traded(V2, 5000, "1"), Traded(UNNAMED, 4000, "900")], 0, "1"),
+        ([Traded(UNNAMED, 4000, "900"), Traded(UNNAMED, 5000, "1")], 1, "1"),
+        ([Traded(V2, 5000, "1"), Traded("v2-unconfirmed", 10**9, "900")], 0, "1"),
+        ([Traded(V2, 9000, "1", ()), Traded(V2, 5000, "3")], 1, "3"),
+        ([Traded(V2, 5000, "1", (WEEK_H - 1,))], 0, "1"),
+        ([Traded(V2, 5000, "1"), Traded(UNNAMED, 9000, "1", (WEEK_H * 9,))], 0, "1"),
+        ([Traded(V2, 5000, "1", (WEEK_H * 9,)), Traded(UNNAMED, 4000, "1.1")], 1, "1.1"),
+    ],
+)
+def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
+    database_url, database, pools, place, price
+):
+    prices = prices_of(database_url, database, pools)
+    by = prices.pools[f"0x{TOKEN.hex()}"]
+    assert (by.price, by.pool, by.depth) == (
+        Decimal(price),
+        f"0x{bytes([16 + place] * 20).hex()}",
+        pools[place].depth,
+    )
+    hour = HEAD.replace(minute=0) - timedelta(hours=pools[place].hours[0])
+    assert by.at == f"{hour:%Y-%m-%dT%H:%M:%SZ}"
+    assert prices.unused == {}
+
+
+@pytest.mark.parametrize(
+    ("pools", "reason"),
+    [
+        ([Traded(V2, 1100, "1103410"), Traded(UNNAMED, 10**9, "1")], "disagreement"),
+        ([Traded(V2, 1100, "0.49"), Traded(UNNAMED, 10**9, "1")], "disagreement"),
+        ([Traded(V2, 1100, "2.001"), Traded(UNNAMED, 1101, "1")], "disagreement"),
+        ([Traded(V2, 1100, "9"), Traded(UNNAMED, 9000, "1", (WEEK_H * 9,))], "disagreement"),
+        (
+            [Traded(V2, 1100, "9"), Traded(UNNAMED, 9000, "9"), Traded(UNNAMED, 10**4, "1")],
+            "disagreement",
+        ),
+        ([Traded(V2, 5000, "1", (WEEK_H + 1,))], "age"),
+        ([Traded(V2, 5000, "9", (WEEK_H * 9,)), Traded(V2, 4000, "1", (WEEK_H * 8,))], "age"),
+    ],
+)
+def test_a_token_has_no_price_where_pools_disagree_or_had_no_trades_lately(
+    database_url, database, pools, reason
+):
+    prices = prices_of(database_url, database, pools)
+    token = f"0x{TOKEN.hex()}"
+    assert (prices.unused[token].reason, prices.unused[token].pool) == (reason, f"0x{'10' * 20}")
+    assert prices.pools == {} and prices.token_worth(token, 5, 0) is None
+
+
+def test_a_price_is_of_the_hours_of_the_week_before_its_newest_trade(database_url, database):
+    """Older ones may be of another time altogether, as in a pool with few trades."""
+    older = Traded(V2, 5000, "1", range(WEEK_H + 1, WEEK_H + 20))
+    newest = "INSERT INTO pool_candles SELECT pool_address, %s, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3"
+    prices_of(database_url, database, [older])
+    execute(database_url, f"{newest} FROM pool_candles LIMIT 1", HEAD.replace(minute=0))
+    assert read_prices(database).pools[f"0x{TOKEN.hex()}"].price == 3

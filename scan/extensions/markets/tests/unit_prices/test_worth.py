@@ -1,0 +1,381 @@
+"""Prices by pools and the worth of holdings, against reserves, balances and logs of the node, with
+Uniswap's own contracts; and what tokens and pools can do that want to be worth something."""
+
+import json
+from collections.abc import Iterator
+from decimal import Context, Decimal, localcontext
+from typing import NamedTuple
+
+import pytest
+from werkzeug.serving import make_server
+
+from app import create_app
+from scan.extensions.markets.unit_prices import pool_prices
+from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
+from scan.pages.formatting import worth
+from scan.queries import holdings
+from tests.fixtures import Postgres
+from scan.extensions.markets.tests.unit_prices.test_prices import priced_by, read
+from tests.support.anvil import ZERO, Anvil
+from tests.support.indexing import Indexing
+from tests.support.page_checks import all_violations, show_at
+from tests.support.scenario.exchanges import (
+    CREATE_POOL_GAS,
+    FULL_RANGE,
+    PRICE_ONE,
+    UNISWAP_V2_DEPLOYER,
+    UNISWAP_V3_DEPLOYER,
+    open_factory,
+    pool,
+)
+from tests.support.scenario.stage import ETHER, MOST, Stage
+from tests.support.serving import in_thread
+
+V2_SWAP = "0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822"
+V3_SWAP = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
+PRICE, MIN_DEPTH = Decimal("1.0002"), Decimal(500)
+LONG = "L" * 10_000
+TOKENS = (
+    ("dollar", "Meridian Dollar", "MUSD", 6),
+    ("gold", "Ridge Gold", "RGLD", 18),
+    ("silver", "Silver", "SLV", 18),
+    ("whole", "Whole", "WHL", 0),
+    ("fine", "Fine", "FINE", 77),
+    ("long", "Long", LONG, 18),
+    ("poor", "Poor", "POOR", 18),
+    ("copy", "Meridian Dollar", "musd", 18),
+    ("gift", "Gift", "GIFT", 18),
+    ("lone", "Lone", "LONE", 18),
+    ("hidden", "Dollar", "$ M\u200bU\uff33D", 18),  # with a letter of full width
+    ("coin", "Coin", "ETH", 18),
+)
+# What a pool of the token has of it and of dollars, in their smallest units.
+POOLS = {
+    "gold": (40 * ETHER, 80_000 * 10**6),
+    "whole": (5_000, 9_000 * 10**6),
+    "fine": (10**33, 7_000 * 10**6),  # at a price of 47 digits
+    "long": (3 * ETHER, 2_000 * 10**6),
+    "poor": (1_001, 1_001),  # the least that Uniswap takes
+    "copy": (1_000 * ETHER, 30_000 * 10**6),
+    "gift": (10 * ETHER, 60_000 * 10**6),
+}
+
+
+class Market(NamedTuple):
+    stage: Stage
+    indexing: Indexing
+    holder: str
+
+    def address(self, key):
+        return self.stage.contracts[key].address
+
+    def client(self, folder, **changed):
+        file = folder / "prices.json"
+        tokens = {self.address("dollar"): str(PRICE)}
+        file.write_text(
+            json.dumps(
+                {
+                    "currency": "USD",
+                    "time": "2026-01-31T23:59:59Z",
+                    "tokens": tokens,
+                    "minDepth": str(MIN_DEPTH),
+                    **changed,
+                }
+            )
+        )
+        client = create_app(priced_by(self.indexing.settings, str(file))).test_client()
+        read(client)
+        return client
+
+
+@pytest.fixture(scope="module")
+def market(postgres: Postgres, template: str) -> Iterator[Market]:
+    with Anvil() as anvil, postgres.cloned(template) as url:
+        stage = Stage(anvil)
+        _open(stage)
+        holder = stage.people[5]
+        _trade_and_hold(stage, holder)
+        indexing = Indexing(url, anvil.url).run_until(anvil.head())
+        yield Market(stage, indexing, holder)
+
+
+def _open(stage):
+    stage.deploy("router", "Router")
+    open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
+    open_factory(stage, "uniswap-v3", UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
+    for key, name, symbol, decimals in TOKENS:
+        stage.deploy(key, "Coin", name, symbol, decimals)
+        stage.do(0, key, "mint", stage.people[0], 10**77, gas=200_000)
+        for who in (0, 5):
+            stage.do(who, key, "approve", stage.contracts["router"].address, MOST, gas=100_000)
+        stage.mine()
+    dollar = stage.contracts["dollar"].address
+    for key, (amount, dollars) in POOLS.items():
+        own = stage.contracts[key].address
+        stage.do(0, "uniswap-v2", "createPair", own, dollar, gas=CREATE_POOL_GAS)
+        stage.mine()
+        pair = stage.anvil.read(stage.contracts["uniswap-v2"], "getPair", own, dollar)
+        stage.pools[key] = pool(pair, "UniswapV2Pair")
+        amounts = (amount, dollars) if int(own, 16) < int(dollar, 16) else (dollars, amount)
+        stage.do(0, "router", "addLiquidityV2", pair, *amounts, gas=600_000)
+        stage.mine()
+    silver = stage.contracts["silver"].address
+    stage.do(0, "uniswap-v3", "createPool", silver, dollar, 3000, gas=CREATE_POOL_GAS)
+    stage.mine()
+    address = stage.anvil.read(stage.contracts["uniswap-v3"], "getPool", silver, dollar, 3000)
+    stage.pools["silver"] = pool(address, "UniswapV3Pool")
+    stage.anvil.transact(stage.people[0], stage.pools["silver"], "initialize", PRICE_ONE)
+    stage.mine()
+    stage.do(0, "router", "addLiquidityV3", address, *FULL_RANGE, 10**15, gas=1_000_000)
+    stage.mine()
+
+
+def _trade_and_hold(stage, holder):
+    stage.anvil.call("anvil_setBlockTimestampInterval", 3_700)
+    for round_ in range(3):
+        for key in POOLS:
+            is_first = _is_first(stage, key)
+            _, dollars = POOLS[key]
+            paid = max(1, dollars // (50 + 20 * round_))
+            pair = stage.pools[key].address
+            stage.do(0, "router", "swapV2", pair, not is_first, paid, stage.people[0], gas=600_000)
+        silver = stage.pools["silver"].address
+        stage.do(0, "router", "swapV3", silver, True, 10**12 * (round_ + 1), gas=600_000)
+        stage.mine()
+    stage.do(0, "dollar", "transfer", holder, 1_000 * 10**6)
+    stage.do(0, "silver", "transfer", holder, 10**14)
+    stage.do(0, "whole", "transfer", holder, 11)
+    stage.do(0, "fine", "transfer", holder, 10**32)
+    stage.do(0, "long", "transfer", holder, ETHER)
+    stage.do(0, "poor", "transfer", holder, 10**70)
+    stage.do(0, "gift", "transfer", holder, ETHER)
+    for key in ("lone", "hidden", "coin"):
+        stage.do(0, key, "transfer", holder, ETHER)
+    stage.mine()
+    for key in ("gold", "copy"):  # bought
+        pair = stage.pools[key].address
+        args = (pair, not _is_first(stage, key), 100 * 10**6, holder)
+        stage.do(5, "router", "swapV2", *args, gas=600_000)
+    for key in "silver whole fine long poor lone hidden coin".split():  # used, by sending some
+        stage.do(5, key, "transfer", stage.people[6], 1)
+    stage.mine()
+
+
+def _is_first(stage, key):
+    own, dollar = stage.contracts[key].address, stage.contracts["dollar"].address
+    return int(own, 16) < int(dollar, 16)
+
+
+def expected_prices(market):
+    """The pool, price in dollars and depth of each token, from logs and balances of the node."""
+    anvil, dollar = market.stage.anvil, market.stage.contracts["dollar"]
+    prices = {}
+    for key, found in market.stage.pools.items():
+        decimals = next(d for k, _, _, d in TOKENS if k == key)
+        closes = {}
+        for log in anvil.call(
+            "eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": found.address}
+        ):
+            own, dollars = _amounts(log, is_first=_is_first(market.stage, key))
+            if own and dollars:
+                time_s = int(
+                    anvil.call("eth_getBlockByNumber", log["blockNumber"], False)["timestamp"], 16
+                )
+                closes[time_s // 3600] = Decimal(dollars).scaleb(-6) / Decimal(own).scaleb(
+                    -decimals
+                )
+        assert len(closes) >= 3
+        newest = sorted(closes[hour] for hour in sorted(closes)[-POOL_HOURS:])
+        depth = Decimal(anvil.read(dollar, "balanceOf", found.address)).scaleb(-6) * PRICE
+        if depth >= MIN_DEPTH:
+            address = market.address(key)
+            prices[address] = (found.address, newest[len(newest) // 2] * PRICE, depth)
+    return prices
+
+
+def _amounts(log, *, is_first):
+    """What moved of the pool's own token and of dollars in a log, if it is one of a swap."""
+    words = [int(log["data"][2 + n : 66 + n], 16) for n in range(0, len(log["data"]) - 2, 64)]
+    if log["topics"][0] == V2_SWAP:
+        moved = abs(words[0] - words[2]), abs(words[1] - words[3])
+    elif log["topics"][0] == V3_SWAP:
+        moved = tuple(min(word, 2**256 - word) for word in words[:2])  # type: ignore[assignment]
+    else:
+        return 0, 0
+    return moved if is_first else moved[::-1]
+
+
+def is_near(one, other):
+    return abs(one - other) <= abs(other) * Decimal("1e-14")
+
+
+def test_prices_of_pools_are_those_of_their_trades_and_their_depth_is_the_node_s(market, tmp_path):
+    prices = market.client(tmp_path).get("/api/v1/prices").json
+    expected = expected_prices(market)
+    assert prices["minDepth"] == str(MIN_DEPTH)
+    assert prices["pools"].keys() == expected.keys()
+    assert market.address("poor") not in prices["pools"] and len(expected) == 7
+    for token, (address, price, depth) in expected.items():
+        by = prices["pools"][token]
+        assert by["pool"] == address and Decimal(by["depth"]) == depth
+        assert is_near(Decimal(by["price"]), price)
+
+
+def test_prices_are_near_those_of_the_reserves(market, tmp_path):
+    """A closing price has the fee of its trade in it, and the trades since move the reserves."""
+    prices = market.client(tmp_path).get("/api/v1/prices").json["pools"]
+    for key in POOLS.keys() - {"poor"}:
+        decimals = next(d for k, _, _, d in TOKENS if k == key)
+        reserves = market.stage.anvil.read(market.stage.pools[key], "getReserves")[:2]
+        own, dollars = reserves if _is_first(market.stage, key) else reserves[::-1]
+        spot = Decimal(dollars).scaleb(-6) / Decimal(own).scaleb(-decimals) * PRICE
+        assert abs(Decimal(prices[market.address(key)]["price"]) / spot - 1) < Decimal("0.06"), key
+
+
+def expected_worths(market, prices):
+    """What the holder's balances of the node are worth at the prices of the API."""
+    worths = {}
+    with localcontext(Context(prec=300)):
+        for key, _, _, decimals in TOKENS:
+            contract = market.stage.contracts[key]
+            balance = market.stage.anvil.read(contract, "balanceOf", market.holder)
+            by = prices["pools"].get(contract.address)
+            price = PRICE if key == "dollar" else by and Decimal(by["price"])
+            worth = None if price is None else Decimal(balance).scaleb(-decimals) * price
+            if worth is not None and by and worth > Decimal(by["depth"]):
+                worth = None
+            worths[contract.address] = worth
+    return worths
+
+
+def test_holdings_by_worth_are_exact_and_suspicious_ones_last(market, tmp_path):
+    client = market.client(tmp_path)
+    body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth&limit=100").json
+    expected = expected_worths(market, client.get("/api/v1/prices").json)
+    shown = {t["tokenAddress"]: t["worth"] and Decimal(t["worth"]) for t in body["tokens"]}
+    assert shown == expected
+    suspicions = {market.address(key): "imitation" for key in ("copy", "hidden", "coin")}
+    suspicions[market.address("gift")] = "unsolicited"
+    assert {t["tokenAddress"]: t["suspicious"] for t in body["tokens"] if t["suspicious"]} == (
+        suspicions
+    )
+    counted = {t: w for t, w in expected.items() if w is not None and t not in suspicions}
+    others = [t for t, w in expected.items() if w is None and t not in suspicions]
+    assert [t["tokenAddress"] for t in body["tokens"]] == [
+        *sorted(counted, key=lambda token: (-counted[token], token)),
+        *sorted(others),
+        *sorted(suspicions),
+    ]
+    with localcontext(Context(prec=300)):
+        total = sum(counted.values())
+    worth = body["worth"]
+    assert Decimal(worth.pop("total")) == total > 1000
+    assert worth == {
+        "currency": "USD",
+        "counted": len(counted),
+        "others": len(others),
+        "suspicious": 4,
+    }
+    assert expected[market.address("poor")] is None and body["total"] == len(TOKENS)
+
+
+@pytest.mark.parametrize("way", ["page", "cursor"])
+def test_pages_by_worth_make_the_whole_list(market, tmp_path, way):
+    client = market.client(tmp_path)
+    path = f"/api/v1/addresses/{market.holder}/tokens?sort=worth"
+    whole = client.get(f"{path}&limit=100").json
+    pages, query = [], ""
+    for number in range(1, 6):
+        if way == "page":
+            query = f"&page={number}"
+        body = client.get(f"{path}&limit=3{query}").json
+        assert (body["total"], body["worth"]) == (whole["total"], whole["worth"])
+        pages += body["tokens"]
+        query = f"&cursor={body['next']}"
+        if body["next"] is None:
+            break
+    assert pages == whole["tokens"]
+    file = client.get(f"{path}&format=csv").text.splitlines()
+    assert len(file) == len(pages) + 1
+    column = file[0].split(",").index("worth")
+    assert [row.split(",")[column] for row in file[1:]] == [t["worth"] or "" for t in pages]
+
+
+def test_an_amount_of_more_than_a_pool_holds_has_no_worth(market, tmp_path):
+    """Nobody could get it for it. The owner of all gold has no more for it than the pool has."""
+    client = market.client(tmp_path)
+    body = client.get(f"/api/v1/addresses/{market.stage.people[0]}/tokens?sort=worth").json
+    by_token = {t["tokenAddress"]: t["worth"] for t in body["tokens"]}
+    assert all(by_token[market.address(key)] is None for key in ("gold", "whole", "gift"))
+    assert by_token[market.address("dollar")] is not None
+    for path in (f"/address/{market.stage.people[0]}?tab=tokens", "/token-transfers?limit=100"):
+        assert "e+" not in client.get(path).text
+
+
+def test_the_order_is_refused_where_it_is_not_known(market, tmp_path):
+    path = f"/api/v1/addresses/{market.holder}/tokens?sort="
+    client = market.client(tmp_path)
+    for query, field in (("price", "sort"), ("worth&block=1", "block")):
+        body = client.get(path + query)
+        assert (body.status_code, body.json["field"]) == (400, field)
+    unpriced = create_app(market.indexing.settings).test_client()
+    body = unpriced.get(f"{path}worth")
+    assert (body.status_code, body.json["field"]) == (400, "sort")
+    assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200
+
+
+def test_a_holder_of_too_many_tokens_has_no_order_by_worth(market, tmp_path, monkeypatch):
+    monkeypatch.setattr(holdings, "MAX_TOKENS", len(TOKENS) - 1)
+    monkeypatch.setattr(holdings, "MAX_IN_HEAD", len(TOKENS) - 2)
+    client = market.client(tmp_path)
+    body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth")
+    assert (body.status_code, body.json["field"]) == (400, "sort")
+    page = client.get(f"/address/{market.holder}?tab=tokens")
+    assert page.status_code == 200 and "Total worth" not in page.text
+    assert page.text.count('data-label="Token"') == len(TOKENS)
+
+
+def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(market, tmp_path):
+    client = market.client(tmp_path)
+    path = f"/address/{market.holder}?tab=tokens"
+    html = client.get(path).text
+    body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth").json
+    total = worth(body["worth"]["total"])
+    assert f"Total value of {body['worth']['counted']} tokens:" in html and total in html
+    assert "4 suspicious tokens" in html
+    shown, _, folded = html.partition("<details><summary>4 suspicious tokens</summary>")
+    for key in ("copy", "gift", "hidden", "coin"):
+        assert f'href="/token/{market.address(key)}"' not in shown.partition("Total value")[2]
+        assert f'href="/token/{market.address(key)}"' in folded
+    assert "symbol of a known token" in folded and "unsolicited" in folded
+    assert f"{path}".partition("?")[0] in html
+    for other in ("", "?tab=transfers", "?tab=tokens&limit=50"):
+        assert client.get(f"/address/{market.holder}{other}").status_code == 200
+    for key, _, _, _ in TOKENS:
+        assert client.get(f"/token/{market.address(key)}?tab=pools").status_code == 200
+    assert "by a <a href" in client.get(f"/token/{market.address('gold')}").text
+    assert "<dt>Price</dt>" not in client.get(f"/token/{market.address('poor')}").text
+
+
+@pytest.mark.parametrize("tab", ["", "?tab=tokens"])
+def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, monkeypatch, tab):
+    path = f"/address/{market.holder}{tab}"
+    assert pool_prices.FAILED not in market.client(tmp_path).get(path).text
+    monkeypatch.setattr(pool_prices, "MAX_FACTOR", "no number")
+    html = market.client(tmp_path).get(path).text
+    assert html.count(pool_prices.FAILED) == (2 if tab else 1)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
+    client = market.client(tmp_path)
+    show_at(page, width)
+    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+        paths = [f"/address/{market.holder}?tab=tokens", "/token-transfers"]
+        paths += [f"/token/{market.address(key)}" for key in ("long", "fine")]
+        paths += [f"/pool/{market.stage.pools[key].address}" for key in ("long", "fine")]
+        for path in paths:
+            page.open(url + path)
+            page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert all_violations(page) == [], path

@@ -1,0 +1,64 @@
+"""A chain with ENS, indexed, which the tests of a file share and may add names to."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from scan.extensions.names.name_services import Choice, Interface, NameService
+from scan.extensions.names.settings import Settings
+from scan.extensions.names.tests.ens_chain import EnsChain
+from scan.extensions.names.tests.names_of_chain import Named
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing
+
+
+@pytest.fixture(scope="module")
+def ens() -> Iterator[EnsChain]:
+    with Anvil() as anvil:
+        yield EnsChain(anvil)
+
+
+@pytest.fixture(scope="module")
+def indexing(postgres: Postgres, template: str, ens: EnsChain) -> Iterator[Indexing]:
+    anvil = ens.anvil
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, anvil.url, until=anvil.head()) as indexing,
+    ):
+        yield indexing
+
+
+@pytest.fixture(scope="module")
+def services(indexing: Indexing, ens: EnsChain) -> Iterator[dict[Interface, Named]]:
+    """The service as it reads names by either interface, with a node that may fail."""
+    with FaultyNode(ens.anvil.url) as node:
+        yield {interface: _named(interface, indexing, ens, node) for interface in Interface}
+
+
+def _named(interface, indexing, ens, node):
+    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
+    service = NameService(interface, bytes.fromhex(contract.address[2:]))
+    settings = replace(
+        indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: Settings(Choice(service))}
+    )
+    return Named(ens, indexing, node, create_app(settings).test_client())
+
+
+@pytest.fixture(params=[*Interface])
+def named(request: pytest.FixtureRequest, services: dict[Interface, Named]) -> Iterator[Named]:
+    yield from _with_sound_node(services[request.param])
+
+
+@pytest.fixture
+def universal(services: dict[Interface, Named]) -> Iterator[Named]:
+    yield from _with_sound_node(services[Interface.UNIVERSAL])
+
+
+def _with_sound_node(named):
+    """Applications begin each test as new ones; the node does without its fault."""
+    yield named
+    named.node.fault = None

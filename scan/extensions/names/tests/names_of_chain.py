@@ -1,0 +1,52 @@
+"""What the API and pages say of names on a chain."""
+
+from typing import NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from scan.extensions.names.tests.ens_chain import EnsChain
+from tests.support.extension_tests import is_there
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing
+from tests.support.lists import get
+from tests.support.serving import wait_until
+
+HAS_SEARCH = is_there("scan.extensions.search")
+with_search = pytest.mark.skipif(not HAS_SEARCH, reason="the extension search is not there")
+
+
+class Named(NamedTuple):
+    ens: EnsChain
+    indexing: Indexing
+    node: FaultyNode
+    client: FlaskClient
+
+    def follow(self):
+        """Until the index has what was mined, and the service has noticed it: until then it serves
+        the responses of before."""
+        head = self.ens.anvil.head()
+        self.indexing.wait_for(head)
+        newest = "/api/v1/blocks?limit=1"
+        wait_until(lambda: self.client.get(newest).json["blocks"][0]["number"] >= head)
+
+    def mine(self):
+        self.ens.anvil.mine()
+        self.follow()
+
+    def of(self, address):
+        """The name in an address's record, and why there is none."""
+        record = get(self.client, f"/addresses/{address}")
+        return record["name"], record["nameProblem"]
+
+    def lookup(self, name):
+        return self.client.get(f"/api/v1/names/{name}")
+
+    def page(self, path):
+        answer = self.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def found(self, text):
+        results = get(self.client, "/search", q=text)["results"]
+        return [result for result in results if result["type"] == "name"]

@@ -1,0 +1,324 @@
+"""Names that other hosts keep (EIP-3668): contracts name the hosts, and anybody makes contracts."""
+
+import ipaddress
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from eth_abi import encode
+
+from app import create_app
+from scan.extensions.names import gateways
+from scan.extensions.names.gateways import (
+    BATCH_URL,
+    MAX_BATCHED,
+    MAX_NESTED,
+    MAX_URLS,
+    QUERY,
+    Gateways,
+    Lookup,
+    NoAnswer,
+)
+from scan.extensions.names.name_services import Choice, Interface, NameService
+from scan.extensions.names.node_names import MAX_LOOKUPS
+from scan.extensions.names.settings import Settings
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
+from tests.support.faulty_node import FaultyNode
+from tests.support.lists import get
+from tests.support.receiver import Answer, Authority, Handler, Received, Receiver
+
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+SENDER = bytes(19) + b"\x01"
+
+
+def said(value):
+    return Answer(200, (), json.dumps({"data": f"0x{value.hex()}"}).encode())
+
+
+def says(address):
+    return lambda *_: said(encode(["address"], [address]))
+
+
+@pytest.fixture(autouse=True)
+def quiet(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(gateways, "TOTAL_S", 8.0)
+    receiver.received.clear()
+    yield
+    receiver.behaviour = lambda *_: Answer()
+
+
+@pytest.fixture(params=[*Interface])
+def asking(request, ens, indexing, authority, monkeypatch):
+    """The service that asks gateways, and may reach those of this machine."""
+    monkeypatch.setattr(gateways, "ALLOWED", LOOPBACK)
+    with FaultyNode(ens.anvil.url) as node:
+        yield asking_with(request.param, ens, indexing, node, authority)
+
+
+def asking_with(interface, ens, indexing, node, authority):
+    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
+    service = NameService(interface, bytes.fromhex(contract.address[2:]))
+    settings = replace(
+        indexing.settings,
+        rpc_urls=(node.url,),
+        ca_bundle=str(authority.bundle),
+        of_extensions={Settings: Settings(Choice(service, True))},
+    )
+    return Named(ens, indexing, node, create_app(settings).test_client())
+
+
+@pytest.mark.parametrize("path", ["/names/{sender}/{data}.json", "/names"], ids=["GET", "POST"])
+def test_a_name_is_what_its_gateway_answers(asking, receiver, path):
+    ens, grace = asking.ens, asking.ens.people[7]
+    ens.resolve_by("grace.eth", ens.offchain([receiver.url(path)]))
+    ens.choose(grace, "grace.eth")
+    asking.follow()
+    receiver.behaviour = says(grace)
+    assert asking.lookup("grace.eth").json["address"] == grace
+    assert asking.of(grace) == ("grace.eth", None)
+    assert "grace.eth" in asking.page(f"/address/{grace}")
+    assert not HAS_SEARCH or [r["value"] for r in asking.found("grace.eth")] == [grace]
+    request = receiver.received[0]
+    if "{data}" in path:
+        assert request.path.startswith("/names/0x") and request.body == b""
+    else:
+        assert json.loads(request.body).keys() == {"data", "sender"}
+        assert request.headers["Content-Type"] == "application/json"
+    assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
+
+
+def test_what_gateways_said_is_kept_for_a_while(asking, receiver):
+    """Also that they said nothing: a slow one must not delay each page."""
+    ens, grace = asking.ens, asking.ens.people[7]
+    ens.resolve_by("kept.eth", ens.offchain([receiver.url("/{data}")]))
+    ens.choose(grace, "kept.eth")
+    asking.follow()
+    receiver.behaviour = lambda *_: Answer(500)
+    for _ in range(3):
+        assert asking.of(grace) == (None, "off_chain")
+        assert asking.lookup("kept.eth").status_code == 404
+        asking.mine()
+    assert len(receiver.received) == 2  # one of the address, one of the name
+
+
+def test_lists_ask_no_gateways(asking, receiver):
+    ens, heidi = asking.ens, asking.ens.people[8]
+    ens.resolve_by("heidi.eth", ens.offchain([receiver.url("/{data}")]))
+    ens.choose(heidi, "heidi.eth")
+    ens.anvil.send(heidi, ens.people[0], value=1)
+    asking.follow()
+    receiver.behaviour = says(heidi)
+    assert "heidi.eth" not in asking.page("/txs")
+    assert receiver.received == []
+
+
+def test_an_address_that_a_gateway_gives_to_another_has_no_name(asking, receiver):
+    ens, (alice, *_, mallory) = asking.ens, asking.ens.people
+    ens.resolve_by("stolen.eth", ens.offchain([receiver.url("/{data}")]))
+    ens.choose(mallory, "stolen.eth")
+    asking.follow()
+    receiver.behaviour = says(alice)
+    assert asking.of(mallory)[0] is None
+
+
+def test_few_names_of_a_request_are_looked_up(asking, receiver):
+    ens, people = asking.ens, asking.ens.people[:6]
+    resolver = ens.offchain([receiver.url("/{data}")])
+    for number, person in enumerate(people):
+        ens.resolve_by(f"many{number}.eth", resolver)
+        ens.choose(person, f"many{number}.eth")
+    asking.follow()
+    receiver.behaviour = lambda *_: Answer(404)
+    records = get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
+    assert [record["nameProblem"] for record in records] == ["off_chain"] * 6
+    assert len(receiver.received) == MAX_LOOKUPS
+
+
+@pytest.mark.parametrize("depth", [2, MAX_NESTED, MAX_NESTED + 1, 1_000])
+def test_nested_lookups_end(asking, receiver, depth):
+    ens, alice = asking.ens, asking.ens.people[0]
+    ens.resolve_by("deep.eth", ens.offchain([receiver.url("/{data}")], depth=depth))
+    asking.follow()
+    receiver.behaviour = says(alice)
+    answer = asking.lookup("deep.eth")
+    assert answer.status_code == (200 if depth <= MAX_NESTED else 404)
+    assert len(receiver.received) == min(depth, MAX_NESTED)
+
+
+def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
+    """By a registry: a universal resolver makes a batch of lookups of whatever it calls."""
+    ens, alice = asking.ens, asking.ens.people[0]
+    ens.resolve_by("wrong.eth", ens.offchain([receiver.url("/{data}")], sender=alice))
+    asking.follow()
+    receiver.behaviour = says(alice)
+    answer = asking.lookup("wrong.eth")
+    is_batch = len(receiver.received) > 0
+    assert answer.status_code == (200 if is_batch else 404)
+    assert not any(f"{alice}" in request.path for request in receiver.received)
+
+
+def test_private_addresses_are_refused(ens, indexing, receiver, authority):
+    urls = [
+        receiver.url("/{data}"),
+        receiver.url("/{data}", host="127.0.0.1"),
+        "http://localhost/{data}",
+        "https://169.254.169.254/{data}",
+        "file:///etc/passwd",
+        "data:application/json,{}",
+        "https://[::1]/{data}",
+        "https://user:word@localhost/{data}",
+        BATCH_URL + "x",
+        "\u202e",
+    ]
+    with FaultyNode(ens.anvil.url) as node:
+        named = asking_with(Interface.REGISTRY, ens, indexing, node, authority)
+        for number, url in enumerate(urls):
+            ens.resolve_by(f"inside{number}.eth", ens.offchain([url]))
+        named.follow()
+        for number in range(len(urls)):
+            answer = named.lookup(f"inside{number}.eth")
+            assert answer.status_code == 404, urls[number]
+            assert "EIP-3668" in answer.json["error"]
+    assert receiver.received == []
+
+
+def endless(handler, _received):
+    handler.send_response(200)
+    handler.end_headers()
+    while not handler.server.closing.is_set():
+        handler.wfile.write(b" " * 65_536)
+
+
+def trickling(handler, _received):
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    while not handler.server.closing.wait(0.1):
+        handler.wfile.write(b" ")
+
+
+HOSTILE: dict[str, Callable[[Handler, Received], Answer | None]] = {
+    "endless": endless,
+    "trickling": trickling,
+    "10 MB": lambda *_: Answer(200, (), b'{"data":"0x' + b"00" * 5_000_000 + b'"}'),
+    "redirect inside": lambda handler, _: Answer(
+        302, (("Location", f"https://127.0.0.1:{handler.server.server_port}/in"),)
+    ),
+    "redirect in a circle": lambda handler, received: Answer(
+        307, (("Location", handler.server.url(received.path)),)
+    ),
+    "refused": lambda *_: Answer(403, (), b"{}"),
+    "broken": lambda *_: Answer(500, (), b"{}"),
+    "no JSON": lambda *_: Answer(200, (), b"<html>"),
+    "a list": lambda *_: Answer(200, (), b"[]"),
+    "no data": lambda *_: Answer(200, (), b'{"data":7}'),
+    "half a byte": lambda *_: Answer(200, (), b'{"data":"0x1"}'),
+    "nested": lambda *_: Answer(200, (), b"[" * 100_000),
+    "digits": lambda *_: Answer(200, (), b"1" * 400_000),
+    "compressed": lambda *_: Answer(200, (("Content-Encoding", "gzip"),), b"{}"),
+    "gone": lambda *_: None,
+}
+
+
+@pytest.fixture
+def hasty(authority: Authority) -> Gateways:
+    timeouts = AttemptTimeouts(total_s=1.0, connect_s=1.0)
+    return Gateways(DocumentFetcher(tls_context(str(authority.bundle)), timeouts), LOOPBACK)
+
+
+def ask(asked, urls, data=b"\x01"):
+    lookup = Lookup(SENDER, [url.encode() for url in urls], data, b"1234", b"")
+    return asked.answer(lookup, gateways.time.monotonic() + 3.0)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
+    receiver.behaviour = HOSTILE[kind]
+    with pytest.raises(NoAnswer) as failure:
+        ask(hasty, [receiver.url("/{data}")])
+    assert str(failure.value).isprintable() and len(str(failure.value)) < 100
+    assert all(request.path != "/in" for request in receiver.received)
+
+
+def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(hasty, receiver):
+    urls = [receiver.url(f"/{number}/{{data}}") for number in range(6)]
+    answers = {"0": Answer(500), "1": said(b"\x07")}
+    receiver.behaviour = lambda _, received: answers[received.path.split("/")[1]]
+    assert ask(hasty, urls) == b"\x07"
+    answers["0"] = Answer(404)
+    with pytest.raises(NoAnswer):
+        ask(hasty, urls)
+    assert len(receiver.received) == 3
+    receiver.behaviour = lambda *_: Answer(500)
+    with pytest.raises(NoAnswer):
+        ask(hasty, urls)
+    assert len(receiver.received) == 3 + MAX_URLS
+
+
+def batch(*urls):
+    requests = [(SENDER, [url], bytes([number])) for number, url in enumerate(urls)]
+    return QUERY + encode(["(address,string[],bytes)[]"], [requests])
+
+
+def test_a_batch_is_made_here_and_says_what_failed(hasty, receiver):
+    receiver.behaviour = lambda _, received: (
+        Answer(404) if received.path == "/no/0x01" else said(b"\x07")
+    )
+    data = batch(receiver.url("/yes/{data}"), receiver.url("/no/{data}"), BATCH_URL)
+    failed = [
+        bytes.fromhex("01800152") + encode(["uint16", "string"], words)
+        for words in ((404, "a gateway refused"), (500, "no gateway answered"))
+    ]
+    answer = encode(["bool[]", "bytes[]"], [[False, True, True], [b"\x07", *failed]])
+    assert ask(hasty, [BATCH_URL], data) == answer
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        QUERY,
+        b"1234" + batch("https://a.example"),
+        batch(*["https://a.example"] * (MAX_BATCHED + 1)),
+        QUERY + (32).to_bytes(32) + (2**255).to_bytes(32),
+        # Four thousand pointers to one request of 100 KB.
+        QUERY + (32).to_bytes(32) + (4000).to_bytes(32) + (0).to_bytes(32) * 4000 + bytes(100_000),
+    ],
+    ids=["empty", "nothing", "selector", "too many", "length", "pointers"],
+)
+def test_malformed_batches_are_refused(hasty, data):
+    with pytest.raises(NoAnswer):
+        ask(hasty, [BATCH_URL], data)
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        b"",
+        b"\x55\x6f\x18\x30",
+        b"\x55\x6f\x18\x30" + b"\xff" * 320,
+        b"\x55\x6f\x18\x30"
+        + encode(
+            ["address", "string[]", "bytes", "bytes4", "bytes"], [bytes(20), [], b"", b"", b""]
+        ),
+        b"\x55\x6f\x18\x30"
+        + encode(
+            ["address", "string[]", "bytes", "bytes4", "bytes"],
+            [SENDER, ["a"] * 10_000, b"", b"", b""],
+        ),
+    ],
+    ids=["empty", "selector", "ones", "another sender", "many URLs"],
+)
+def test_malformed_lookups_are_refused(returned):
+    with pytest.raises(NoAnswer):
+        Lookup.of_revert(returned, SENDER)
+
+
+def test_no_gateway_is_asked_when_the_time_is_over(hasty, receiver):
+    lookup = Lookup(SENDER, [receiver.url("/{data}").encode()], b"", b"1234", b"")
+    with pytest.raises(NoAnswer):
+        hasty.answer(lookup, gateways.time.monotonic() - 1.0)
+    assert receiver.received == []

@@ -1,0 +1,157 @@
+"""Names that imitate, hide, or are no names: whoever makes a resolver can answer anything."""
+
+import pytest
+from eth_abi import encode
+
+from scan.extensions.names.name_services import Interface
+from scan.extensions.names.tests.ens_chain import EnsChain
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH
+from tests.support.anvil import Contract
+from tests.support.faulty_node import altering
+
+MARKUP = "<img src=x onerror=alert(1)>.eth"
+CLAIMS = {
+    "bidirectional": "\u202ehte.kciv.eth",
+    "isolate": "vic\u2066\u2069.eth",
+    "zero width": "v\u200bic.eth",
+    "Cyrillic": "v\u0456c.eth",
+    "whole script": "\u0430\u0440\u0435.eth",
+    "upper case": "VIC.eth",
+    "markup": MARKUP,
+    "NUL": "vic\0.eth",
+    "line": "vic\n0x00.eth",
+    "space": "vic .eth",
+    "dots": "vic..eth",
+    "long": "a" * 10_000 + ".eth",
+    "address": "0x" + "ab" * 20 + " (verified)",
+}
+
+
+def by_both(names, quickly_by):
+    """What either interface is tried with; make test has those by which it tries the nth name."""
+    return [
+        pytest.param(
+            interface,
+            name,
+            marks=[] if interface in quickly_by(number) else [pytest.mark.long],
+            id=f"{interface}-{name}",
+        )
+        for number, name in enumerate(names)
+        for interface in Interface
+    ]
+
+
+@pytest.fixture(scope="module")
+def parrot(ens: EnsChain) -> Contract:
+    return ens.anvil.deploy(ens.owner, "Parrot")
+
+
+def say(named, parrot, answer):
+    anvil = named.ens.anvil
+    sent = anvil.transact(named.ens.owner, parrot, "say", answer, gas=30_000_000)
+    assert anvil.receipt_of(sent)["status"] == "0x1"
+
+
+@pytest.mark.parametrize(
+    ("named", "kind"),
+    # What is no normalised name is known from the text alone, whoever has read it.
+    by_both(CLAIMS, lambda number: [[*Interface][number % 2]]),
+    indirect=["named"],
+)
+def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(named, parrot, kind):
+    """The claim leads back to its owner, as far as contracts are concerned."""
+    ens, claim, mallory = named.ens, CLAIMS[kind], named.ens.people[8]
+    if kind == "long":  # too long to be stored in one transaction by the usual resolver
+        ens.be_named_by(mallory, parrot)
+        say(named, parrot, encode(["string"], [claim]))
+    else:
+        if ".." not in claim:
+            ens.point(claim, mallory)
+        ens.choose(mallory, claim)
+    named.follow()
+    name, problem = named.of(mallory)
+    assert name is None and problem in (None, "not_normalized")
+    if kind not in ("long", "dots"):
+        assert problem == "not_normalized"
+    ens.anvil.send(mallory, ens.people[0], value=1)
+    named.mine()
+    for path in (f"/address/{mallory}", "/txs", f"/address/{ens.people[0]}"):
+        page = named.page(path)
+        assert claim[:500] not in page and "onerror" not in page
+        assert "\u202e" not in page and "claim" not in page.partition(mallory)[2][:200]
+    if problem:
+        assert "it may imitate another" in named.page(f"/address/{mallory}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(claim for kind, claim in CLAIMS.items() if kind not in ("upper case", "NUL")),
+        "%00.eth",
+        "%ff.eth",
+        "..",
+        "%2e%2e.eth",
+    ],
+    ids=ascii,
+)
+def test_texts_that_are_no_names_are_refused_with_the_reason(universal, text):
+    answer = universal.client.get(f"/api/v1/names/{text}")
+    assert answer.status_code in (400, 404)
+    assert answer.json["code"] in ("invalid_parameter", "not_found")
+    assert answer.json["error"].isprintable() and len(answer.json["error"]) < 300
+    assert "onerror" not in answer.text or answer.status_code == 404
+    page = universal.client.get("/search", query_string={"q": text})
+    assert page.status_code in (200, 302, 400) or not HAS_SEARCH
+    assert "<img src=x" not in page.text
+
+
+FORMS = {
+    "nothing": b"",
+    "a word": (32).to_bytes(32),
+    "far": (2**255).to_bytes(32) + bytes(64),
+    "beyond its end": (32).to_bytes(32) + (2**32).to_bytes(32) + b"vic.eth",
+    "its own length": (0).to_bytes(32) + bytes(64),
+    "not UTF-8": encode(["bytes"], [b"\xff\xfe.eth"]),
+    "no address": b"\xff" * 32,
+    "large": b"\0" * 12_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("named", "form"),
+    by_both(FORMS, lambda number: [Interface.REGISTRY] if number % 2 else [*Interface]),
+    indirect=["named"],
+)
+def test_answers_of_another_form_are_no_names_and_no_addresses(named, parrot, form):
+    """Of resolvers, whatever they are asked."""
+    ens, mallory = named.ens, named.ens.people[8]
+    ens.be_named_by(mallory, parrot)
+    ens.resolve_by("parrot.eth", parrot)
+    say(named, parrot, FORMS[form])
+    named.follow()
+    assert named.of(mallory)[0] is None
+    is_address = form == "a word"  # whoever points a name may point it anywhere
+    assert named.lookup("parrot.eth").status_code == (200 if is_address else 404)
+    assert named.page(f"/address/{mallory}")
+    assert not HAS_SEARCH or named.page("/search?q=parrot.eth")
+
+
+LIES = ["0x", "0x12", "0xzz", None, 7, {}, "0x" + "ff" * 96, "0x" + "00" * 400_000]
+
+
+@pytest.mark.parametrize("lie", LIES, ids=lambda lie: ascii(lie)[:12])
+def test_a_node_that_lies_makes_no_name(universal, lie):
+    """Of what it answers to calls; a page and a record are there all the same."""
+    alice = universal.ens.people[0]
+
+    @altering
+    def lying(call, answer):
+        if call["method"] == "eth_call":
+            answer.pop("error", None)
+            answer["result"] = lie
+
+    universal.mine()
+    universal.node.fault = lying
+    assert universal.of(alice)[0] is None
+    assert universal.page("/txs") and universal.page(f"/address/{alice}")
+    assert universal.lookup("alice.eth").status_code in (404, 502)

@@ -1,0 +1,232 @@
+"""Names of Ethereum on an L2 (ENSIP-19): chosen on the L2 or for all chains, kept on Ethereum."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from scan.extensions.names import name_services, primary_names
+from scan.extensions.names.name_services import (
+    BASENAMES,
+    ENS,
+    NO_NAMES,
+    REVERSE_REGISTRAR,
+    Choice,
+    Interface,
+    NameService,
+    name_service,
+)
+from scan.extensions.names.node_names import COIN_TYPE, evm_coin_type
+from scan.extensions.names.settings import Settings
+from scan.extensions.names.tests.ens_chain import EnsChain
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
+from tests.support.anvil import Anvil, Contract
+from tests.support.authorizations import CHAIN_ID
+from tests.support.faulty_node import FaultyNode, altering, cut_connection, hang
+from tests.support.indexing import Indexing
+
+COIN = evm_coin_type(CHAIN_ID)
+OTHER_COIN = evm_coin_type(10)
+
+
+@pytest.fixture(scope="module")
+def ethereum() -> Iterator[EnsChain]:
+    """ENS with its universal resolver where it is on Ethereum."""
+    with Anvil() as anvil:
+        ens = EnsChain(anvil)
+        ens.be_at(ens.universal, ENS.contract)
+        yield ens
+
+
+@pytest.fixture(scope="module")
+def l1(ethereum: EnsChain) -> Iterator[FaultyNode]:
+    with FaultyNode(ethereum.anvil.url) as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def registrar(ens: EnsChain) -> Contract:
+    deployed = ens.anvil.deploy(ens.owner, "ReverseRegistrarOfL2")
+    return ens.be_at(deployed, REVERSE_REGISTRAR)
+
+
+@pytest.fixture
+def l2(ens: EnsChain, indexing: Indexing, l1: FaultyNode, registrar: Contract) -> Iterator[Named]:
+    """The L2, which is the indexed chain, with a node of its own that may fail."""
+    with FaultyNode(ens.anvil.url) as node:
+        yield served(ens, indexing, node, l1)
+        l1.fault = None
+
+
+def served(ens, indexing, node, l1, service=NO_NAMES):
+    settings = Settings(Choice(service), () if l1 is None else (l1.url,))
+    settings_ = replace(indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: settings})
+    return Named(ens, indexing, node, create_app(settings_).test_client())
+
+
+def choose(named, registrar, account, name):
+    sent = named.ens.anvil.transact(account, registrar, "setName", name)
+    assert named.ens.anvil.receipt_of(sent)["status"] == "0x1"
+    named.follow()
+
+
+def test_a_name_leads_to_its_address_on_this_chain(l2, ethereum):
+    alice, bob, *_ = l2.ens.people
+    ethereum.point("alice.eth", bob)
+    ethereum.point_on("alice.eth", alice, COIN)
+    record = l2.lookup("Alice.eth").json
+    assert (record["address"], record["coinType"]) == (alice, COIN)
+    assert not HAS_SEARCH or [r["value"] for r in l2.found("alice.eth")] == [alice]
+
+
+def test_a_name_without_an_address_on_this_chain_leads_to_ethereum_s_and_says_so(l2, ethereum):
+    bob = l2.ens.people[1]
+    ethereum.point("bob.eth", bob)
+    ethereum.point_on("bob.eth", l2.ens.people[0], OTHER_COIN)
+    record = l2.lookup("bob.eth").json
+    assert (record["address"], record["coinType"]) == (bob, COIN_TYPE)
+    assert l2.lookup("nobody.eth").status_code == 404
+
+
+def test_a_name_chosen_on_the_l2_counts_where_ethereum_leads_it_back(l2, registrar, ethereum):
+    carol, eve = l2.ens.people[2:4]
+    ethereum.point_on("carol.eth", carol, COIN)
+    for account in (carol, eve):
+        choose(l2, registrar, account, "carol.eth")
+    assert l2.of(carol) == ("carol.eth", None)
+    assert l2.of(eve) == (None, None)
+    l2.ens.anvil.send(carol, eve, value=1)
+    l2.mine()
+    assert "carol.eth" in l2.page("/txs")
+
+
+def test_a_name_that_leads_back_on_ethereum_alone_is_not_the_l2_s(l2, registrar, ethereum):
+    """Whoever has a contract's address on one chain need not have it on another."""
+    dave = l2.ens.people[4]
+    ethereum.point("dave.eth", dave)
+    ethereum.choose(dave, "dave.eth")
+    choose(l2, registrar, dave, "dave.eth")
+    assert l2.of(dave) == (None, None)
+
+
+def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(
+    l2, registrar, ethereum, monkeypatch
+):
+    monkeypatch.setattr(primary_names, "KEPT_S", 0.0)
+    erin = l2.ens.people[5]
+    ethereum.point_on("erin.eth", erin, COIN)
+    ethereum.point_on("erin-here.eth", erin, COIN)
+    ethereum.choose_everywhere(erin, "erin.eth")
+    assert l2.of(erin) == ("erin.eth", None)
+    choose(l2, registrar, erin, "erin-here.eth")
+    assert l2.of(erin) == ("erin-here.eth", None)
+    choose(l2, registrar, erin, "astray.eth")
+    assert l2.of(erin) == (None, None)
+
+
+def test_names_of_a_registry_on_the_l2_come_before_ethereum_s(
+    ens, indexing, l1, registrar, ethereum
+):
+    """As Basenames: a primary name of the reverse registrar, or below the registry's own zone."""
+    frank, grace, heidi = ens.people[6:9]
+    service = BASENAMES._replace(contract=bytes.fromhex(ens.registry.address[2:]))
+    with FaultyNode(ens.anvil.url) as node:
+        for with_l1 in (None, l1):
+            named = served(ens, indexing, node, with_l1, service)
+            ens.point("frank.base.eth", frank)
+            ethereum.point_on("frank.base.eth", heidi, COIN)
+            choose(named, registrar, frank, "frank.base.eth")
+            ens.point("grace.base.eth", grace)
+            zone = f"{grace[2:].lower()}.80002105.reverse"
+            ens.resolve_by(zone, ens.resolver)
+            ens.name(zone, "grace.base.eth")
+            named.follow()
+            assert named.of(frank) == ("frank.base.eth", None)
+            assert named.of(grace) == ("grace.base.eth", None)
+            record = named.lookup("frank.base.eth").json
+            assert (record["address"], record["coinType"]) == (frank, None)
+
+
+@pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
+def test_without_ethereum_s_node_the_chain_is_served_all_the_same(
+    l2, registrar, l1, fault, monkeypatch
+):
+    for name in ("ONE_S", "LIST_S"):
+        monkeypatch.setattr(primary_names, name, 0.03)
+    carol = l2.ens.people[2]
+    choose(l2, registrar, carol, "carol.eth")
+    l1.fault = fault  # type: ignore[assignment]
+    assert l2.page("/txs") and l2.page(f"/address/{carol}")
+    assert l2.of(carol) == (None, "unread")
+    assert l2.lookup("carol.eth").status_code in (502, 503)
+
+
+def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1, monkeypatch):
+    monkeypatch.setattr(primary_names, "LIST_S", 0.05)
+    l2.mine()
+    l1.fault = hang(2.0)
+    l2.page("/txs")
+    before = l1.requests
+    for query in ("limit=50", "limit=100"):
+        l2.page(f"/txs?{query}")
+    assert l1.requests == before
+
+
+def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1):
+    heidi = l2.ens.people[8]
+    choose(l2, registrar, heidi, "heidi.eth")
+    for lie in ("0x", "0xzz", None, "0x" + "ff" * 96, "0x" + "00" * 400_000):
+
+        @altering
+        def lying(call, answer, lie=lie):
+            if call["method"] == "eth_call":
+                answer.pop("error", None)
+                answer["result"] = lie
+
+        l1.fault = lying
+        assert l2.of(heidi)[0] is None
+        assert l2.lookup("heidi.eth").status_code in (404, 502)
+        l2.mine()
+
+
+def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, l1, ethereum):
+    alice = l2.ens.people[0]
+    ethereum.point_on("alice.eth", alice, COIN)
+    choose(l2, registrar, alice, "alice.eth")
+    assert l2.of(alice) == ("alice.eth", None)
+    before = l1.requests
+    for _ in range(3):
+        l2.mine()
+        assert l2.of(alice) == ("alice.eth", None)
+    assert l1.requests == before
+
+
+@pytest.mark.check
+def test_services_are_chosen_by_the_chain_s_id():
+    has = name_services.service_of
+    assert has("auto", "10") is None and has("off", "10", has_l1=True) is None
+    assert has("auto", "10", has_l1=True) == NO_NAMES
+    assert has("auto", "1", has_l1=True) == has("auto", "1") == ENS
+    assert has("auto", "8453") == BASENAMES
+    unknown = has("auto", "12345", has_l1=True)
+    assert unknown is not None and unknown.reverse_registrar is None
+
+
+@pytest.mark.check
+def test_the_setting_has_a_service_and_whether_gateways_are_asked():
+    own = NameService(Interface.REGISTRY, bytes(19) + b"\x07")
+    address = f"0x{own.contract.hex()}"
+    assert name_service("auto") == Choice("auto") and name_service("off") == Choice("off")
+    assert name_service("auto+gateways") == Choice("auto", True)
+    assert name_service(f"registry:{address}") == Choice(own)
+    assert name_service(f"registry:{address}+gateways") == Choice(own, True)
+    for wrong in ("off+gateways", "+gateways", "auto+", f"{address}+gateways", "registry:0x1"):
+        with pytest.raises(ValueError, match="gateways may follow"):
+            name_service(wrong)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("chain_id", "coin"), [(1, 60), (10, 0x8000000A), (8453, 0x80002105)])
+def test_coin_types_are_those_of_ensip_11(chain_id, coin):
+    assert evm_coin_type(chain_id) == coin

@@ -1,0 +1,159 @@
+"""Names of addresses by ENS's own contracts: whoever chose one has it, as long as it leads back."""
+
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from scan.extensions.names import primary_names
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, with_search
+from tests.support.database import execute
+from tests.support.faulty_node import cut_connection, hang
+from tests.support.lists import get
+
+
+def test_a_name_leads_to_its_address_and_the_address_to_its_name(named):
+    alice, ens = named.ens.people[0], named.ens
+    ens.point("alice.eth", alice)
+    ens.choose(alice, "alice.eth")
+    named.follow()
+    record = named.lookup("Alice.ETH").json
+    assert record == {
+        "name": "alice.eth",
+        "address": alice,
+        "primaryName": "alice.eth",
+        "primaryNameProblem": None,
+        "coinType": None,
+        "blockNumber": ens.anvil.head(),
+    }
+    assert named.of(alice) == ("alice.eth", None)
+    both = get(named.client, "/addresses", addresses=f"{ens.owner},{alice}")["addresses"]
+    assert [a["name"] for a in both] == [None, "alice.eth"]
+
+
+def test_a_name_that_leads_elsewhere_is_nobody_s(named):
+    """Anybody may choose the name of another; only those that lead back are shown."""
+    ens, (_, bob, eve, *_) = named.ens, named.ens.people
+    ens.point("bob.eth", bob)
+    ens.choose(eve, "bob.eth")
+    named.follow()
+    assert named.of(eve) == named.of(bob) == (None, None)
+    assert named.lookup("bob.eth").json["primaryName"] is None
+    assert "bob.eth" not in named.page(f"/address/{eve}")
+
+
+@pytest.mark.parametrize("name", ["nobody.eth", "eth", "a.b.c.d.e.eth"])
+def test_a_name_without_an_address_is_not_found(named, name):
+    answer = named.lookup(name)
+    assert (answer.status_code, answer.json["field"]) == (404, "name")
+
+
+def test_names_are_those_of_the_newest_block(named):
+    """Within a block a name is read once; with the next one it is read again."""
+    ens, carol = named.ens, named.ens.people[3]
+    ens.point("carol.eth", carol)
+    ens.choose(carol, "carol.eth")
+    named.follow()
+    assert named.of(carol) == ("carol.eth", None)
+    before = named.node.requests
+    assert named.page(f"/address/{carol}").count("carol.eth") > 0
+    of_page = named.node.requests - before
+    before = named.node.requests
+    named.page(f"/address/{carol}?tab=transfers")
+    assert named.node.requests - before <= of_page
+    ens.choose(carol, "")
+    named.follow()
+    assert named.of(carol) == (None, None)
+
+
+def test_lists_show_names_beside_addresses_and_labels_before_them(universal):
+    ens, (dave, erin) = universal.ens, universal.ens.people[4:6]
+    for person, name in ((dave, "dave.eth"), (erin, "erin.eth")):
+        ens.point(name, person)
+        ens.choose(person, name)
+    universal.follow()
+    url = universal.indexing.settings.database_url
+    label = "INSERT INTO labels VALUES (decode(%s, 'hex'), 'Exchange') ON CONFLICT DO NOTHING"
+    execute(url, label, (erin[2:],))
+    universal.mine()
+    page = universal.page("/txs")
+    assert 'class="claim"' in page and "dave.eth" in page
+    assert "Exchange" in page and "erin.eth" not in page
+    link = page[page.index(f'href="/address/{dave}"') :]
+    shown = link[: link.index("</td>")]
+    assert shown.index("</a>") < shown.index("dave.eth"), "the address is the link, not the name"
+    assert "not its address" not in page
+    ens.point(f"{erin}.eth", dave)
+    ens.choose(dave, f"{erin}.eth")
+    universal.follow()
+    universal.mine()
+    for path in (f"/address/{dave}", "/txs"):
+        assert ">not its address</span>" in universal.page(path)
+    own = universal.page(f"/address/{erin}")
+    assert "<bdi>Exchange</bdi></h1>" in own and "erin.eth" in own
+
+
+@with_search
+def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal):
+    frank = universal.ens.people[6]
+    universal.ens.point("frank.eth", frank)
+    universal.follow()
+    for path in ("/search", "/search/suggestions"):
+        page = universal.page(f"{path}?q=frank.eth")
+        assert "<bdi>frank.eth</bdi>" in page and f'href="/address/{frank}"' in page
+    [found] = universal.found(" Frank.eth ")
+    assert (found["value"], found["name"], found["match"]) == (frank, "frank.eth", "exact")
+    for text in ("frank", "frank.", "nobody.eth", "a.frank.eth"):
+        assert universal.found(text) == []
+    advice = universal.page("/search?q=nobody.eth")
+    assert "a recent transaction by the first eight" in advice
+    assert "the whole name of an address" in advice
+    confusable = universal.page("/search?q=\u0430\u0440\u0435.eth")
+    assert "is not a valid name (ENSIP-15): it" in confusable
+    assert "Nothing matches" not in confusable
+
+
+def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named):
+    ens = named.ens
+    ens.resolve_by("offchain.eth", ens.offchain(["https://names.example/{sender}/{data}.json"]))
+    named.follow()
+    answer = named.lookup("offchain.eth")
+    assert answer.status_code == 404 and "EIP-3668" in answer.json["error"]
+    assert not HAS_SEARCH or "EIP-3668" in named.page("/search?q=offchain.eth")
+
+
+@pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
+def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault, monkeypatch):
+    for name in ("ONE_S", "LIST_S"):
+        monkeypatch.setattr(primary_names, name, 0.03)
+    person = universal.ens.owner
+    universal.mine()
+    universal.node.fault = fault  # type: ignore[assignment]
+    assert universal.page("/txs")
+    assert universal.of(person) == (None, "unread")
+    assert "could not be read" in universal.page(f"/address/{person}")
+    assert universal.lookup("alice.eth").status_code in (502, 503)
+    assert not HAS_SEARCH or "is not known" in universal.page("/search?q=alice.eth")
+
+
+def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(universal, monkeypatch):
+    monkeypatch.setattr(primary_names, "LIST_S", 0.02)
+    universal.mine()
+    universal.node.fault = hang(1.0)
+    universal.page("/txs")
+    before = universal.node.requests
+    for query in ("limit=50", "limit=100"):
+        universal.page(f"/txs?{query}")
+    assert universal.node.requests == before
+
+
+def test_a_chain_without_a_service_has_no_names_and_asks_for_none(indexing, ens, universal):
+    settings = replace(universal.indexing.settings, rpc_urls=(universal.node.url,))
+    client = create_app(settings).test_client()
+    before = universal.node.requests
+    assert not HAS_SEARCH or get(client, "/search", q="alice.eth")["results"] == []
+    assert universal.node.requests == before
+    record = get(client, f"/addresses/{ens.people[0]}")
+    assert not {"name", "nameProblem"} & record.keys()
+    answer = client.get("/api/v1/names/alice.eth")
+    assert answer.status_code == 404 and "SCAN_NAMES" in answer.json["error"]

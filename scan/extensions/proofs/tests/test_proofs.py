@@ -1,0 +1,215 @@
+"""Accounts proven by the node, and nodes that prove nothing."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.api.test_bad_input import require_parameter
+from tests.fixtures import Played
+from tests.support.faulty_node import (
+    FaultyNode,
+    altering,
+    hang,
+    refuse,
+    refuse_block_hashes,
+    refuse_method,
+)
+from tests.support.indexing import Indexing
+from tests.support.scenario.stage import MINERS, STRANGERS
+
+NOT_PROVEN = ">reported by the node</span>"  # beside the balance
+ABSENT = "0x" + 20 * "ab"
+EMPTY_CODE = "0x" + keccak(b"").hex()
+Alter = Callable[[Any], Any]
+
+
+def get(client, address, **arguments):
+    return client.get(f"/api/v1/addresses/{address}/proof", query_string=arguments)
+
+
+@pytest.fixture
+def node(scenario: Played) -> Iterator[FaultyNode]:
+    with FaultyNode(scenario.anvil.url) as faulty:
+        yield faulty
+
+
+@pytest.fixture
+def service(node: FaultyNode, indexed: Indexing) -> FlaskClient:
+    """Of its own, which remembers nothing, behind the faulty node."""
+    return create_app(replace(indexed.settings, rpc_urls=(node.url,))).test_client()
+
+
+def test_proven_values_are_the_nodes(client, scenario):
+    """After each block, of accounts and contracts, of one that came later, and of one that never
+    was."""
+    head = scenario.anvil.head()
+    contract = scenario.stage.contracts["dollar"].address
+    for address in (scenario.stage.people[0], contract, STRANGERS[0], MINERS[0], ABSENT):
+        for number in (1, head // 2, head):
+            proof = get(client, address, block=number).json
+            header = scenario.anvil.call("eth_getBlockByNumber", hex(number), False)
+            balance = int(scenario.anvil.call("eth_getBalance", address, hex(number)), 16)
+            nonce = int(scenario.anvil.call("eth_getTransactionCount", address, hex(number)), 16)
+            code = keccak(hexstr=scenario.anvil.call("eth_getCode", address, hex(number)))
+            assert (proof["balance"], proof["nonce"]) == (str(balance), str(nonce))
+            assert proof["codeHash"] == "0x" + code.hex()
+            assert (proof["blockNumber"], proof["blockHash"]) == (number, header["hash"])
+            assert "0x" + keccak(hexstr=proof["header"]).hex() == header["hash"]
+            assert "0x" + keccak(hexstr=proof["proof"][0]).hex() == header["stateRoot"]
+            assert proof["exists"] is bool(balance or nonce or proof["codeHash"] != EMPTY_CODE)
+    assert get(client, contract).json["blockNumber"] == head
+    by_hash = get(client, contract, block=header["hash"]).json
+    assert by_hash == get(client, contract, block=head).json
+
+
+def test_slots_are_proven(client, scenario):
+    contract = scenario.stage.contracts["dollar"].address
+    stored = set()
+    for slot in (*map(hex, range(8)), "0x" + 64 * "f", "0x00"):
+        read = get(client, contract, slot=slot).json["slot"]
+        assert read["slot"] == "0x" + slot[2:].rjust(64, "0")
+        right = scenario.anvil.call("eth_getStorageAt", contract, read["slot"], "latest")
+        assert int(read["value"], 16) == int(right, 16)
+        stored.add(bool(int(right, 16)))
+    assert stored == {True, False}
+    assert get(client, STRANGERS[0], slot="0x1").json["slot"]["value"] == "0x" + 64 * "0"
+
+
+@pytest.mark.parametrize("slot", ["", "0x", "1", "0x" + 65 * "1", "0xg", "-0x1"])
+def test_slots_are_checked(client, slot):
+    require_parameter(get(client, ABSENT, slot=slot), "slot")
+
+
+def test_parameters_are_checked(client):
+    require_parameter(get(client, ABSENT, block="x"), "block")
+    require_parameter(get(client, "0x12"), "address")
+    assert get(client, ABSENT, block=10**9).status_code == 404
+
+
+def lie(alter, method="eth_getProof"):
+    def change(call, answer):
+        if call["method"] == method:
+            answer["result"] = alter(answer["result"])
+
+    return altering(change)
+
+
+def with_nodes(alter):
+    return lie(lambda proof: {**proof, "accountProof": alter(proof["accountProof"])})
+
+
+LIES = {
+    "cut": with_nodes(lambda nodes: nodes[:-1]),
+    "none": with_nodes(lambda nodes: []),
+    "cyclic": with_nodes(lambda nodes: [*nodes[:-1], *nodes[:-1]] * 8),
+    "too deep": with_nodes(lambda nodes: nodes * 40),
+    "extra node": with_nodes(lambda nodes: [*nodes, nodes[-1]]),
+    "oversized": with_nodes(lambda nodes: [nodes[0] + "00" * 40_000, *nodes[1:]]),
+    "too large": with_nodes(lambda nodes: ["0x" + "00" * 1024 * 1024]),
+    "wrong types": with_nodes(lambda nodes: [5, None, {}]),
+    "not a list": with_nodes(lambda nodes: {"0": "0x"}),
+    "not hex": with_nodes(lambda nodes: ["0xzz"]),
+    "null": lie(lambda proof: None),
+    "a text": lie(lambda proof: "0x"),
+    "another stateRoot": lie(
+        lambda header: {**header, "stateRoot": "0x" + 64 * "1"}, "eth_getBlockByHash"
+    ),
+    "no header": lie(lambda header: None, "eth_getBlockByHash"),
+    "another header": lie(lambda header: [], "eth_getBlockByHash"),
+}
+
+
+@pytest.mark.parametrize("fault", LIES.values(), ids=LIES)
+def test_a_node_that_lies_proves_nothing(node, service, scenario, fault):
+    """And once it is honest, the same service has the proof."""
+    person = scenario.stage.people[0]
+    node.fault = fault
+    response = get(service, person)
+    assert response.status_code == 502, response.text
+    assert response.json["error"].startswith("The node ")
+    node.fault = None
+    right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
+    assert get(service, person).json["balance"] == str(right)
+
+
+def test_a_proof_of_another_account_or_block_is_refused(node, service, scenario):
+    people = scenario.stage.people
+    for address, block in ((people[1], "latest"), (people[0], "0x3"), (people[0], "0x0")):
+        foreign = scenario.anvil.call("eth_getProof", address, [], block)
+        node.fault = lie(lambda _, foreign=foreign: foreign)
+        response = get(service, people[0])
+        assert response.status_code == 502
+        assert "does not belong to the block's state" in response.json["error"]
+
+
+def test_other_values_beside_an_honest_proof_change_nothing(node, service, scenario):
+    person = scenario.stage.people[0]
+    right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
+    node.fault = lie(lambda proof: {**proof, "balance": "0xffffffffffffff", "nonce": "0x0"})
+    assert get(service, person).json["balance"] == str(right)
+
+
+def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
+    person = scenario.stage.people[0]
+    for code, message in (
+        (-32000, "missing trie node 1234 (path )"),
+        (-32602, "distance to target block exceeds maximum proof window"),
+        (-32000, "requested block is too old, block must be within 100000 blocks"),
+    ):
+        node.fault = refuse(lambda call: call["method"] == "eth_getProof", code, message)
+        response = get(service, person, block=3)
+        assert (response.status_code, response.json["code"]) == (422, "history_unavailable")
+        assert "archive node" in response.json["error"]
+    node.fault = refuse_method("eth_getProof")
+    response = get(service, person)
+    assert (response.status_code, response.json["code"]) == (502, "upstream_failed")
+    assert response.json["error"] == "The node does not offer proofs (eth_getProof)."
+    asked = node.requests
+    assert get(service, STRANGERS[0]).status_code == 502
+    assert node.requests == asked, "a node without proofs is asked again only after a while"
+
+
+def test_a_node_that_takes_no_block_hashes_proves_by_number(node, service, scenario):
+    person = scenario.stage.people[0]
+    node.fault = refuse_block_hashes
+    right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
+    assert get(service, person).json["balance"] == str(right)
+
+
+def test_the_page_says_whether_the_balance_is_proven(node, service, scenario):
+    person = scenario.stage.people[0]
+
+    def page(address):
+        return service.get(f"/address/{address}").text
+
+    node.fault = LIES["cut"]
+    assert NOT_PROVEN in page(person)
+    node.fault = None
+    assert ">proven</a>" in page(person) and NOT_PROVEN not in page(person)
+    assert ">proven</a>" in page(ABSENT)
+    node.fault = lie(lambda _: hex(123 * 10**18), "eth_getBalance")
+    shown = page("0x" + 20 * "cd")
+    assert ">123<" in shown and ">0 is proven</a>" in shown
+    node.fault = refuse_method("eth_getProof")
+    assert NOT_PROVEN in page(STRANGERS[0])
+
+
+def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
+    def beside_the_hash(key):
+        path = f"/address/{scenario.stage.contracts[key].address.lower()}?tab=bytecode"
+        return service.get(path).text.partition("<dt>Code hash</dt>")[2].partition("</dd>")[0]
+
+    assert ">proven</a>" in beside_the_hash("dollar")
+    node.fault = refuse_method("eth_getProof")
+    assert "reported by the node" in beside_the_hash("harbor")
+
+
+def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario, monkeypatch):
+    monkeypatch.setattr("scan.extensions.proofs.pages.TIMEOUT_S", 0.01)
+    node.fault = hang(0.3)
+    assert NOT_PROVEN in service.get(f"/address/{scenario.stage.people[0]}").text

@@ -1,0 +1,250 @@
+"""Rows that are not kept: lists begin later and are exact, and nothing else changes."""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.commands.audit import EXACT
+from scan.database.connection import Database
+from scan.extensions.retention.maintenance import Retention
+from scan.indexer.partitions import TABLES
+from scan.settings import Keep, Settings
+from tests.fixtures import Played
+from tests.indexer.test_partitions import PARTS, lists
+from tests.support.auditing import run
+from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.indexing import Indexing
+from tests.support.openapi_document import check_answer
+from tests.support.table_digest import digest
+
+PARTITION_ROWS = 40
+# What derives from all rows.
+SUMS = """
+    blocks addresses token_holders token_items item_balances tokens pools pool_candles dexes
+    event_topics list_counts daily_stats contracts codes authorizations chain
+""".split()
+
+
+class Pruned(NamedTuple):
+    """One chain with all rows, and with those from the block `first` on."""
+
+    whole: FlaskClient
+    kept: FlaskClient
+    settings: Settings
+    first: int
+    before: dict[str, Any]
+
+
+def remove(url, first_block):
+    """Everything before a block, as the indexer does it once that is decided."""
+    execute(
+        url,
+        "INSERT INTO retention (first_block, decided_block, decided_at, removed_to)"
+        " VALUES (%s, 0, '2020-01-01', 0)",
+        first_block,
+    )
+    with closing(Database(url, statement_timeout_ms=0)) as database:
+        own = Retention(database, Keep(10**9, None), 0)
+        while own.step(10**9):
+            pass
+
+
+@pytest.fixture(scope="module")
+def pruned(postgres: Postgres, template: str, scenario: Played) -> Iterator[Pruned]:
+    head = scenario.anvil.head()
+    with postgres.cloned(template) as whole:
+        use_short_checkpoints(whole)
+        options = {"logs": "all", "partition_rows": PARTITION_ROWS}
+        settings = Indexing(whole, scenario.anvil.url, **options).run_until(head).settings
+        with postgres.cloned(urlsplit(whole).path.removeprefix("/")) as url:
+            before = digest(url)
+            partitions = execute(url, PARTS, "transactions")
+            remove(url, head // 2)
+            assert execute(url, PARTS, "transactions") < partitions
+            kept = replace(settings, database_url=url, read_database_url=url)
+            clients = (create_app(s).test_client() for s in (settings, kept))
+            yield Pruned(*clients, kept, head // 2, before)
+
+
+def queries(first, scenario):
+    """Of every entity: all, by one key and by several, in ranges of blocks, each at some page."""
+    head = scenario.anvil.head()
+    people = [*scenario.stage.people[:3], "0x" + 40 * "0", "0x" + 40 * "9"]
+    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=5").json["tokens"]]
+    pools = [p["address"] for p in first.get("/api/v1/pools?limit=3").json["pools"]]
+    topics = [log["topics"][0] for log in first.get("/api/v1/logs?limit=60").json["logs"][::20]]
+    parties = [*({"address": a} for a in people), {"from": people[0]}, {"to": people[1]}]
+    pair = {"from": people[0], "to": people[1]}
+    filters = {
+        "transactions": [{}, *parties, pair, {"from": people[0], "to": tokens[0]}],
+        "token_transfers": [
+            {},
+            *parties,
+            pair,
+            *({"tokenAddress": a} for a in tokens),
+            *({"tokenAddress": a, "from": people[1]} for a in tokens[:2]),
+        ],
+        "internal_transfers": [{}, *parties, pair],
+        "dex_trades": [{}, *({"maker": a} for a in people), *({"pool": a} for a in pools)],
+        "logs": [
+            {},
+            *({"address": a} for a in tokens),
+            *({"topic0": t} for t in topics),
+            {"address": tokens[0], "topic0": topics[0]},
+        ],
+    }
+    ranges = ({}, {"blockFrom": head // 3, "blockTo": head // 2}, {"blockFrom": head - 5})
+    pages = itertools.cycle(
+        ({"limit": 7}, {"limit": 100}, {"limit": 9, "offset": 30, "orderBy": "asc"})
+    )
+    for entity, chosen in filters.items():
+        for blocks, keys in itertools.product(ranges, chosen):
+            yield {"entity": entity, "filter": keys | blocks, **next(pages)}
+
+
+def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(pruned, scenario):
+    whole, kept, _, first, _ = pruned
+    kept_from = {"blockNumber": first, "timestamp": timestamp(whole, first)}
+    rows = dict.fromkeys(TABLES, 0)
+    for body in queries(whole, scenario):
+        given = body["filter"]
+        bounded = {**body, "filter": given | {"blockFrom": max(given.get("blockFrom", 0), first)}}
+        expected, answer = (
+            whole.post("/api/v1/query", json=bounded).json,
+            kept.post("/api/v1/query", json=body).json,
+        )
+        assert answer.pop("keptFrom") == kept_from
+        assert answer | {"next": None} == expected | {"next": None}, body
+        assert (answer["next"] is None) == (expected["next"] is None), body
+        rows[body["entity"]] += len(answer["data"])
+    assert min(rows.values()) > 10, rows
+
+
+def timestamp(client, block):
+    return client.get(f"/api/v1/blocks/{block}").json["timestamp"]
+
+
+def test_lists_and_their_cursors_end_at_the_first_kept_block(pruned, scenario):
+    whole, kept, _, first, _ = pruned
+    cursors = 0
+    for path, order in zip(lists(whole, scenario), itertools.cycle(("desc", "asc")), strict=False):
+        fixed, bound = f"limit=6&orderBy={order}", "" if path == "blocks" else f"&blockFrom={first}"
+        if whole.get(f"/api/v1/{path}?{fixed}{bound}").status_code == 400:
+            fixed, bound = "limit=6", ""
+        places = ["", ""]
+        for _ in range(12):
+            expected = whole.get(f"/api/v1/{path}?{fixed}{bound}{places[0]}").json
+            answer = kept.get(f"/api/v1/{path}?{fixed}{places[1]}").json
+            following = [a.pop("next", None) for a in (expected, answer)]
+            assert ("keptFrom" in answer) >= bool(bound), path
+            answer.pop("keptFrom", None)
+            if path.endswith("/history"):
+                assert (answer.pop("complete"), answer.pop("reason")) == (False, "not_kept")
+                expected = {name: expected[name] for name in answer}
+            for pool in (*expected.get("pools", ()), *answer.get("pools", ())):
+                pool["lastTradeAt"] = pool["lastTradeHash"] = None
+            assert answer == expected, (path, order, places)
+            assert (following[0] is None) == (following[1] is None), path
+            if following[0] is None:
+                break
+            places = [f"&cursor={cursor}" for cursor in following]
+            cursors += 1
+    assert cursors > 60
+
+
+def test_items_follow_the_place_of_one_whose_transfers_are_removed(pruned, scenario):
+    tokens = [t["address"] for t in pruned.whole.get("/api/v1/tokens?limit=20").json["tokens"]]
+    paths = [f"addresses/{person}/nft" for person in scenario.stage.people[:4]]
+    paths += [f"tokens/{token}/instances" for token in tokens]
+    pages = 0
+    for path in paths:
+        place = {}
+        while place is not None:
+            expected, answer = (
+                client.get(f"/api/v2/{path}", query_string=place).json for client in pruned[:2]
+            )
+            assert answer == expected, (path, place)
+            place = expected.get("next_page_params")
+            pages += place is not None
+    assert pages > 1
+
+
+def test_what_removed_transactions_said_of_blocks_is_unknown(pruned):
+    whole, kept, _, first, _ = pruned
+    whole_before, before = (c.get(f"/api/v2/blocks/{first - 1}").json for c in (whole, kept))
+    unknown = ("transaction_fees", "priority_fee", "burnt_fees_percentage")
+    assert all(whole_before[name] for name in unknown)
+    assert before == whole_before | dict.fromkeys(unknown) | {"rewards": []}
+    at = f"/api/v2/blocks/{first}"
+    assert kept.get(at).json == whole.get(at).json
+    reward = "/api?module=block&action=getblockreward&blockno="
+    assert f"before block {first} are not kept" in kept.get(f"{reward}{first - 1}").json["result"]
+    assert kept.get(f"{reward}{first}").json == whole.get(f"{reward}{first}").json
+    miner = before["miner"]["hash"]
+    mined = f"/api?module=account&action=getminedblocks&address={miner}&offset=1000"
+    rows = whole.get(mined).json["result"]
+    assert kept.get(mined).json["result"] == [r for r in rows if int(r["blockNumber"]) >= first]
+
+
+def test_transactions_are_found_from_the_first_kept_block_on(pruned):
+    whole, kept, _, first, _ = pruned
+    for number, results, status in ((first - 1, 0, 404), (first, 1, 200)):
+        block = f"/api/v1/transactions?blockFrom={number}&blockTo={number}&limit=1"
+        one = whole.get(block).json["transactions"][0]["hash"]
+        assert len(kept.get(f"/api/v1/search?q={one}").json["results"]) == results
+        assert kept.get(f"/api/v1/transactions/{one}").status_code == status
+
+
+def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario):
+    stats = pruned.kept.get("/api/v1/stats")
+    assert stats.json["keptFrom"]["blockNumber"] == pruned.first
+    assert "keptFrom" not in pruned.whole.get("/api/v1/stats").json
+    check_answer("get", "/api/v1/stats", stats)
+    person = scenario.stage.people[0]
+    filters = {
+        "txlist": {"address": person},
+        "tokentx": {"address": person},
+        "txlistinternal": {},
+        "getLogs": {"address": scenario.truth.tokens[0]["address"]},
+    }
+    for action, given in filters.items():
+        module = "logs" if action == "getLogs" else "account"
+        query = {"module": module, "action": action, **given}
+        whole, kept = (c.get("/api", query_string=query) for c in (pruned.whole, pruned.kept))
+        assert whole.json["message"] == "OK" and "X-Scan-Kept-From" not in whole.headers
+        assert kept.headers["X-Scan-Kept-From"] == str(pruned.first), action
+        rows, said = kept.json["result"], kept.json["message"]
+        assert said == f"OK-Rows before block {pruned.first} are not kept", (action, rows)
+        assert len(rows) < len(whole.json["result"])
+
+
+def test_what_derives_from_all_rows_stays(pruned):
+    after = digest(pruned.settings.database_url)
+    for table in SUMS:
+        assert after[table] == pruned.before[table], table
+
+
+def test_an_audit_of_all_tables_and_of_a_range_of_blocks_is_exact(pruned):
+    assert run(pruned.settings) == EXACT
+    assert run(pruned.settings, node=True, first=0, last=10**6) == EXACT
+
+
+def test_tokens_held_at_a_kept_block_are_known(pruned, scenario):
+    whole, kept, _, first, _ = pruned
+    held = 0
+    for person in scenario.stage.people[:4]:
+        for block in (first - 1, first, first + 20, scenario.anvil.head()):
+            path = f"/api/v1/addresses/{person}/tokens?limit=100&block={block}"
+            expected = whole.get(path).json
+            assert kept.get(path).json == expected
+            held += len(expected["tokens"])
+        older = kept.get(f"/api/v1/addresses/{person}/tokens?block={first - 2}")
+        assert (older.status_code, older.json["code"]) == (422, "history_unavailable")
+    assert held > 20

@@ -1,0 +1,168 @@
+"""A proxy is described by the implementation that it has in a simulation, not on the chain."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+from eth_abi import encode
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
+from scan.extensions.simulation.tests.test_simulation import NO_TRACES, NOTHING, lacking, simulate
+from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
+from tests.support.explorer import Explorer
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import settings_for
+
+PATH = "contracts/Upgrades.sol"
+SOURCE = f"""pragma solidity ^0.8.20;
+interface IBeacon {{ function implementation() external view returns (address); }}
+contract Proxy {{
+    constructor(bytes32 slot, address target) payable {{ assembly {{ sstore(slot, target) }} }}
+    fallback() external payable {{
+        address target;
+        assembly {{ target := sload({IMPLEMENTATION_SLOT}) }}
+        if (target == address(0)) {{
+            assembly {{ target := sload({BEACON_SLOT}) }}
+            target = IBeacon(target).implementation();
+        }}
+        assembly {{
+            calldatacopy(0, 0, calldatasize())
+            let done := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            switch done case 0 {{ revert(0, returndatasize()) }}
+            default {{ return(0, returndatasize()) }}
+        }}
+    }}
+}}
+contract First {{
+    uint256 public first;
+    function upgrade(address target) external {{
+        assembly {{ sstore({IMPLEMENTATION_SLOT}, target) }}
+    }}
+}}
+contract Second {{
+    uint256 public second;
+    event Put(uint256 amount);
+    error TooMuch(uint256 amount);
+    function put(uint256 amount) external returns (uint256 before) {{
+        if (amount > 100) revert TooMuch(amount);
+        emit Put(amount);
+        before = second;
+        second = amount;
+    }}
+}}
+contract Beacon {{
+    address public implementation;
+    constructor(address target) {{ implementation = target; }}
+    function change(address target) external {{ implementation = target; }}
+}}
+"""
+
+
+class Upgrades(NamedTuple):
+    """A proxy of First, another whose beacon names First, and Second."""
+
+    client: FlaskClient
+    proxy: str
+    beacon: str
+    of_beacon: str
+    second: str
+
+    @property
+    def upgrading(self):
+        return {"to": self.proxy, "data": calldata("upgrade(address)", self.second)}
+
+    def putting(self, amount, proxy=""):
+        return {"to": proxy or self.proxy, "data": calldata("put(uint256)", amount)}
+
+    @property
+    def overridden(self):
+        return {self.proxy: {"stateDiff": {IMPLEMENTATION_SLOT: self.second}}}
+
+
+def word(value):
+    return bytes.fromhex(value[2:]).rjust(32, b"\0")
+
+
+@pytest.fixture(scope="module")
+def upgrades(explorer: Explorer) -> Upgrades:
+    def deployed(name, *words):
+        arguments = encode(["bytes32"] * len(words), [*map(word, words)]).hex()
+        return deploy(explorer, {PATH: SOURCE}, PATH, name, arguments).address
+
+    first, second = deployed("First"), deployed("Second")
+    proxy = deployed("Proxy", IMPLEMENTATION_SLOT, first)
+    beacon = deployed("Beacon", first)
+    of_beacon = deployed("Proxy", BEACON_SLOT, beacon)
+    return Upgrades(explorer.client, proxy, beacon, of_beacon, second)
+
+
+@pytest.fixture
+def less(explorer: Explorer) -> Iterator[tuple[FlaskClient, FaultyNode]]:
+    """A client of the service, whose node may offer less."""
+    with FaultyNode(explorer.anvil.url) as node:
+        settings = settings_for(explorer.settings.database_url, node.url)
+        yield create_app(settings).test_client(), node
+
+
+def expect_second(outcome):
+    assert outcome["status"] is True
+    assert outcome["frames"][0]["function"]["signature"] == "put(uint256)"
+    assert outcome["frames"][0]["function"]["source"] == "verified"
+    assert [argument["name"] for argument in outcome["result"]] == ["before"]
+    assert outcome["assumedProxies"] == []
+
+
+def names_of(outcome, proxy):
+    [account] = [a for a in outcome["accounts"] if a["address"] == proxy]
+    return [v["name"] for slot in account["storage"] for v in slot["variables"]]
+
+
+def test_after_an_upgrade_the_new_implementation_describes(upgrades):
+    upgraded, put = simulate(upgrades.client, upgrades.upgrading, upgrades.putting(7))
+    assert upgraded["frames"][0]["function"]["signature"] == "upgrade(address)"
+    expect_second(put)
+    assert put["logs"][0]["event"]["signature"] == "Put(uint256)"
+    assert names_of(put, upgrades.proxy) == ["second"]
+    _, failed = simulate(upgrades.client, upgrades.upgrading, upgrades.putting(101))
+    assert failed["error"]["reason"] == "The call reverted: TooMuch(amount=101)"
+    # Nothing of it has happened.
+    [now] = simulate(upgrades.client, upgrades.putting(7))
+    assert now["frames"][0]["function"] is None
+
+
+def test_a_changed_beacon_s_implementation_describes(upgrades):
+    changing = {"to": upgrades.beacon, "data": calldata("change(address)", upgrades.second)}
+    _, put = simulate(upgrades.client, changing, upgrades.putting(8, upgrades.of_beacon))
+    expect_second(put)
+    assert names_of(put, upgrades.of_beacon) == ["second"]
+
+
+def test_an_overridden_implementation_describes(upgrades):
+    [put] = simulate(upgrades.client, upgrades.putting(9), overrides=upgrades.overridden)
+    expect_second(put)
+    assert put["logs"][0]["event"]["signature"] == "Put(uint256)"
+    assert names_of(put, upgrades.proxy) == ["second"]
+
+
+@pytest.mark.parametrize("methods", [NO_TRACES, NOTHING])
+@pytest.mark.parametrize("kind", ["state", "stateDiff"])
+def test_an_overridden_implementation_describes_without_traces(upgrades, less, methods, kind):
+    client, node = less
+    node.fault = lacking(*methods)
+    overrides = {upgrades.proxy: {kind: {IMPLEMENTATION_SLOT: upgrades.second}}}
+    [put] = simulate(client, upgrades.putting(9), overrides=overrides)
+    expect_second(put)
+
+
+def test_what_a_node_without_traces_does_not_say_is_named(upgrades, less):
+    client, node = less
+    node.fault = lacking(*NO_TRACES)
+    upgraded, put = simulate(client, upgrades.upgrading, upgrades.putting(7))
+    assert upgraded["assumedProxies"] == []
+    assert (put["frames"][0]["function"], put["assumedProxies"]) == (None, [upgrades.proxy])
+    elsewhere = {upgrades.beacon: {"stateDiff": {"0x0": upgrades.second}}}
+    [put] = simulate(client, upgrades.putting(8, upgrades.of_beacon), overrides=elsewhere)
+    assert (put["frames"][0]["function"], put["assumedProxies"]) == (None, [upgrades.of_beacon])

@@ -1,0 +1,365 @@
+"""Simulated calls beside the transactions that were sent, nodes that offer less, and bad input."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.simulation.request import ANONYMOUS_GAS
+from scan.queries import reader as queries_reader
+from tests.api.test_bad_input import require_parameter
+from tests.fixtures import Played
+from tests.support.faulty_node import (
+    FaultyNode,
+    Reply,
+    altering,
+    refuse,
+)
+from tests.support.indexing import Indexing, settings_for
+
+ETHER = 10**18
+SPENDER = "0x" + 20 * "5e"
+NO_TRACES = ("debug_traceCall",)
+NOTHING = ("debug_traceCall", "eth_simulateV1")
+
+
+@pytest.fixture
+def node(scenario: Played) -> Iterator[FaultyNode]:
+    with FaultyNode(scenario.anvil.url) as faulty:
+        yield faulty
+
+
+@pytest.fixture
+def own_client(indexed: Indexing, node: FaultyNode) -> FlaskClient:
+    return create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+
+
+def simulate(client, *calls, block=None, **more):
+    query = {} if block is None else {"block": block}
+    answer = client.post("/api/v1/simulate", json={"calls": [*calls], **more}, query_string=query)
+    assert answer.status_code == 200, answer.json
+    assert answer.json["blockNumber"] == block or block is None
+    return answer.json["calls"]
+
+
+def lacking(*methods):
+    return refuse(lambda call: call["method"] in methods)
+
+
+def alone(scenario):
+    """Transactions whose block has no other one, so that the state before them is a block's."""
+    counts = Counter(t["blockNumber"] for t in scenario.truth.transactions)
+    return [t for t in scenario.truth.transactions if counts[t["blockNumber"]] == 1]
+
+
+def call_of(scenario, sent):
+    of_node = scenario.anvil.call("eth_getTransactionByHash", sent["hash"])
+    return {
+        "from": sent["fromAddress"],
+        "to": sent["toAddress"],
+        "value": sent["value"],
+        "data": of_node["input"],
+        "gas": of_node["gas"],
+    }
+
+
+def of_transaction(records, sent):
+    return [record for record in records if record["transactionHash"] == sent["hash"]]
+
+
+def moved(record):
+    names = ("tokenAddress", "tokenType", "fromAddress", "toAddress", "value", "tokenId")
+    return tuple(record.get(name) for name in names)
+
+
+def like(frame):
+    """Without gas, which the nodes' traces of calls and of transactions give differently."""
+    names = ("traceAddress", "type", "fromAddress", "toAddress", "value", "input", "output")
+    return (*(frame[name] for name in names), (frame["error"] or {}).get("reason"))
+
+
+@pytest.mark.parametrize("most", [40, pytest.param(1000, marks=pytest.mark.long)])
+def test_a_simulation_is_the_transaction_that_was_then_sent(client, scenario, most):
+    compared = [t for t in alone(scenario) if int(t["gasLimit"] or 0) <= ANONYMOUS_GAS]
+    step = max(1, len(compared) // most)
+    seen = Counter()
+    pools = {trade["pairAddress"] for trade in scenario.truth.dex_trades}
+    for sent in compared[::step]:
+        of_node = scenario.anvil.call("eth_getTransactionByHash", sent["hash"])
+        if of_node.get("accessList") or of_node.get("authorizationList"):
+            continue  # calls have none, and need less gas
+        block = sent["blockNumber"] - 1
+        [outcome] = simulate(client, call_of(scenario, sent), block=block, trace=True)
+        at = (sent["hash"], outcome["error"])
+        assert outcome["status"] is sent["status"], at
+        assert outcome["gasUsed"] == sent["gasUsed"], at
+        assert outcome["missing"] == []
+        path = f"/api/v1/transactions/{sent['hash']}"
+        trace = client.get(f"{path}/trace").json
+        assert [*map(like, outcome["frames"])] == [*map(like, trace["frames"])], at
+        changed = {a["address"]: a for a in client.get(f"{path}/state-changes").json["accounts"]}
+        for account in outcome["accounts"]:
+            own, sent_ = account["storage"], changed[account["address"]]["storage"]
+            # Pools store the time of their block, and calls see the one before.
+            names = (
+                ("slot", "before") if account["address"] in pools else ("slot", "before", "after")
+            )
+            assert [[s[n] for n in names] for s in own] == [[s[n] for n in names] for s in sent_], (
+                at
+            )
+        stored = {a for a, change in changed.items() if change["storage"]}
+        assert stored <= {a["address"] for a in outcome["accounts"]}, at
+        tokens = [moved(t) for t in outcome["transfers"] if t["tokenAddress"] is not None]
+        in_index = of_transaction(scenario.truth.token_transfers, sent)
+        assert Counter(tokens) == Counter(map(moved, in_index)), at
+        coin = [moved(t)[2:5] for t in outcome["transfers"] if t["tokenAddress"] is None]
+        inside = of_transaction(scenario.truth.internal_transfers, sent)
+        expected = [moved(t)[2:5] for t in inside if t["value"] != "0"]
+        if sent["status"] and sent["value"] != "0":
+            recipient = sent["toAddress"] or sent["contractAddress"]
+            expected.append((sent["fromAddress"], recipient, sent["value"]))
+        assert Counter(coin) == Counter(expected), at
+        if sent["status"] and not sent["toAddress"]:
+            assert outcome["frames"][0]["toAddress"] == sent["contractAddress"], at
+        seen["failed" if not sent["status"] else "created" if not sent["toAddress"] else "ran"] += 1
+    assert min(seen["failed"], seen["created"], seen["ran"]) > 0, seen
+
+
+def token_call(scenario):
+    """A holder of a token, the token, and a call that moves one unit of it."""
+    truth = scenario.truth
+    holders = {
+        (t["address"], holder) for t in truth.tokens for holder in truth.holders[t["address"]]
+    }
+    sent = next(
+        t
+        for t in truth.token_transfers
+        if t["tokenType"] == "BEP20" and (t["tokenAddress"], t["toAddress"]) in holders
+    )
+    holder, token = sent["toAddress"], sent["tokenAddress"]
+    return holder, token, {"from": holder, "to": token, "data": transfer(SPENDER, 1)}
+
+
+def word(value):
+    return f"{value if isinstance(value, int) else int(value, 16):064x}"
+
+
+def transfer(to, value):
+    return f"0xa9059cbb{word(to)}{word(value)}"
+
+
+def test_each_call_has_the_state_that_the_one_before_leaves(client, scenario):
+    holder, token, moving = token_call(scenario)
+    approve = {"from": holder, "to": token, "data": f"0x095ea7b3{word(SPENDER)}{word(1)}"}
+    take = f"0x23b872dd{word(holder)}{word(SPENDER)}{word(1)}"
+    taking = {"from": SPENDER, "to": token, "data": take}
+    [refused] = simulate(client, taking)
+    assert refused["status"] is False and refused["transfers"] == []
+    approved, taken, again = simulate(client, approve, taking, taking)
+    assert (approved["status"], taken["status"], again["status"]) == (True, True, False)
+    [approval] = approved["approvals"]
+    assert (approval["ownerAddress"], approval["spenderAddress"]) == (holder, SPENDER)
+    assert (approval["value"], approval["tokenId"], approval["approved"]) == ("1", None, None)
+    [transferred] = taken["transfers"]
+    assert moved(transferred) == (token, "BEP20", holder, SPENDER, "1", None)
+    assert taken["logs"][-1]["event"]["name"] == "Transfer"
+    # Nothing of it has happened.
+    assert simulate(client, taking)[0]["status"] is False
+    assert simulate(client, moving)[0]["status"] is True
+
+
+def test_overrides_are_what_the_calls_meet(client, scenario):
+    poor, rich = "0x" + 20 * "77", scenario.anvil.accounts[0]
+    payment = {"from": poor, "to": rich, "value": hex(ETHER)}
+    [without] = simulate(client, payment)
+    assert (without["status"], without["error"]["kind"]) == (False, "insufficient_balance")
+    assert without["error"]["reason"] == "An account tried to send more coins than it had."
+    [with_] = simulate(client, payment, overrides={poor: {"balance": str(ETHER)}})
+    [account] = [a for a in with_["accounts"] if a["address"] == poor]
+    assert account["balance"] == {"before": str(ETHER), "after": "0"}
+    # PUSH1 0 SLOAD PUSH1 0 MSTORE PUSH1 32 PUSH1 0 RETURN
+    code = {"code": "0x60005460005260206000f3"}
+    for name in ("state", "stateDiff"):
+        own = {poor: {**code, name: {"0x0": "0x2a"}}}
+        [outcome] = simulate(client, {"to": poor}, overrides=own)
+        assert int(outcome["output"], 16) == 42, name
+    [bare] = simulate(client, {"to": poor})
+    assert (bare["output"], bare["transfers"]) == ("0x", [])
+
+
+def test_a_large_simulation_takes_a_place_of_its_client(client, monkeypatch):
+    """JUMPDEST PUSH1 0 JUMP: until there is no gas."""
+    monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
+    places = client.application.extensions["scan"].sources.processor_places
+    loop = {SPENDER: {"code": "0x5b600056"}}
+    for gas, status in ((3_000_000, 429), (1_000_000, 200)):
+        body = {"calls": [{"to": SPENDER, "gas": gas}], "overrides": loop}
+        with places.place("127.0.0.1"):
+            assert client.post("/api/v1/simulate", json=body).status_code == status, gas
+        free = client.post("/api/v1/simulate", json=body)
+        assert free.json["calls"][0]["error"]["kind"] == "out_of_gas"
+
+
+def test_what_is_created_can_be_called_next(client, scenario):
+    sender = scenario.anvil.accounts[0]
+    # Returns PUSH1 7 PUSH1 0 SSTORE STOP as code.
+    creation = {"from": sender, "data": "0x65600760005500600052600660" + "1af3"}
+    [created] = simulate(client, creation)
+    assert created["status"], created["error"]
+    address = created["frames"][0]["toAddress"]
+    first, second = simulate(client, creation, {"from": sender, "to": address})
+    assert first["frames"][0]["toAddress"] == address
+    [changed] = [a for a in second["accounts"] if a["address"] == address]
+    assert [int(slot["after"], 16) for slot in changed["storage"]] == [7]
+
+
+@pytest.mark.parametrize(
+    ("methods", "missing"),
+    [
+        (NO_TRACES, {"frames", "accounts"}),
+        (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
+    ],
+)
+def test_a_node_that_offers_less_gives_less_and_the_same(
+    client, own_client, node, scenario, methods, missing
+):
+    _, _, moving = token_call(scenario)
+    people = scenario.anvil.accounts
+    failing = next(t for t in alone(scenario) if not t["status"])
+    paying = {"from": people[0], "to": people[1], "value": 5}
+    cases = [(moving, None), (paying, None)]
+    cases.append((call_of(scenario, failing), failing["blockNumber"] - 1))
+    node.fault = lacking(*methods)
+    for call, block in cases:
+        [whole], [less] = (simulate(c, call, block=block) for c in (client, own_client))
+        assert {*less["missing"]} == (missing if less["status"] else missing - {"accounts"})
+        for name in less.keys() - {"missing", *missing}:
+            assert less[name] == whole[name], (name, call)
+        assert (len(less["frames"]), less["accounts"]) == (1, None)
+    if methods == NOTHING:
+        refused = own_client.post("/api/v1/simulate", json={"calls": [moving, moving]})
+        assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
+    else:
+        assert [o["status"] for o in simulate(own_client, moving, paying)] == [True, True]
+
+
+def answer_with(result):
+    def alter(call, answer):
+        if call["method"] in NOTHING:
+            answer.pop("error", None)
+            answer["result"] = result(answer.get("result")) if callable(result) else result
+
+    return altering(alter)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        None,
+        [],
+        "0x",
+        {"type": "CALL"},
+        lambda own: {**own, "from": "0x12"},
+        lambda own: {**own, "post": [], "pre": {}},
+        lambda own: {**own, "calls": [None]},
+        lambda own: {**own, "logs": [{}]},
+        lambda own: {**own, "value": "5"},
+        lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
+    ],
+)
+def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
+    _, _, moving = token_call(scenario)
+    node.fault = answer_with(result)
+    answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
+    assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.json
+
+
+def test_a_node_that_ignores_overrides_is_refused(own_client, node, scenario):
+    """It would simulate each call on the state that the first one meets."""
+    _, _, moving = token_call(scenario)
+
+    def forget(calls, forward):
+        for call in calls:
+            if call["method"] == "debug_traceCall":
+                call["params"][2]["stateOverrides"] = {}
+        return Reply(body=forward(calls))
+
+    node.fault = forget
+    assert simulate(own_client, moving)[0]["status"] is True
+    refused = own_client.post("/api/v1/simulate", json={"calls": [moving, moving]})
+    assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
+    assert "ignores overrides" in refused.json["error"]
+
+
+def test_a_node_that_refuses_is_not_quoted_with_its_url(own_client, node, scenario):
+    _, _, moving = token_call(scenario)
+    node.fault = refuse(lambda call: call["method"] in NOTHING, -32000, "see https://a/KEY")
+    answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
+    assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed")
+    assert "KEY" not in answer.text
+
+
+A = "0x" + 20 * "11"
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "calls"),
+        ({"calls": []}, "calls"),
+        ({"calls": {}}, "calls"),
+        ({"calls": [{"to": A}] * 6}, "calls"),
+        ({"calls": [[]]}, "calls[0]"),
+        ({"calls": [{}]}, "calls[0].to"),
+        ({"calls": [{"to": A}, {"to": "0x12"}]}, "calls[1].to"),
+        ({"calls": [{"to": A, "from": 5}]}, "calls[0].from"),
+        ({"calls": [{"to": A, "value": -1}]}, "calls[0].value"),
+        ({"calls": [{"to": A, "value": True}]}, "calls[0].value"),
+        ({"calls": [{"to": A, "value": 1.5}]}, "calls[0].value"),
+        ({"calls": [{"to": A, "value": 2**256}]}, "calls[0].value"),
+        ({"calls": [{"to": A, "value": "0x"}]}, "calls[0].value"),
+        ({"calls": [{"to": A, "value": "\N{ARABIC-INDIC DIGIT ONE}"}]}, "calls[0].value"),
+        ({"calls": [{"to": A, "data": "0x1"}]}, "calls[0].data"),
+        ({"calls": [{"to": A, "data": None}]}, "calls[0].data"),
+        ({"calls": [{"to": A, "data": "0x" + "00" * (128 * 1024 + 1)}]}, "calls[0].data"),
+        ({"calls": [{"to": A, "gas": 30_000_001}]}, "calls[0].gas"),
+        ({"calls": [{"to": A, "nonce": 1}]}, "nonce"),
+        ({"calls": [{"to": A}], "more": 1}, "more"),
+        ({"calls": [{"to": A}], "overrides": []}, "overrides"),
+        ({"calls": [{"to": A}], "overrides": {f"0x{n:040x}": {} for n in range(51)}}, "overrides"),
+        ({"calls": [{"to": A}], "overrides": {"x": {}}}, "overrides.x"),
+        ({"calls": [{"to": A}], "overrides": {A: []}}, f"overrides.{A}"),
+        ({"calls": [{"to": A}], "overrides": {A: {"nonce": 2**64}}}, f"overrides.{A}.nonce"),
+        ({"calls": [{"to": A}], "overrides": {A: {"code": "1"}}}, f"overrides.{A}.code"),
+        ({"calls": [{"to": A}], "overrides": {A: {"state": {"x": 1}}}}, f"overrides.{A}.state"),
+        (
+            {"calls": [{"to": A}], "overrides": {A: {"state": {}, "stateDiff": {}}}},
+            f"overrides.{A}",
+        ),
+        (
+            {"calls": [{"to": A}], "overrides": {A: {"state": {hex(n): 1 for n in range(1001)}}}},
+            f"overrides.{A}.state",
+        ),
+    ],
+)
+def test_a_malformed_request_names_the_field(client, body, field):
+    require_parameter(client.post("/api/v1/simulate", json=body), field)
+
+
+def test_an_address_is_overridden_once(client):
+    mixed = "0x" + 20 * "aB"
+    body = {"calls": [{"to": A}], "overrides": {mixed: {}, mixed.lower(): {}}}
+    require_parameter(client.post("/api/v1/simulate", json=body), f"overrides.{mixed.lower()}")
+
+
+def test_blocks_and_bodies_that_are_none_are_refused(client):
+    body = {"calls": [{"to": A}]}
+    assert client.post("/api/v1/simulate?block=99999999", json=body).status_code == 404
+    require_parameter(client.post("/api/v1/simulate?block=x", json=body), "block")
+    assert client.post("/api/v1/simulate", data="x").status_code == 415
+    assert (
+        client.post("/api/v1/simulate", data="x", content_type="application/json").status_code
+        == 400
+    )

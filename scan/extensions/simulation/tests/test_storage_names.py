@@ -1,0 +1,34 @@
+"""The variables that a simulated call would change, by their names."""
+
+import pytest
+
+from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
+from tests.support.explorer import Explorer
+
+
+@pytest.fixture(scope="module")
+def kept(explorer: Explorer) -> Deployed:
+    return deploy(explorer, {PATH: KEPT}, PATH, "Kept")
+
+
+def names_of(kept, signature, *values):
+    call = {"to": kept.address, "data": calldata(signature, *values)}
+    answer = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
+    [outcome] = answer.json["calls"]
+    [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
+    return [[v["name"] for v in slot["variables"]] for slot in account["storage"]]
+
+
+def test_what_a_call_would_change(kept):
+    assert names_of(kept, "flip()") == [["packed.flag"]]
+    page = kept.explorer.client.get(
+        "/simulate", query_string={"to": kept.address, "data": calldata("flip()")}
+    )
+    assert "packed.flag" in page.text
+
+
+def test_keys_that_it_would_compute(kept):
+    names = names_of(kept, "computed(uint256)", 700)
+    assert len(names) == 3
+    assert ['byName["no argument"]'] in names

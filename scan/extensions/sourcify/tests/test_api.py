@@ -1,0 +1,251 @@
+"""Sourcify's API v2 over a real chain and real compilers: records, selections, jobs, bad input."""
+
+import json
+
+import pytest
+
+from scan.extensions.sourcify.tests.submissions import (
+    CHAIN,
+    IDENTIFIER,
+    PATH,
+    SOURCE,
+    STANDARD,
+    UUID,
+    deployed,
+    ended,
+    get,
+    is_error,
+    standard_request,
+    submit,
+)
+from tests.support.database import execute
+from tests.support.explorer import compiled, from_node_modules, standard_input
+from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
+from tests.support.serving import wait_until
+
+MINIMAL = {"match", "creationMatch", "runtimeMatch", "chainId", "address", "verifiedAt", "matchId"}
+
+
+@pytest.mark.parametrize("server", ["", "/server"])
+def test_a_contract_is_verified_and_looked_up(explorer, server):
+    source = SOURCE.replace("4711", "4712" if server else "4713")
+    address = deployed(explorer, source)
+    missing = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
+    assert missing.status_code == 404
+    assert missing.json == {
+        "match": None,
+        "creationMatch": None,
+        "runtimeMatch": None,
+        "chainId": CHAIN,
+        "address": checksummed(missing.json["address"], address),
+    }
+    body = standard_request(source)
+    job = ended(explorer, submit(explorer, address, body, f"{server}/v2/verify"))
+    found = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
+    assert found.status_code == 200
+    assert set(found.json) == MINIMAL
+    assert found.json["match"] == found.json["runtimeMatch"] == "exact_match"
+    assert found.json["creationMatch"] == "exact_match"
+    assert found.json["chainId"] == CHAIN and found.json["matchId"].isdigit()
+    assert job["contract"] == found.json
+    assert set(job) == set(
+        "isJobCompleted verificationId jobStartTime jobFinishTime contract".split()
+    )
+
+
+def checksummed(given, address):
+    assert given != address and given.lower() == address
+    return given
+
+
+def test_fields_are_those_selected(explorer, stored):
+    path = f"/v2/contract/{CHAIN}/{stored}"
+    everything = get(explorer, path, fields="all").json
+    output = compiled(VERSION, STANDARD, PATH, "Stored")
+    assert everything["abi"] == output.abi
+    assert everything["metadata"] == json.loads(output.metadata)
+    assert everything["sources"] == {PATH: {"content": SOURCE}}
+    assert everything["userdoc"] == json.loads(output.metadata)["output"]["userdoc"]
+    assert everything["devdoc"]["title"] == "A value that stays"
+    assert everything["storageLayout"] == {"storage": [], "types": None}
+    in_output = everything["stdJsonOutput"]["contracts"][PATH]["Stored"]["storageLayout"]
+    assert in_output == everything["storageLayout"]
+    compilation = everything["compilation"]
+    assert compilation["compilerVersion"].startswith(f"{VERSION}+commit.")
+    assert compilation["compilerSettings"]["optimizer"] == {"enabled": True, "runs": 300}
+    assert (compilation["name"], compilation["fullyQualifiedName"]) == ("Stored", IDENTIFIER)
+    assert (compilation["language"], compilation["compiler"]) == ("Solidity", "solc")
+    code = explorer.anvil.call("eth_getCode", stored, "latest")
+    assert everything["runtimeBytecode"]["onchainBytecode"] == code
+    assert everything["creationBytecode"]["onchainBytecode"] == f"0x{output.creation}"
+    contract = everything["stdJsonOutput"]["contracts"][PATH]["Stored"]
+    assert contract["metadata"] == output.metadata
+    assert everything["proxyResolution"] == {
+        "isProxy": False,
+        "proxyType": None,
+        "implementations": [],
+    }
+    for fields in ("abi", "abi,compilation,metadata", "sources", "stdJsonInput,userdoc"):
+        found = get(explorer, path, fields=fields).json
+        assert found == {name: everything[name] for name in (*MINIMAL, *fields.split(","))}
+    found = get(explorer, path, fields="abi,metadata,compilation.name,deployment.deployer").json
+    assert found["compilation"] == {"name": "Stored"}
+    assert found["deployment"] == {"deployer": everything["deployment"]["deployer"]}
+    found = get(explorer, path, omit="sources,compilation.compilerSettings,matchId").json
+    assert set(everything) - set(found) == {"sources", "matchId"}
+    assert set(compilation) - set(found["compilation"]) == {"compilerSettings"}
+
+
+def test_what_is_returned_can_be_submitted_again(explorer, stored):
+    """The standard JSON input returned gives an equal contract elsewhere."""
+    fields = "stdJsonInput,compilation"
+    found = get(explorer, f"/v2/contract/{CHAIN}/{stored}", fields=fields).json
+    body = {
+        "stdJsonInput": found["stdJsonInput"],
+        "compilerVersion": f"v{found['compilation']['compilerVersion']}",
+        "contractIdentifier": found["compilation"]["fullyQualifiedName"],
+    }
+    twin = deployed(explorer)
+
+    def matches():
+        known = get(explorer, f"/v2/contract/{CHAIN}/{twin}").json
+        return known["match"], known["creationMatch"]
+
+    # Creations are compared beside serving.
+    wait_until(lambda: matches() == ("exact_match", "exact_match"))
+    job = ended(explorer, submit(explorer, twin, body))
+    assert job["contract"]["creationMatch"] == "exact_match"
+
+
+def test_the_deployment_is_that_of_the_creating_transaction(explorer, stored):
+    found = get(explorer, f"/v2/contract/{CHAIN}/{stored}", fields="deployment").json
+    receipt = explorer.anvil.call(
+        "eth_getTransactionReceipt", found["deployment"]["transactionHash"]
+    )
+    assert receipt["contractAddress"] == stored
+    deployment = found["deployment"]
+    assert deployment["blockNumber"] == str(int(receipt["blockNumber"], 16))
+    assert deployment["transactionIndex"] == str(int(receipt["transactionIndex"], 16))
+    assert deployment["deployer"].lower() == receipt["from"]
+
+
+def test_other_comments_are_a_match_and_no_exact_one(explorer):
+    source = SOURCE.replace("4711", "4720")
+    address = deployed(explorer, source)
+    body = standard_request(source.replace("stays", "goes"))
+    job = ended(explorer, submit(explorer, address, body))
+    assert job["contract"]["match"] == job["contract"]["runtimeMatch"] == "match"
+    fields = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="metadata").json
+    assert fields["match"] == "match" and fields["metadata"]["output"]["devdoc"]["title"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "code"),
+    [
+        (standard_request(SOURCE.replace("4711", "1"))["stdJsonInput"], "no_match"),
+        (standard_request("contract Stored { uint x = y; }")["stdJsonInput"], "compiler_error"),
+    ],
+    ids=["other", "broken"],
+)
+def test_a_failed_job_has_an_error(explorer, changed, code):
+    address = deployed(explorer, SOURCE.replace("4711", "4730"))
+    job = ended(explorer, submit(explorer, address, standard_request(stdJsonInput=changed)))
+    assert job["error"]["customCode"] == code and job["error"]["message"]
+    assert UUID.fullmatch(job["error"]["errorId"])
+    assert job["contract"]["match"] is None
+    assert get(explorer, f"/v2/contract/{CHAIN}/{address}").status_code == 404
+
+
+def test_what_is_exact_already_is_a_conflict(explorer, stored):
+    assert is_error(submit(explorer, stored, standard_request()), 409, "already_verified")
+
+
+def test_a_metadata_file_and_its_sources_verify(explorer):
+    paths = (
+        "@openzeppelin/contracts/utils/Strings.sol",
+        "@openzeppelin/contracts/utils/Bytes.sol",
+        "@openzeppelin/contracts/utils/math/Math.sol",
+        "@openzeppelin/contracts/utils/math/SignedMath.sol",
+        "@openzeppelin/contracts/utils/math/SafeCast.sol",
+        "@openzeppelin/contracts/utils/Panic.sol",
+    )
+    source = """pragma solidity ^0.8.24;
+import "@openzeppelin/contracts/utils/Strings.sol";
+contract Spelled {
+    function spell(uint256 n) external pure returns (string memory) { return Strings.toString(n); }
+}
+"""
+    standard = standard_input({"a b/Spelled.sol": source, **from_node_modules(*paths)})
+    output = compiled(VERSION, standard, "a b/Spelled.sol", "Spelled")
+    address = explorer.deploy(output.creation)
+    metadata = json.loads(output.metadata)
+    contents = [each["content"] for each in standard["sources"].values()]
+    sources = {f"file{n}": content for n, content in enumerate(contents)}
+    body = {"metadata": metadata, "sources": sources}
+    job = ended(explorer, submit(explorer, address, body, "/v2/verify/metadata"))
+    assert job["contract"]["match"] == "exact_match", job
+    found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="metadata").json
+    assert found["metadata"] == metadata
+    del body["sources"]["file1"]
+    other = deployed(explorer, SOURCE.replace("4711", "4740"))
+    refused = submit(explorer, other, body, "/v2/verify/metadata")
+    assert is_error(refused, 400, "invalid_parameter")
+    assert "Strings.sol" in refused.json["message"]
+
+
+def test_proxies_are_resolved(explorer, stored):
+    arguments = f"{stored[2:]:0>64}{SLOT}"
+    proxy = deploy(explorer, PROXY, "Proxy", arguments)
+    assert explorer.verify(proxy, PROXY, VERSION, contractName="Proxy").status_code == 200
+    found = get(explorer, f"/v2/contract/{CHAIN}/{proxy}", fields="proxyResolution").json
+    [implementation] = found["proxyResolution"]["implementations"]
+    assert (found["proxyResolution"]["isProxy"], implementation["name"]) == (True, "Stored")
+    assert found["proxyResolution"]["proxyType"] == "EIP1967Proxy"
+    assert checksummed(implementation["address"], stored)
+
+
+def test_libraries_are_grouped_by_file(explorer):
+    source = """pragma solidity ^0.8.0;
+library Lib { function f(uint a) external pure returns (uint) { return a + 1; } }
+contract Linked { function g(uint a) external pure returns (uint) { return Lib.f(a); } }
+"""
+    library = deploy(explorer, source.replace("contract", "// c").split("// c")[0], "Lib")
+    libraries = {"Linked.sol": {"Lib": library}}
+    standard = standard_input({"Linked.sol": source}, libraries=libraries)
+    address = explorer.deploy(compiled(VERSION, standard, "Linked.sol", "Linked").creation)
+    body = standard_request(stdJsonInput=standard, contractIdentifier="Linked.sol:Linked")
+    assert ended(explorer, submit(explorer, address, body))["contract"]["match"] == "exact_match"
+    found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="compilation").json
+    assert found["compilation"]["compilerSettings"]["libraries"] == libraries
+
+
+def test_a_large_source_verifies(explorer):
+    source = SOURCE.replace("4711", "4760")
+    address = deployed(explorer, source)
+    body = standard_request(source + "//" + "é" * 500_000)
+    assert ended(explorer, submit(explorer, address, body))["contract"]["match"] == "match"
+
+
+def test_a_request_waits_for_its_job(explorer):
+    """An anonymous client has ten requests in a minute; three are enough."""
+    address = deployed(explorer, SOURCE.replace("4711", "4780"))
+    response = submit(explorer, address, standard_request(SOURCE.replace("4711", "4780")))
+    job = get(explorer, f"/v2/verify/{response.json['verificationId']}")
+    assert job.json["isJobCompleted"] is True
+
+
+def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
+    address = deployed(explorer, SOURCE.replace("4711", "4790"))
+    body = standard_request(SOURCE.replace("4711", "4790"))
+    ended(explorer, submit(explorer, address, body))
+    url = explorer.settings.database_url
+    execute(
+        url,
+        "UPDATE verified_contracts SET metadata = NULL, creation_match = NULL WHERE address = %s",
+        bytes.fromhex(address[2:]),
+    )
+    path, fields = f"/v2/contract/{CHAIN}/{address}", "metadata,userdoc,abi"
+    found = get(explorer, path, fields=fields).json
+    assert (found["metadata"], found["userdoc"]) == (None, None) and found["abi"]
+    ended(explorer, submit(explorer, address, body))
+    assert get(explorer, path, fields=fields).json["metadata"]["language"] == "Solidity"

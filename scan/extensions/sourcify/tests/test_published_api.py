@@ -1,0 +1,350 @@
+"""Answers beside Sourcify's published OpenAPI document, and bytecode beside what compilers give.
+
+published_api.json has the document's paths, parameters and schemas without its texts.
+"""
+
+import json
+import re
+from copy import deepcopy
+from pathlib import Path
+
+import pytest
+from eth_utils import keccak, to_checksum_address
+from jsonschema import Draft202012Validator
+
+from scan.extensions.sourcify.tests.submissions import CHAIN, ended, get, submit
+from tests.support.database import execute
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.many_functions import CHECKSUMMED, VERSION
+
+API = json.loads(Path(__file__).with_name("published_api.json").read_text(encoding="utf-8"))
+NOT_SERVED = {
+    "/v2/verify/etherscan/{chainId}/{address}",
+    "/v2/verify/similarity/{chainId}/{address}",
+}
+# What their server returns as null, or as a number, against its document.
+NULLS = ("transientStorageLayout", "sourceIds", "additionalInput")
+NULLS_OF_BYTECODE = ("sourceMap", "cborAuxdata", "recompiledBytecode", "onchainBytecode")
+PATH = "src/Whole.sol"
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+library Lib { function f(uint256 a) external pure returns (uint256) { return a + 1; } }
+contract Child { uint256 public c = 1; }
+contract Whole {
+    event Happened(uint256 indexed a);
+    error Wrong(uint256 a);
+    uint256 public immutable first;
+    address public immutable second;
+    constructor(uint256 a) { first = a; second = msg.sender; }
+    function g(uint256 a) external view returns (uint256) { return Lib.f(a) + first; }
+}
+contract Maker {
+    Child public made;
+    constructor() { made = new Child(); }
+    function make() external { made = new Child(); }
+}
+"""
+LINK = re.compile(r"__\$[0-9a-f]{34}\$__")
+ARGUMENT = f"{7:064x}"
+HASHED = ("signature", "signatureHash32", "signatureHash4")
+SIGNATURES = {
+    "function": ["first()", "g(uint256)", "second()"],
+    "event": ["Happened(uint256)"],
+    "error": ["Wrong(uint256)"],
+}
+GROUPS = {"library": "libraries", "immutable": "immutables", "cborAuxdata": "cborAuxdata"}
+
+
+def corrected():
+    schemas = deepcopy(API)["components"]["schemas"]
+    for schema in schemas.values():
+        if None in schema.get("enum", ()):
+            del schema["type"]
+    schemas["LinkReference"]["properties"]["length"]["type"] = "integer"
+    for name in ("CreationBytecodeResponse", "RuntimeBytecodeResponse"):
+        properties = schemas[name]["properties"]
+        for null in NULLS_OF_BYTECODE:
+            properties[null] = {"anyOf": [properties[null], {"type": "null"}]}
+    return schemas
+
+
+def valid(schema, value):
+    """Fails where the value is not of the schema."""
+    components = {**API["components"], "schemas": corrected()}
+    Draft202012Validator({"components": components, **schema}).validate(value)
+
+
+def valid_response(name, value):
+    [body] = API["components"]["responses"][name]["content"].values()
+    valid(body["schema"], value)
+
+
+def valid_contract(value):
+    valid_response("VerifiedContract", {n: v for n, v in value.items() if n not in NULLS})
+    assert all(value[name] is None for name in NULLS)
+
+
+def hash_of(text):
+    return f"0x{keccak(text=text).hex()}"
+
+
+def contract_of(name, source=SOURCE, libraries=None):
+    settings = {"libraries": libraries} if libraries else {}
+    return compiled(VERSION, standard_input({PATH: source}, **settings), PATH, name)
+
+
+def verified(explorer, name, address, source=SOURCE):
+    """The contract with all fields, once it is verified."""
+    body = {
+        "stdJsonInput": standard_input({PATH: source}),
+        "compilerVersion": VERSION,
+        "contractIdentifier": f"{PATH}:{name}",
+    }
+    job = ended(explorer, submit(explorer, address, body))
+    valid_response("VerificationJobResponse", job)
+    found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="all")
+    assert found.status_code == 200, job
+    valid_contract(found.json)
+    return found.json
+
+
+@pytest.fixture(scope="module")
+def library(explorer: Explorer) -> str:
+    return explorer.deploy(contract_of("Lib").creation)
+
+
+def linked(explorer, library, source=SOURCE):
+    creation = LINK.sub(library[2:], contract_of("Whole", source).creation)
+    return explorer.deploy(creation, ARGUMENT)
+
+
+def transformed(bytecode):
+    """The recompiled code with its transformations: what is on the chain."""
+    code = bytes.fromhex(bytecode["recompiledBytecode"][2:])
+    for change in bytecode["transformations"]:
+        values = bytecode["transformationValues"][GROUPS.get(change["reason"], change["reason"])]
+        value = bytes.fromhex((values[change["id"]] if "id" in change else values)[2:])
+        end = change["offset"] + (len(value) if change["type"] == "replace" else 0)
+        code = code[: change["offset"]] + value + code[end:]
+    return f"0x{code.hex()}"
+
+
+def reasons(bytecode):
+    return {change["reason"] for change in bytecode["transformations"]}
+
+
+def check_bytecode(explorer, found, output, arguments=""):
+    """Both codes: as the compiler gives them, and, transformed, as they are on the chain."""
+    creation, runtime = found["creationBytecode"], found["runtimeBytecode"]
+    code = explorer.anvil.call("eth_getCode", found["address"], "latest")
+    assert runtime["onchainBytecode"] == transformed(runtime) == code
+    assert creation["onchainBytecode"] == transformed(creation)
+    assert creation["onchainBytecode"].endswith(arguments)
+    compiled_codes = (output.creation, output.runtime)
+    for bytecode, text in zip((creation, runtime), compiled_codes, strict=True):
+        assert bytecode["recompiledBytecode"] == "0x" + LINK.sub("0" * 40, text)
+        links = {match.start() // 2 for match in LINK.finditer(text)}
+        listed = bytecode["linkReferences"].get(PATH, {}).get("Lib", [])
+        assert {link["start"] for link in listed} == links
+
+
+def test_every_path_is_served_or_known_not_to_be(explorer):
+    served = {re.sub(r"<\w+>", "{}", rule.rule) for rule in explorer.app.url_map.iter_rules()}
+    for path in API["paths"].keys() - NOT_SERVED:
+        assert re.sub(r"\{\w+\}", "{}", path) in served, path
+    guide = (Path(__file__).parents[3] / "docs/compatible.md").read_text(encoding="utf-8")
+    for path in NOT_SERVED:
+        assert path.rpartition("/{chainId}")[0] in guide
+        asked = path.format(chainId=CHAIN, address=CHECKSUMMED)
+        refused = explorer.client.post(asked, json={})
+        assert refused.status_code == 404 and refused.json["customCode"] == "route_not_found"
+
+
+def test_all_fields_are_those_of_the_document(explorer):
+    address = explorer.deploy(contract_of("Child").creation)
+    found = verified(explorer, "Child", address)
+    [minimal, more] = API["components"]["responses"]["VerifiedContract"]["content"][
+        "application/json"
+    ]["schema"]["allOf"]
+    assert minimal["$ref"].endswith("/VerifiedContractMinimal")
+    schemas = API["components"]["schemas"]
+    properties = {**schemas["VerifiedContractMinimal"]["properties"], **more["properties"]}
+    assert found.keys() == properties.keys() | {"additionalInput"}  # of a newer document
+    for kind in ("creation", "runtime"):
+        schema = schemas[f"{kind.title()}BytecodeResponse"]
+        assert found[f"{kind}Bytecode"].keys() == schema["properties"].keys()
+
+
+def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
+    output = contract_of("Whole")
+    found = verified(explorer, "Whole", linked(explorer, library))
+    assert found["match"] == found["creationMatch"] == "exact_match"
+    check_bytecode(explorer, found, output, ARGUMENT)
+    creation, runtime = found["creationBytecode"], found["runtimeBytecode"]
+    assert reasons(creation) == {"library", "constructorArguments"}
+    assert reasons(runtime) == {"library", "immutable"}
+    assert runtime["transformationValues"]["libraries"] == {f"{PATH}:Lib": library}
+    values = {int(value, 16) for value in runtime["transformationValues"]["immutables"].values()}
+    assert values == {7, int(explorer.anvil.accounts[0], 16)}
+    for bytecode, text in ((creation, output.creation), (runtime, output.runtime)):
+        [auxdata] = bytecode["cborAuxdata"].values()
+        size = len(text) // 2
+        assert auxdata["value"] == f"0x{text[2 * auxdata['offset'] :]}"
+        assert auxdata["offset"] == size - 2 - int(text[-4:], 16)
+    for kind, texts in SIGNATURES.items():
+        assert sorted(found["signatures"][kind], key=lambda entry: entry["signature"]) == [
+            {
+                "signature": text,
+                "signatureHash32": hash_of(text),
+                "signatureHash4": hash_of(text)[:10],
+            }
+            for text in texts
+        ]
+
+
+def test_a_partial_match_replaces_the_metadata(explorer, library):
+    source = SOURCE.replace("first", "third")
+    other = source.replace("MIT", "Apache-2.0")
+    libraries = {PATH: {"Lib": library}}  # which are found in the code, and compiled in
+    found = verified(explorer, "Whole", linked(explorer, library, source), other)
+    assert found["match"] == found["creationMatch"] == "match"
+    check_bytecode(explorer, found, contract_of("Whole", other, libraries), ARGUMENT)
+    for kind in ("creationBytecode", "runtimeBytecode"):
+        assert "cborAuxdata" in reasons(found[kind])
+        assert found[kind]["transformationValues"]["cborAuxdata"].keys() == {"1"}
+
+
+def test_a_library_has_its_own_address_in_its_guard(explorer, library):
+    found = verified(explorer, "Lib", library)
+    check_bytecode(explorer, found, contract_of("Lib"))
+    runtime = found["runtimeBytecode"]
+    assert runtime["transformations"] == [
+        {"type": "replace", "reason": "callProtection", "offset": 1}
+    ]
+    assert runtime["transformationValues"] == {"callProtection": library}
+
+
+def test_metadata_of_embedded_contracts_is_known_where_it_was_compared(explorer):
+    source = SOURCE.replace("made", "built")
+    found = verified(
+        explorer, "Maker", explorer.deploy(contract_of("Maker", source).creation), source
+    )
+    check_bytecode(explorer, found, contract_of("Maker", source))
+    assert found["creationBytecode"]["cborAuxdata"] is None
+    assert found["runtimeBytecode"]["transformations"] == []
+    source = source.replace("built", "put")
+    other = source.replace("MIT", "Unlicense")
+    address = explorer.deploy(contract_of("Maker", source).creation)
+    found = verified(explorer, "Maker", address, other)
+    assert found["match"] == "match"
+    check_bytecode(explorer, found, contract_of("Maker", other))
+    assert len(found["runtimeBytecode"]["cborAuxdata"]) == 2
+    assert reasons(found["runtimeBytecode"]) == {"cborAuxdata"}
+
+
+def test_a_contract_that_a_contract_created(explorer):
+    source = SOURCE.replace("c = 1", "c = 2")
+    maker = explorer.deploy(contract_of("Maker", source).creation)
+    call = {"to": maker, "data": hash_of("made()")[:10]}
+    made = f"0x{explorer.anvil.call('eth_call', call, 'latest')[-40:]}"
+    explorer.send(made, "0x")
+    explorer.wait_for(made)
+    found = verified(explorer, "Child", made, source)
+    check_bytecode(explorer, found, contract_of("Child", source))
+    transaction = found["deployment"]["transactionHash"]
+    receipt = explorer.anvil.call("eth_getTransactionReceipt", transaction)
+    assert receipt["contractAddress"] == maker
+    assert found["deployment"] == {
+        "transactionHash": transaction,
+        "blockNumber": str(int(receipt["blockNumber"], 16)),
+        "transactionIndex": str(int(receipt["transactionIndex"], 16)),
+        "deployer": to_checksum_address(receipt["from"]),
+    }
+
+
+def test_creation_code_that_is_not_known_is_null(explorer, monkeypatch):
+    source = SOURCE.replace("c = 1", "c = 3")
+    address = explorer.deploy(contract_of("Child", source).creation)
+    verified(explorer, "Child", address, source)
+    creations = explorer.app.extensions["scan"].verifier.creations
+    monkeypatch.setattr(type(creations), "input_of", lambda *_: None)
+    path = f"/v2/contract/{CHAIN}/{address}"
+    found = get(explorer, path, fields="creationBytecode").json["creationBytecode"]
+    assert found["onchainBytecode"] is found["transformations"] is None
+    assert found["cborAuxdata"]
+    monkeypatch.setattr(type(creations), "input_of", None)  # is not called for other members
+    found = get(explorer, path, fields="creationBytecode.linkReferences,runtimeBytecode").json
+    assert found["creationBytecode"] == {"linkReferences": {}}
+
+
+def test_other_answers_are_of_their_schemas(explorer):
+    missing = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")
+    valid_response("ContractNotVerifiedResponse", missing.json)
+    valid_response("VerificationJobNotFound", get(explorer, "/v2/verify/1").json)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/v2/contract/1/{CHECKSUMMED}",
+        f"/v2/contract/{CHAIN}/0x12",
+        f"/v2/contracts/{CHAIN}?limit=0",
+        f"/v2/contracts/{CHAIN}?limit=201",
+        f"/v2/contracts/{CHAIN}?sort=up",
+        f"/v2/contracts/{CHAIN}?afterMatchId=x",
+        f"/v2/contracts/{CHAIN}?other=1",
+        "/v2/contracts/1",
+        "/v2/contract/all-chains/0x12",
+    ],
+)
+def test_refusals_are_of_their_schema(explorer, path):
+    refused = explorer.client.get(path)
+    assert refused.status_code in (400, 404)
+    valid_response("BadRequestResponse", refused.json)
+
+
+def test_contracts_are_listed_by_their_matches(explorer):
+    sources = [SOURCE.replace("c = 1", f"c = {number}") for number in (11, 12, 13)]
+    made = [explorer.deploy(contract_of("Child", source).creation) for source in sources]
+    records = [
+        verified(explorer, "Child", address, source)
+        for address, source in zip(made, sources, strict=True)
+    ]
+    path = f"/v2/contracts/{CHAIN}"
+    newest = get(explorer, path, limit="3").json
+    valid_response("ListVerifiedContracts", newest)
+    assert [row["matchId"] for row in newest["results"]] == [r["matchId"] for r in records[::-1]]
+    assert newest["results"][0] == {name: records[2][name] for name in newest["results"][0]}
+    second = get(explorer, path, limit="1", afterMatchId=records[2]["matchId"]).json
+    assert second["results"] == newest["results"][1:2]
+    rising = get(explorer, path, sort="asc", afterMatchId=records[0]["matchId"]).json
+    assert rising["results"] == newest["results"][1::-1]
+    everything = get(explorer, path).json["results"]
+    assert get(explorer, path, sort="asc").json["results"] == everything[::-1]
+
+
+def test_a_contract_is_found_on_all_chains(explorer):
+    source = SOURCE.replace("c = 1", "c = 21")
+    address = explorer.deploy(contract_of("Child", source).creation)
+    path = f"/v2/contract/all-chains/{address}"
+    missing = get(explorer, path)
+    assert (missing.status_code, missing.json) == (404, {"results": []})
+    record = verified(explorer, "Child", address, source)
+    found = get(explorer, path)
+    valid_response("ListVerifiedContracts", found.json)
+    assert found.json["results"] == [{name: record[name] for name in found.json["results"][0]}]
+    assert record.keys() > found.json["results"][0].keys() >= {"matchId", "verifiedAt"}
+
+
+def test_a_verification_without_layouts_lacks_what_follows_from_them(explorer):
+    """As the demo's contracts have none."""
+    source = SOURCE.replace("c = 1", "c = 31")
+    address = explorer.deploy(contract_of("Child", source).creation)
+    verified(explorer, "Child", address, source)
+    key, url = bytes.fromhex(address[2:]), explorer.settings.database_url
+    execute(url, "UPDATE verified_contracts SET code_layouts = NULL WHERE address = %s", key)
+    fields = "creationBytecode,runtimeBytecode"
+    found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields=fields).json
+    for kind in ("creationBytecode", "runtimeBytecode"):
+        kept = {name: value for name, value in found[kind].items() if value is not None}
+        assert kept.keys() == {"onchainBytecode"}

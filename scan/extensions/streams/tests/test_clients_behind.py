@@ -1,0 +1,368 @@
+"""Clients that are behind: what they share, and how much one is sent at once."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from scan.database.connection import Database
+from scan.extensions.streams import block_events, broadcaster
+from scan.extensions.streams.block_events import (
+    OrphanedEvents,
+    SharedReads,
+    StreamFilter,
+)
+from scan.extensions.streams.broadcaster import Streams
+from scan.extensions.streams.open_response import FairQueue
+from scan.indexer.partitions import Partitions
+from scan.settings import PARTITION_ROWS
+from scan.extensions.streams.tests.conftest import announce_blocks
+from tests.support.database import execute
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import wait_until
+
+ANNA, BERT = address("anna"), address("bert")
+TYPES = frozenset({"heads", "transactions"})
+MOST_EVENTS = 100  # that a test has
+
+
+class CountingDatabase(Database):
+    def __init__(self, url):
+        super().__init__(url, statement_timeout_ms=10_000)
+        self.reads = 0
+        self.lag = 0  # of the index's version, as of a replica
+
+    def row(self, statement, **params):
+        self.reads += 1
+        row = super().row(statement, **params)
+        is_next = statement == "queries/block_events_get_next"
+        return (*row[:-1], row[-1] - self.lag) if row is not None and is_next else row
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[CountingDatabase]:
+    counting = CountingDatabase(database_url)
+    yield counting
+    counting.close()
+
+
+@pytest.fixture
+def chain(database_url: str) -> Iterator[Chain]:
+    writes = Database(database_url, statement_timeout_ms=0)
+    announce_blocks(database_url)
+    yield Chain(writes)
+    writes.close()
+
+
+def newest(database):
+    end = block_events.read_newest(database)
+    return end.position
+
+
+def read_next(database, position, types=TYPES):
+    return block_events.read_next(database, position, types, OrphanedEvents(database))
+
+
+def read_all(database, shared, position, types=TYPES):
+    """What a stream is sent, with whether it was removed, and where that ended."""
+    received = []
+    version = read_next(database, position, frozenset()).version  # as of a stream that is opened
+    while True:
+        events = shared.read_next(position, types, version)
+        received += [(e.type, e.record.get("removed", False)) for e in events.events]
+        assert len(received) < MOST_EVENTS, "it runs in a circle"
+        position, version = events.position, events.version
+        if events.is_newest:
+            return received, position
+
+
+def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
+    database, database_url, chain
+):
+    """Planning waits for a partition of another table, which this test has locked."""
+    chain.append()
+    start = newest(database)
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    partitions = Partitions(database, PARTITION_ROWS)
+    locking = Database(database_url, statement_timeout_ms=0)
+    partitions.prepare("token_transfers", 0, 1)
+    with ThreadPoolExecutor(1) as reader:  # whose connection keeps the plan
+        with locking.transaction():
+            locking.execute_script("LOCK TABLE token_transfers_0 IN ACCESS EXCLUSIVE MODE")
+            planned = reader.submit(read_next, database, start)
+            wait_until(lambda: execute(database_url, waiting) == [(1,)])
+            partitions.prepare("transactions", 0, 1)
+        assert planned.result().is_newest
+        chain.append([Move(ANNA, BERT)])
+        events = reader.submit(read_next, database, start).result().events
+    locking.close()
+    assert [event.type for event in events] == ["heads", "transactions"]
+
+
+def test_a_block_that_several_clients_come_to_is_read_once(database, chain):
+    chain.append()
+    start = newest(database)
+    for _ in range(20):
+        chain.append([Move(ANNA, BERT)])
+    shared, before = SharedReads(database), database.reads
+    expected, end = read_all(database, shared, start)
+    alone = database.reads - before
+    for _ in range(10):
+        assert read_all(database, shared, start) == (expected, end)
+    assert (expected, alone) == ([("heads", False), ("transactions", False)] * 20, 22)
+    # Only the version of the index, and whether the end is the newest block, are read by each.
+    assert database.reads - before - alone == 20
+    heads, _ = read_all(database, shared, start, frozenset({"heads"}))
+    assert heads == [("heads", False)] * 20
+
+
+def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
+    chain.append()
+    start = newest(database)
+    for _ in range(4):
+        chain.append([Move(ANNA, BERT)])
+    shared = SharedReads(database)
+    read_all(database, shared, start)
+    chain.unwind(chain.number - 2)
+    chain.append([Move(BERT, ANNA), Move(BERT, ANNA)])
+    received, position = read_all(database, shared, start)
+    held = []
+    for event_type, is_removed in received:
+        if is_removed:
+            assert held.pop() == event_type
+        else:
+            held.append(event_type)
+    assert held == ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
+    assert position == newest(database)
+
+
+def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain):
+    """Though its events and its removal are both in memory, as is the removal of the first one."""
+    chain.append()
+    start, shared = newest(database), SharedReads(database)
+    positions = [start]
+    for moves in range(3):
+        chain.unwind(start.number)
+        chain.append([Move(ANNA, BERT)] * moves)
+        added = [("heads", False)] + [("transactions", False)] * moves
+        for held, position in enumerate(positions):
+            removed = [("transactions", True)] * (held - 1) + [("heads", True)] * (held > 0)
+            assert read_all(database, shared, position) == (removed + added, newest(database))
+        positions.append(newest(database))
+
+
+def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(database, chain):
+    """Though this one has read nothing since, and the block's events are in memory."""
+    chain.append()
+    start, shared = newest(database), SharedReads(database)
+    chain.append([Move(ANNA, BERT)])
+    removed = shared.read_next(start, TYPES, 0).position
+    chain.unwind(start.number)
+    chain.append()
+    assert shared.read_next(removed, TYPES, 0).position[:2] == start[:2]
+    events = shared.read_next(start, TYPES, 0)
+    assert ([event.type for event in events.events], events.position) == (
+        ["heads"],
+        newest(database),
+    )
+
+
+def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):
+    """As of a replica that lags behind the one before: the stream waits for it."""
+    chain.append()
+    shared, position = SharedReads(database), newest(database)
+    version = shared.read_next(position, TYPES, 0).version
+    chain.unwind(-1)
+    chain.append()
+    events = shared.read_next(position, TYPES, version)
+    assert [event.type for event in events.events] == ["heads"]
+    assert events.version > version
+    events = shared.read_next(position, TYPES, events.version + 1)
+    assert (events.events, events.position, events.is_ahead) == ([], position, True)
+
+
+def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeypatch):
+    """From any position in it, the last event first, as if it were read whole."""
+    chain.append()
+    chain.append([Move(ANNA, BERT)] * 20)
+    orphaned = newest(database)
+    chain.unwind(chain.number - 1)
+
+    def removed(read, position):
+        events, received = read(position), []
+        while not events.is_newest:
+            received += [(event.position, event.type) for event in events.events]
+            assert len(events.events) <= block_events.MAX_EVENTS
+            events = read(events.position)
+        return received
+
+    def read_alone(position):
+        return read_next(database, position)
+
+    whole = removed(read_alone, orphaned)
+    assert [kind for _, kind in whole] == ["transactions"] * 20 + ["heads"]
+    monkeypatch.setattr(block_events, "MAX_EVENTS", 6)
+    assert removed(read_alone, orphaned) == whole
+    assert removed(read_alone, orphaned._replace(event_count=8)) == whole[-8:]
+    assert removed(read_alone, orphaned._replace(event_count=0)) == []
+    shared, before = SharedReads(database), database.reads
+    for _ in range(5):
+        assert removed(lambda p: shared.read_next(p, TYPES, 0), orphaned) == whole
+    assert database.reads - before == 4 + 1 + 5  # its pieces and its events once
+    events = read_next(database, orphaned, frozenset())
+    assert (events.events, events.position.number) == ([], orphaned.number - 1)
+
+
+def test_addresses_take_turns_whatever_number_of_streams_they_have():
+    turns = FairQueue[str]()
+    for number in range(4):
+        turns.add("a", f"a{number}")
+    turns.add("b", "b0")
+    assert [turns.next() for _ in range(2)] == ["a0", "b0"]
+    turns.add("b", "b1")
+    turns.add("c", "c0")
+    assert [turns.next() for _ in range(5)] == ["a1", "b1", "c0", "a2", "a3"]
+
+
+def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain, monkeypatch):
+    chain.append()
+    start = newest(database)
+    for _ in range(3):
+        chain.append([Move(ANNA, BERT)] * 5)
+    shared = SharedReads(database)
+
+    def reads():
+        before = database.reads
+        shared.read_next(start, TYPES, 0)
+        return database.reads - before
+
+    assert [reads(), reads()] == [1, 0]
+    monkeypatch.setattr(block_events, "MAX_AGE_S", 0.0)
+    assert reads() == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(block_events, "CACHE_BYTES", 1000)
+    shared = SharedReads(database)
+    assert [reads(), reads()] == [1, 1]
+
+
+class Client:
+    """Takes what it is sent when it is told to."""
+
+    def __init__(self):
+        self.sent: list[bytes] = []
+        self.has_ended = False
+        self._then: list[Callable[[], object]] = []
+        self._lock = threading.Lock()
+
+    def send(self, data, then=None):
+        with self._lock:
+            self.sent.append(data)
+            if then is not None:
+                self._then.append(then)
+
+    def end(self):
+        self.has_ended = True
+
+    def take(self):
+        with self._lock:
+            waiting, self._then = self._then, []
+        for then in waiting:
+            then()
+
+    @property
+    def events(self):
+        texts = b"".join(self.sent).split(b"\n\n")
+        return [text for text in texts if b"event: " in text]
+
+
+@pytest.fixture
+def open_streams(database: CountingDatabase) -> Streams:
+    return Streams(database, None)
+
+
+def attached(opened, position=None):
+    client = Client()
+    opened.open("somebody", StreamFilter(TYPES), position).attach(client)
+    return client
+
+
+def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
+    open_streams, database, chain, monkeypatch
+):
+    """Behind, and live where one block has more; nothing is lost or repeated."""
+    monkeypatch.setattr(broadcaster, "MOST_SENT_BYTES", 3000)
+    chain.append()
+    start = newest(database)
+    for _ in range(3):
+        chain.append([Move(ANNA, BERT)] * 20)
+    client, live = attached(open_streams, start), attached(open_streams)
+    wait_until(lambda: len(client.events) > 0)
+    time.sleep(0.5)
+    held = [len(client.events)]
+    assert sum(map(len, client.sent)) < 5000
+
+    def has(events):
+        client.take()
+        live.take()
+        return len(client.events) >= events
+
+    wait_until(lambda: has(63))
+    wait_until(lambda: len(open_streams._live_streams()) == 2)
+    chain.append([Move(BERT, ANNA)] * 20)
+    wait_until(lambda: len(live.events) > 0)
+    time.sleep(0.5)
+    assert 0 < len(live.events) < 21
+    wait_until(lambda: has(84) and len(live.events) >= 21)
+    assert held < [63]
+    for events in (client.events, live.events):
+        identifiers = [text.split(b"\n")[0] for text in events]
+        assert len(identifiers) == len(set(identifiers))
+    assert (len(client.events), len(live.events)) == (84, 21)
+    assert all(len(data) < 5000 for data in (*client.sent, *live.sent))
+    chain.append()
+    wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
+
+
+def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, database, chain):
+    chain.append()
+    client = attached(open_streams)
+    wait_until(lambda: len(open_streams._live_streams()) == 1)
+    chain.append()
+    wait_until(lambda: len(client.events) == 1)
+    database.lag = 10**15
+    chain.append()
+    before = database.reads
+    wait_until(lambda: database.reads > before + 2)
+    assert len(client.events) == 1
+    database.lag = 0
+    wait_until(lambda: len(client.events) == 2)
+
+
+def test_nothing_is_lost_where_the_database_fails_between_blocks(
+    open_streams, database, chain, monkeypatch
+):
+    chain.append()
+    start = newest(database)
+    for _ in range(6):
+        chain.append([Move(ANNA, BERT)])
+    next_events, calls = block_events.read_next, iter(range(1000))
+
+    def failing(*arguments):
+        if next(calls) % 3 == 2:
+            raise broadcaster.Unavailable("The database is away.")
+        return next_events(*arguments)
+
+    client = Client()
+    stream = open_streams.open("somebody", StreamFilter(TYPES), start)
+    monkeypatch.setattr(block_events, "read_next", failing)
+    stream.attach(client)
+
+    def has_all():
+        client.take()
+        return len(client.events) >= 12
+
+    wait_until(has_all)
+    identifiers = [text.split(b"\n")[0] for text in client.events]
+    assert len(identifiers) == len(set(identifiers)) == 12

@@ -1,0 +1,238 @@
+"""Streams over real connections: what they send, and how they go on."""
+
+import socket
+from contextlib import ExitStack
+
+import pytest
+import requests
+
+from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
+from tests.support.browser import chromium
+from tests.support.database import execute
+from tests.support.event_source import EventSource
+from tests.support.lists import ONLY_OF_ONE_BLOCK
+from tests.support.made_blocks import TOKEN, Move, address
+from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
+
+ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
+BLOCKS = 30
+ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
+
+
+def hex_of(value):
+    return f"0x{value.hex()}"
+
+
+def test_events_of_a_block_come_in_order_and_are_those_of_lists(server, chain):
+    with EventSource(server, types=ALL) as source:
+        chain.append([Move(ANNA, BERT, tokens=5), Move(BERT, ANNA)])
+        events = source.take(4)
+    assert [e.type for e in events] == ["heads", "transactions", "transactions", "token_transfers"]
+    number = chain.number
+    head = requests.get(f"{server}/api/v1/blocks/{number}", timeout=5).json()
+    assert head == {**head, **events[0].data}
+    assert head.keys() - events[0].data.keys() <= ONLY_OF_ONE_BLOCK
+    for event in events[1:]:
+        body = {"entity": event.type, "filter": {"blockFrom": number}}
+        listed = requests.post(f"{server}/api/v1/query", json=body, timeout=5).json()["data"]
+        assert event.data in listed
+    assert [e.id for e in events] == [f"{number}-{head['hash']}-{count}" for count in range(1, 5)]
+
+
+def test_a_fork_takes_events_back_newest_first(server, chain):
+    with EventSource(server, types=ALL) as source:
+        for _ in range(2):
+            chain.append([Move(ANNA, BERT)])
+        before = source.take(4)
+        chain.unwind(chain.number - 2)
+        chain.append([Move(BERT, ANNA)])
+        after = source.take(6)
+    assert [(e.type, e.data) for e in after[:4]] == [
+        (e.type, {**e.data, "removed": True}) for e in reversed(before)
+    ]
+    assert [e.type for e in after[4:]] == ["heads", "transactions"]
+    assert after[5].data["fromAddress"] == hex_of(BERT)
+
+
+def test_filters_by_address_token_and_type(server, chain):
+    asked = {"types": "transactions,token_transfers", "address": f"{hex_of(CARL)},{hex_of(ANNA)}"}
+    with (
+        EventSource(server, **asked) as parties,
+        EventSource(server, types="token_transfers", token=hex_of(TOKEN)) as token,
+        EventSource(server) as heads,
+    ):
+        chain.append([Move(BERT, BERT), Move(BERT, CARL, tokens=1), Move(BERT, BERT, tokens=2)])
+        chain.append([Move(ANNA, ANNA)])
+        assert [e.data["transactionIndex"] for e in parties.take(1)] == [1]
+        assert [(e.type, e.data["value"]) for e in token.take(2)] == [
+            ("token_transfers", "1"), ("token_transfers", "2"),
+        ]  # fmt: skip
+        assert [e.data["number"] for e in heads.take(2)] == [chain.number - 1, chain.number]
+        [transfer, transaction] = parties.take(2)
+        assert transfer.data["toAddress"] == hex_of(CARL)
+        assert transaction.data["fromAddress"] == transaction.data["toAddress"] == hex_of(ANNA)
+
+
+def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(streaming):
+    chain = streaming.chain
+    execute(
+        streaming.database_url,
+        "CREATE FUNCTION keep_no_events() RETURNS trigger LANGUAGE plpgsql"
+        " AS 'BEGIN NEW.events := NULL; RETURN NEW; END';"
+        " CREATE TRIGGER keep_no_events BEFORE INSERT ON orphaned_blocks"
+        " FOR EACH ROW EXECUTE FUNCTION keep_no_events()",
+    )
+    try:
+        with EventSource(streaming.server, types="transactions", address=hex_of(ANNA)) as before:
+            chain.append([Move(ANNA, BERT)])
+            before.take(1)
+            chain.unwind(chain.number - 1)
+            assert [event.data["code"] for event in before.events()] == ["position_lost"]
+    finally:
+        execute(streaming.database_url, "DROP FUNCTION keep_no_events CASCADE")
+    with EventSource(streaming.server, types="transactions") as after:
+        chain.append([Move(ANNA, BERT)])
+        assert after.take(1)[0].data["blockNumber"] == chain.number
+
+
+def test_what_was_missed_comes_when_it_connects_again(server, chain):
+    """By the header of browsers, or by the parameter."""
+    chain.append([Move(ANNA, BERT)])
+    with EventSource(server, types=ALL) as source:
+        chain.append([Move(ANNA, BERT)])
+        [head, transaction] = source.take(2)
+    chain.unwind(chain.number - 1)
+    chain.append([Move(ANNA, CARL)])
+    by_header = EventSource(server, types=ALL)
+    by_header.last_id = head.id
+    for again in (by_header, EventSource(server, types=ALL, lastEventId=head.id)):
+        with again:
+            # It had the head of the orphaned block alone.
+            events = again.take(3)
+        assert [e.type for e in events] == ["heads", "heads", "transactions"]
+        assert events[0].data == {**head.data, "removed": True}
+        assert events[2].data["toAddress"] == hex_of(CARL) != transaction.data["toAddress"]
+
+
+@pytest.mark.long
+def test_where_a_replica_is_read_blocks_come_without_notifications(streaming):
+    separator = "&" if "?" in streaming.database_url else "?"
+    replica = f"{streaming.database_url}{separator}application_name=replica"
+    with (
+        gunicorn(streaming.database_url, READ_DATABASE_URL=replica, **WITHOUT_LIMITS) as server,
+        EventSource(server) as source,
+    ):
+        for _ in range(3):
+            streaming.chain.append()
+        assert [e.data["number"] for e in source.take(3)][-1] == streaming.chain.number
+
+
+def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
+    port, chain = free_port(), streaming.chain
+    with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
+        with EventSource(wait_for(port, process), types=ALL) as source:
+            chain.append([Move(ANNA, BERT)])
+            first = source.take(2)
+            process.terminate()
+            assert list(source.events()) == []  # the last chunk has come, else it raises
+        process.wait(20)
+    chain.append([Move(BERT, ANNA)])
+    with gunicorn(streaming.database_url, **WITHOUT_LIMITS) as server:
+        again = EventSource(server, types=ALL)
+        again.last_id = source.last_id
+        with again:
+            second = again.take(2)
+    newest = chain.number
+    assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == [
+        newest - 1,
+        newest - 1,
+        newest,
+        newest,
+    ]
+
+
+def test_a_slow_reader_is_disconnected_and_resumes(streaming):
+    chain = streaming.chain
+    host, port = streaming.server.removeprefix("http://").split(":")
+    with socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect((host, int(port)))
+        slow.settimeout(30)
+        slow.sendall(f"GET /api/v1/stream?types={ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        received = slow.recv(4096)
+        while b"\nid: " not in received:
+            received += slow.recv(4096)
+        number = chain.number
+        # 11 MB are more than the buffers of both sides and of the stream hold.
+        for _ in range(BLOCKS):
+            chain.append([Move(ANNA, BERT)] * 500)
+        while data := slow.recv(65536):
+            received += data
+            assert b"\n:\n" not in data, "a heartbeat: it is connected still"
+    last_id = received.split(b"\nid: ")[-2].split(b"\n")[0].decode()
+    with EventSource(streaming.server, types="heads", lastEventId=last_id) as source:
+        first = int(last_id.split("-")[0]) + 1
+        rest = source.take(number + BLOCKS + 1 - first)
+    assert [e.data["number"] for e in rest] == [*range(first, number + BLOCKS + 1)]
+
+
+def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_path):
+    """Each client address has its own limit of them, also behind a proxy."""
+    people = [address(f"person {number}") for number in range(24)]
+    with (
+        gunicorn(streaming.database_url, SCAN_TRUSTED_PROXIES="1", **WITHOUT_LIMITS) as instance,
+        nginx(tmp_path, [instance] * 3) as front,
+        ExitStack() as open_sources,
+    ):
+        sources = []
+        for number, person in enumerate(people):
+            source = EventSource(front, types="transactions", address=hex_of(person))
+            source.connect_from(f"127.0.7.{number // 8 + 1}")
+            open_sources.callback(source.close)
+            sources.append(source)
+        for _ in range(2):
+            streaming.chain.append([Move(p, people[n - 1]) for n, p in enumerate(people)])
+        for number, source in enumerate(sources):
+            events = source.take(4)
+            assert [event.data["blockNumber"] for event in events] == sorted(
+                [streaming.chain.number - 1, streaming.chain.number] * 2
+            )
+            person = hex_of(people[number])
+            assert all(
+                person in (event.data["fromAddress"], event.data["toAddress"]) for event in events
+            )
+        metrics = requests.get(f"{instance}/metrics", timeout=5).text
+        assert "scan_streams 24" in metrics
+        eleventh = [EventSource(front) for _ in range(3)]
+        for source in eleventh:
+            open_sources.callback(source.close)
+        assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == [
+            200,
+            200,
+            429,
+        ]
+
+
+@pytest.mark.long
+def test_a_browser_goes_on_by_itself(streaming):
+    """Its connection is cut by a restart of the server, and it sends the last id."""
+    port, chain = free_port(), streaming.chain
+    with chromium() as running, running.tab() as browser:
+        with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
+            browser.open(f"{wait_for(port, process)}/keys")
+            browser.evaluate(
+                "window.numbers = [], window.source = new EventSource('/api/v1/stream');"
+                "source.addEventListener('heads',"
+                " event => numbers.push(JSON.parse(event.data).number)); 0"
+            )
+            browser.wait("source.readyState === 1")
+            chain.append()
+            browser.wait("numbers.length === 1")
+        chain.append()
+        with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
+            wait_for(port, process)
+            browser.wait("numbers.length === 2")
+            chain.append()
+            browser.wait("numbers.length === 3")
+        expected = [chain.number - 2, chain.number - 1, chain.number]
+        assert browser.evaluate("numbers") == expected

@@ -1,0 +1,75 @@
+"""A cause deeper inside than lines are read, and more failed calls than lines are read of."""
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.transaction_details.explanations.failure_locations import MAX_LOCATIONS
+from scan.extensions.transaction_details.gas_use.gas_use import MAX_DEPTH
+from scan.extensions.transaction_details.tests.explanations.test_failure_locations import VERSION
+from tests.support.explorer import Explorer, compiled, standard_input
+
+PATH = "src/Deep.sol"
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract Deep {
+    function down(uint256 depth) external {
+        if (depth == 0) {
+            require(depth == 5, "bottom");
+        } else {
+            this.down(depth - 1);
+        }
+    }
+    function many(uint256 count) external {
+        for (uint256 i; i < count; i++) {
+            try this.down(0) {} catch {}
+        }
+        require(count == 0, "many");
+    }
+}
+"""
+BOTTOM, CALL, MANY = 6, 8, 15
+
+
+@pytest.fixture(scope="module")
+def deep(explorer: Explorer) -> str:
+    standard = standard_input({PATH: SOURCE}, evmVersion="cancun")
+    address = explorer.deploy(compiled(VERSION, standard, PATH, "Deep").creation)
+    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Deep")
+    assert answer.status_code == 200, answer.json
+    return address
+
+
+def call_of(name, argument):
+    return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
+
+
+def test_the_line_is_that_of_the_innermost_call(explorer, deep):
+    sent = explorer.send(deep, call_of("down", MAX_LOCATIONS + 5), gas=1_000_000)
+    error = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
+    assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
+    assert error["location"]["line"] == BOTTOM
+    frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
+    assert lines == [None] * 6 + [CALL] * (MAX_LOCATIONS - 1) + [BOTTOM]
+
+
+def test_the_line_of_a_simulated_call_is_that_of_the_innermost(explorer, deep):
+    body = {"calls": [{"to": deep, "data": call_of("down", MAX_LOCATIONS + 5)}]}
+    [outcome] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]
+    assert outcome["error"]["location"]["line"] == BOTTOM
+
+
+def test_failed_calls_inside_do_not_take_the_place_of_the_cause(explorer, deep):
+    sent = explorer.send(deep, call_of("many", MAX_LOCATIONS + 5), gas=1_000_000)
+    frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
+    assert lines == [MANY] + [BOTTOM] * (MAX_LOCATIONS - 1) + [None] * 6
+
+
+def test_the_picture_of_the_gas_says_that_it_has_not_all_calls(explorer, deep):
+    sent = explorer.send(deep, call_of("down", MAX_DEPTH + 5), gas=1_000_000)
+    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
+    assert f"{MAX_DEPTH + 6} calls in total; the picture has {MAX_DEPTH} of them" in page
+    sent = explorer.send(deep, call_of("down", 3), gas=1_000_000)
+    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
+    assert "4 calls in total. The outermost" in page

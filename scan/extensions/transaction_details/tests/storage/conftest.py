@@ -1,0 +1,72 @@
+"""A contract with variables of all kinds, verified."""
+
+from typing import NamedTuple
+
+import pytest
+from eth_abi.abi import encode
+from eth_utils import keccak
+
+from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH, VERSION
+from tests.support.explorer import Explorer, compiled, standard_input
+
+OPTIMIZED = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
+
+
+def calldata(signature, *values):
+    types = signature[signature.index("(") + 1 : -1]
+    encoded = encode(types.split(",") if types else [], values)
+    return f"0x{keccak(text=signature)[:4].hex()}{encoded.hex()}"
+
+
+class Deployed(NamedTuple):
+    explorer: Explorer
+    address: str
+
+    @property
+    def sender(self):
+        return self.explorer.anvil.accounts[0]
+
+    def account(self, signature, *values, to=""):
+        """What a call changes in the contract, as the API has it."""
+        to = to or self.address
+        sent = self.explorer.send(to, calldata(signature, *values), gas=5_000_000)
+        answer = self.explorer.client.get(f"/api/v1/transactions/{sent}/state-changes")
+        assert answer.status_code == 200, answer.json
+        [account] = [a for a in answer.json["accounts"] if a["address"] == to]
+        return account
+
+    def changed(self, signature, *values):
+        """The changed variables, by name. No slot is without one."""
+        storage = self.account(signature, *values)["storage"]
+        assert all(slot["variables"] for slot in storage), storage
+        return {v["name"]: (v["before"], v["after"]) for s in storage for v in s["variables"]}
+
+    def storage(self, **query):
+        path = f"/api/v1/contracts/{self.address}/storage"
+        return self.explorer.client.get(path, query_string=query)
+
+    def values(self, **query):
+        answer = self.storage(**query)
+        assert answer.status_code == 200, answer.json
+        return {entry["name"]: entry["value"] for entry in answer.json["variables"]}
+
+    def read(self, function, *arguments):
+        """What the contract's own getter returns."""
+        answer = self.explorer.call(self.address, function, *arguments)
+        assert answer.status_code == 200, answer.json
+        return answer.json["result"]
+
+
+def deploy(explorer, sources, path, name, arguments="", *, version=VERSION, is_verified=True):
+    standard = standard_input(sources, **(OPTIMIZED if version == VERSION else {}))
+    creation = compiled(version, standard, path, name).creation
+    address = explorer.deploy(creation, arguments)
+    if is_verified:
+        answer = explorer.verify(address, standard, version, contractName=f"{path}:{name}")
+        assert answer.status_code == 200, answer.json
+    return Deployed(explorer, address)
+
+
+@pytest.fixture(scope="module")
+def kept(explorer: Explorer) -> Deployed:
+    return deploy(explorer, {PATH: KEPT}, PATH, "Kept")

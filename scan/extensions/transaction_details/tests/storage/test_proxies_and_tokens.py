@@ -1,0 +1,265 @@
+"""OpenZeppelin's token and proxy, whose slots are named by the implementation's layout; two
+implementations that collide, and one that does not. A contract of Vyper."""
+
+import json
+
+import pytest
+
+from scan.extensions.transaction_details.tests.storage.conftest import (
+    OPTIMIZED,
+    Deployed,
+    deploy,
+)
+from scan.extensions.transaction_details.tests.storage.contracts import VERSION
+from tests.support.explorer import Explorer, compiled, from_node_modules, standard_input
+
+OPENZEPPELIN = "@openzeppelin/contracts"
+WHO = "0x" + 18 * "5e" + "0abc"
+UPGRADEABLE = f"""// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+import "{OPENZEPPELIN}/proxy/utils/UUPSUpgradeable.sol";
+
+contract First is UUPSUpgradeable {{
+    struct Limits {{ uint64 most; uint64 least; }}
+    address public owner;
+    uint64 public count;
+    Limits public limits;
+    uint256[4] private __gap;
+    mapping(address => uint256) public credits;
+    function add(address who, uint64 n) external {{
+        owner = who;
+        count += n;
+        credits[who] += n;
+        limits.most = n;
+    }}
+    function _authorizeUpgrade(address) internal override {{}}
+}}
+contract Colliding is UUPSUpgradeable {{
+    struct Limits {{ uint64 most; uint32 least; }}
+    uint64 public count;
+    address public admin;
+    Limits public limits;
+    uint256[4] private __gap;
+    mapping(address => uint256) public credits;
+    function _authorizeUpgrade(address) internal override {{}}
+}}
+contract Fitting is UUPSUpgradeable {{
+    struct Limits {{ uint64 most; uint64 least; }}
+    address public owner;
+    uint64 public count;
+    Limits public limits;
+    uint256 public more;
+    uint256[3] private __gap;
+    mapping(address => uint256) public credits;
+    function _authorizeUpgrade(address) internal override {{}}
+}}
+"""
+COIN = f"""// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+import "{OPENZEPPELIN}/token/ERC20/ERC20.sol";
+contract Coin is ERC20 {{ constructor() ERC20("Coin", "COIN") {{ _mint(msg.sender, 1000); }} }}
+"""
+PROXY = f"""// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+import "{OPENZEPPELIN}/proxy/ERC1967/ERC1967Proxy.sol";
+contract Own is ERC1967Proxy {{
+    constructor(address to) ERC1967Proxy(to, "") {{}}
+    function _unsafeAllowUninitialized() internal pure override returns (bool) {{ return true; }}
+}}
+"""
+
+
+def with_imports(path, source, name):
+    metadata = compiled(VERSION, standard_input({path: source}, **OPTIMIZED), path, name).metadata
+    imported = [other for other in json.loads(metadata)["sources"] if other != path]
+    return {path: source, **from_node_modules(*imported)}
+
+
+def of_openzeppelin(explorer, path, source, name, arguments="", **more):
+    return deploy(explorer, with_imports(path, source, name), path, name, arguments, **more)
+
+
+def test_a_token_of_openzeppelin(explorer):
+    coin = of_openzeppelin(explorer, "Coin.sol", COIN, "Coin")
+    sender = coin.sender.lower()
+    assert coin.changed("transfer(address,uint256)", WHO, 10) == {
+        f"_balances[{sender}]": ("1000", "990"),
+        f"_balances[{WHO}]": ("0", "10"),
+    }
+    assert coin.changed("approve(address,uint256)", WHO, 5) == {
+        f"_allowances[{sender}][{WHO}]": ("0", "5")
+    }
+    values = coin.values()
+    assert (values["_name"], values["_symbol"]) == (coin.read("name"), coin.read("symbol"))
+    assert values["_totalSupply"] == coin.read("totalSupply") == "1000"
+    assert coin.values(variable=f"_balances[{WHO}]") == {
+        f"_balances[{WHO}]": coin.read("balanceOf", WHO)
+    }
+
+
+@pytest.fixture(scope="module")
+def implementations(explorer: Explorer) -> dict[str, str]:
+    names = ("First", "Colliding", "Fitting")
+    path = "Upgradeable.sol"
+    return {n: of_openzeppelin(explorer, path, UPGRADEABLE, n).address for n in names}
+
+
+@pytest.fixture
+def proxy(explorer: Explorer, implementations: dict[str, str]) -> Deployed:
+    """A test's own, which it may upgrade."""
+    argument = f"{int(implementations['First'], 16):064x}"
+    return of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)
+
+
+def test_a_proxy_by_its_implementations_layout(proxy, implementations):
+    account = proxy.account("add(address,uint64)", WHO, 3)
+    assert account["layouts"] == [implementations["First"]]
+    names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
+    assert names == {"owner": WHO, "count": "3", f"credits[{WHO}]": "3", "limits.most": "3"}
+    values = proxy.values()
+    assert values["owner"] == WHO
+    assert values["eip1967.proxy.implementation"] == implementations["First"]
+    assert proxy.storage().json["collisions"] == []
+
+
+def test_collisions_of_two_implementations(proxy, implementations):
+    """Before an upgrade, in the transaction that makes it, and none of one that fits."""
+    fitting = proxy.storage(compare=implementations["Fitting"]).json["collisions"]
+    assert fitting == []
+    planned = proxy.storage(compare=implementations["Colliding"]).json["collisions"]
+    account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Colliding"], b"")
+    [slot] = account["storage"]
+    assert [(v["name"], v["before"], v["after"]) for v in slot["variables"]] == [
+        (
+            "eip1967.proxy.implementation",
+            implementations["First"],
+            implementations["Colliding"],
+        )
+    ]
+    assert account["collisions"] == planned
+    pairs = [tuple(v["name"] for v in c["variables"]) for c in planned]
+    assert pairs == [
+        ("owner", "count"),
+        ("owner", "admin"),
+        ("count", "admin"),
+        ("limits", "limits"),
+    ]
+    assert {c["kind"] for c in planned} == {"type"}
+    assert {c["slot"] for c in planned} == {f"0x{n:064x}" for n in (0, 1)}
+
+
+def test_variables_of_a_proxy_itself(explorer, implementations):
+    source = PROXY.replace("constructor", "address private guardian = msg.sender; constructor")
+    argument = f"{int(implementations['First'], 16):064x}"
+    own = of_openzeppelin(explorer, "Own.sol", source, "Own", argument)
+    storage = own.storage().json
+    assert [known["contractName"] for known in storage["layouts"]] == ["First", "Own"]
+    assert own.values()["guardian"] == own.values()["owner"] == own.sender.lower()
+    [collision] = storage["collisions"]
+    assert [v["name"] for v in collision["variables"]] == ["owner", "guardian"]
+    assert [v["contract"] for v in collision["variables"]] == [
+        implementations["First"],
+        own.address,
+    ]
+
+
+OLD = """pragma solidity >=0.4.0 <0.9.0;
+contract Old {
+    uint64 small;
+    address owner;
+    mapping(address => mapping(uint => int64)) amounts;
+    string text;
+    function set(address who, uint n) public {
+        small = 5;
+        owner = who;
+        amounts[who][n] = -3;
+        text = "short";
+    }
+}
+"""
+OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
+
+
+@pytest.mark.parametrize("version", ["0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4"])
+def test_releases_of_solidity(explorer, version):
+    old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version=version)
+    account = old.account("set(address,uint256)", WHO, 8)
+    names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
+    if version == "0.4.26":
+        assert (names, account["layouts"]) == ({}, [])
+        assert old.storage().status_code == 404
+    else:
+        assert names == OF_OLD
+        assert old.values()["owner"] == WHO
+
+
+VYPER = """# Balances with a name.
+struct Point:
+    x: uint256
+    y: int128
+
+total: public(uint256)
+balances: public(HashMap[address, uint256])
+allowances: public(HashMap[address, HashMap[address, uint256]])
+named: public(HashMap[String[32], uint256])
+text: public(String[100])
+few: public(uint256[3])
+many: public(DynArray[uint256, 10])
+mark: public(bytes4)
+negative: public(int128)
+is_open: public(bool)
+point: public(Point)
+
+@external
+def fill(who: address, n: uint256, name: String[32]):
+    self.total = n
+    self.balances[who] = n
+    self.allowances[msg.sender][who] = n + 1
+    self.named[name] = n
+    self.text = concat(name, " and more than a single slot has room for")
+    self.few[2] = n
+    self.many = [n, n + 1]
+    self.mark = 0x01020304
+    self.negative = -5
+    self.is_open = True
+    self.point = Point(x=n, y=-1)
+"""
+
+
+def test_a_contract_of_vyper(explorer, vyper):
+    address = explorer.deploy(vyper.creation_of("0.4.3", VYPER))
+    answer = explorer.verify(
+        address, VYPER, "0.4.3", language="vyper", contractName="Named.vy:Named"
+    )
+    assert answer.status_code == 200, answer.json
+    named = Deployed(explorer, address)
+    changed = named.changed("fill(address,uint256,string)", WHO, 9, "name")
+    after = {name: value for name, (_, value) in changed.items()}
+    sender = named.sender.lower()
+    assert {name: after[name] for name in after if not name.startswith("text[")} == {
+        "total": "9",
+        f"balances[{WHO}]": "9",
+        f"allowances[{sender}][{WHO}]": "10",
+        'named["name"]': "9",
+        "text.length": "45",
+        "few[2]": "9",
+        "many.length": "2",
+        "many[0]": "9",
+        "many[1]": "10",
+        "mark": "0x01020304",
+        "negative": "-5",
+        "is_open": True,
+        "point (word 0)": f"0x{9:064x}",
+        "point (word 1)": "0x" + "f" * 64,
+    }
+    values = named.values()
+    for name in ("total", "text", "mark", "negative", "is_open"):
+        assert values[name] == named.read(name), name
+    assert values["few[2]"] == named.read("few", 2)
+    assert values["many[1]"] == named.read("many", 1)
+    for path, value in (
+        (f"balances[{WHO}]", named.read("balances", WHO)),
+        (f"allowances[{sender}][{WHO}]", named.read("allowances", sender, WHO)),
+        ("named[name]", named.read("named", "name")),
+    ):
+        assert named.values(variable=path) == {path: value}

@@ -1,0 +1,270 @@
+"""User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.indexer import prefetch
+from scan.indexer.writer import Writer
+from scan.settings import Settings
+from tests.audit.test_derived_truth import require_same, stored
+from scan.extensions.blockscout.tests.published import faults
+from tests.support import auditing, derived_lists
+from tests.support.anvil import Anvil, Contract
+from tests.support.database import SHORT_CHECKPOINTS, Postgres, use_short_checkpoints
+from tests.support.entry_points import (
+    ADDRESSES,
+    BUNDLE_GAS,
+    CALL_GAS,
+    VERIFICATION_GAS,
+    EntryPoint,
+    read_operations,
+)
+from tests.support.indexing import Indexing
+from tests.support.lists import Listed, by_links
+from tests.support.solidity import artifact
+
+
+class Chain(NamedTuple):
+    node: Anvil
+    settings: Settings
+    points: dict[str, EntryPoint]
+    errand: str
+    sponsor: str
+    client: FlaskClient
+    operations: list[dict[str, Any]]  # as the node has them
+
+
+def play(node):
+    """By each entry point: two operations, of which one fails; a batch; two bundles of a contract;
+    and an event of a contract that is none."""
+    sender = node.accounts[0]
+    errand, sponsor = node.deploy(sender, "Errand"), node.deploy(sender, "Sponsor")
+    inner, forger = node.deploy(sender, "InnerBundler"), node.deploy(sender, "Forger")
+    points = {version: EntryPoint(node, version) for version in ADDRESSES}
+    for point in points.values():
+        point.deposit(sponsor.address, 10**18)
+        paying, poor = point.account(5), point.account(6, deposit_wei=0)
+        run, fail = errand.data("run", 7), errand.data("fail")
+        point.send(
+            point.operation(paying, point.execute(errand.address, run), 0),
+            point.operation(
+                poor, point.execute(errand.address, fail), 0, paymaster=sponsor.address
+            ),
+        )
+        node.mine()
+        batch = point.execute_batch([(errand.address, 0, run), (errand.address, 0, run)])
+        point.send(point.operation(paying, batch, 1), bundler=2)
+        bundles = [
+            point.bundle(
+                point.operation(account, point.execute(errand.address, run), nonce, **paid)
+            )
+            for account, nonce, paid in ((paying, 2, {}), (poor, 1, {"paymaster": sponsor.address}))
+        ]
+        # What no account signed is refused, whatever its bundler has the entry point read first.
+        forged = list(
+            point.operation(paying, point.execute(errand.address, errand.data("fail")), 2)
+        )
+        forged[-1] = bytes(64) + b"\x1b"
+        refused = point.bundle(forged)
+        call = [bytes.fromhex(bundle[2:]) for bundle in (refused, *bundles)]
+        node.transact(
+            node.accounts[3], inner, "forward", point.contract.address, call, gas=BUNDLE_GAS
+        )
+        node.transact(node.accounts[4], forger, "forge", b"\1" * 32, paying.address)
+        node.mine()
+    return {"points": points, "errand": errand.address, "sponsor": sponsor.address}
+
+
+@pytest.fixture(scope="module")
+def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
+    with Anvil() as node, postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
+        played = play(node)
+        patch.setattr(prefetch, "BATCH_BLOCKS", 5)
+        patch.setattr(Writer, "can_take", lambda *_: False)
+        use_short_checkpoints(url)
+        settings = Indexing(url, node.url).run_until(node.head()).settings
+        client = create_app(settings).test_client()
+        yield Chain(node, settings, **played, client=client, operations=read_operations(node))
+
+
+def require_rows(settings, operations):
+    """The lists' counts and checkpoints, and what the audit finds."""
+    entries = derived_lists.entries_of_user_operations(operations)
+    counts = stored(
+        settings, "list_counts WHERE list LIKE 'user_operations%'", ("list", "key"), ["count"]
+    )
+    require_same(counts, derived_lists.list_counts(entries))
+    checkpoints = stored(
+        settings,
+        "list_checkpoints WHERE list LIKE 'user_operations%'",
+        ("list", "key", "place"),
+        ["ordinal", "block_number"],
+    )
+    require_same(checkpoints, derived_lists.checkpoints_of(entries, SHORT_CHECKPOINTS))
+    assert auditing.run(settings, node=True) == 0
+
+
+def test_operations_are_counted_as_the_node_has_them(chain):
+    operations = chain.operations
+    assert len(operations) == 5 * len(ADDRESSES)
+    assert [o["success"] for o in operations] == [True, False, True, True, True] * len(ADDRESSES)
+    assert {o["paymaster"] for o in operations} == {None, chain.sponsor}
+    assert sum(o["factory"] is not None for o in operations) == 2 * len(ADDRESSES)
+    require_rows(chain.settings, operations)
+
+
+def read(chain, path):
+    answer = chain.client.get(f"/api/v1{path}")
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+def rows_of(chain, path, limit=4):
+    """A list by its cursors, whose total, where it has one, is that of its rows."""
+    return by_links(chain.client, Listed(path, "userOperations", is_counted=False), limit)
+
+
+def test_lists_have_every_operation(chain):
+    """By each filter tests/extensions/test_every_list.py reads them."""
+    assert rows_of(chain, "/user-operations") == chain.operations[::-1]
+    assert rows_of(chain, "/user-operations?orderBy=asc") == chain.operations
+    file = chain.client.get("/api/v1/user-operations?format=csv").text.splitlines()
+    assert len(file) == 1 + len(chain.operations)
+
+
+def test_blockscouts_form_has_the_same_operations(chain):
+    path = "/api/v2/proxy/account-abstraction/operations"
+    newest_first = [operation["hash"] for operation in chain.operations[::-1]]
+    listed = chain.client.get(path).json
+    assert listed is not None and not faults(path, listed)
+    assert [item["hash"] for item in listed["items"]] == newest_first
+    for operation in chain.operations:
+        of_one = {"sender": operation["sender"], "transaction_hash": operation["transactionHash"]}
+        for name, value in of_one.items():
+            items = (chain.client.get(path, query_string={name: value}).json or {})["items"]
+            assert operation["hash"] in {item["hash"] for item in items}
+        shown = chain.client.get(f"{path}/{operation['hash']}").json
+        assert shown is not None and not faults(f"{path}/{{}}", shown)
+        is_packed = shown["entry_point_version"] != "v0.6"
+        assert ("gas_fees" in shown["raw"]) is is_packed
+        if is_packed:
+            limits = int(shown["raw"]["account_gas_limits"], 16)
+            assert divmod(limits, 2**128) == (VERIFICATION_GAS, CALL_GAS)
+    block = chain.operations[-1]["blockNumber"]
+    of_block = [o["hash"] for o in chain.operations[::-1] if o["blockNumber"] == block]
+    items = (chain.client.get(path, query_string={"block_number": block}).json or {})["items"]
+    assert [item["hash"] for item in items] == of_block
+    two = (chain.client.get(path, query_string={"items_count": 2}).json or {})["items"]
+    assert [item["hash"] for item in two] == newest_first[:2]
+
+
+def test_blockscouts_form_has_who_took_part(chain):
+    path = "/api/v2/proxy/account-abstraction"
+    for sender in {operation["sender"] for operation in chain.operations}:
+        own = [o for o in chain.operations if o["sender"] == sender]
+        account = chain.client.get(f"{path}/accounts/{sender}").json or {}
+        assert not faults(f"{path}/accounts/{{}}", account)
+        created = own[0]["hash"] if own[0]["factory"] else None
+        assert (account["creation_op_hash"], account["total_ops"]) == (created, len(own))
+        assert chain.client.get(f"{path}/paymasters/{sender}").status_code == 404
+    paymaster = chain.client.get(f"{path}/paymasters/{chain.sponsor}").json or {}
+    assert not faults(f"{path}/paymasters/{{}}", paymaster)
+    assert paymaster["total_ops"] == sum(o["paymaster"] is not None for o in chain.operations)
+
+
+def test_blockscouts_search_has_operations_by_hash(chain):
+    def read_json(path, query):
+        return chain.client.get(f"/api/v2{path}", query_string={"q": query}).json
+
+    hash_ = chain.operations[0]["hash"]
+    listed, quick = (
+        read_json("/search", hash_),
+        read_json("/search/quick", f"0x{hash_[2:].upper()}"),
+    )
+    assert not faults("/api/v2/search", listed) and listed["items"] == quick
+    assert [item["user_operation_hash"] for item in quick] == [hash_]
+    redirect = {"redirect": True, "type": "user_operation", "parameter": hash_}
+    assert read_json("/search/check-redirect", hash_) == redirect
+    assert read_json("/search/quick", "0x" + "9d" * 32) == []
+    assert read_json("/search/check-redirect", "0x" + "9d" * 32)["redirect"] is False
+
+
+def test_an_operation_has_its_calls_and_its_reason(chain):
+    """Also where a contract sent the bundle: from the trace of its transaction."""
+    for place, operation in enumerate(chain.operations):
+        detail = read(chain, f"/user-operations/{operation['hash']}")
+        assert {name: detail[name] for name in operation} == operation
+        version, kind = list(ADDRESSES)[place // 5], place % 5
+        assert detail["entryPointVersion"] == version
+        assert (detail["unavailable"], detail["others"]) == (None, [])
+        called = {(c["toAddress"], c["value"], c["input"][:10]) for c in detail["calls"]}
+        errand = Contract(chain.errand, artifact("Errand"))
+        function = errand.data("fail") if kind == 1 else errand.data("run", 7)
+        assert called == {(chain.errand.lower(), "0", function[:10])}
+        assert detail["callCount"] == len(detail["calls"]) == (2 if kind == 2 else 1)
+        assert (detail["error"] or {}).get("reason") == (
+            "The call reverted: not today" if kind == 1 else None
+        )
+        fields = detail["operation"]
+        assert (fields["initCode"] != "0x") == (operation["factory"] is not None)
+        assert (fields["paymasterAndData"] != "0x") == (operation["paymaster"] is not None)
+        assert int(fields["callGasLimit"]) == CALL_GAS
+        assert int(fields["verificationGasLimit"]) == VERIFICATION_GAS
+        assert len(fields["signature"]) == 2 + 2 * 65
+
+
+def test_a_transaction_has_its_operations(chain):
+    hashes = {o["transactionHash"] for o in chain.operations}
+    for hash_ in hashes:
+        own = [o for o in chain.operations if o["transactionHash"] == hash_]
+        record = read(chain, f"/transactions/{hash_}")
+        assert (record["userOperations"], record["userOperationCount"]) == (own, len(own))
+        assert rows_of(chain, f"/transactions/{hash_}/user-operations", 1) == own
+    others = {t["hash"] for t in read(chain, "/transactions?limit=100")["transactions"]} - hashes
+    for hash_ in others:
+        assert "userOperations" not in read(chain, f"/transactions/{hash_}")
+        assert read(chain, f"/transactions/{hash_}/user-operations")["total"] == 0
+    missing = "0x" + "ab" * 32
+    for path in (f"/user-operations/{missing}", f"/transactions/{missing}/user-operations"):
+        assert chain.client.get(f"/api/v1{path}").status_code == 404
+
+
+def test_pages_show_operations(chain):
+    def page(path):
+        answer = chain.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return re.sub(r"<[^>]*>", "", answer.text)
+
+    failed, batch = chain.operations[1], chain.operations[2]
+    text = page(f"/user-operation/{failed['hash']}")
+    for shown in ("failed", "The call reverted: not today", "Deployed by", "version 0.6", "1. 0x"):
+        assert shown in text, shown
+    assert "2. 0x" in page(f"/user-operation/{batch['hash']}")
+    count = len(chain.operations)
+    assert f"{count} user operations" in page("/user-operations")
+    listed = chain.client.get("/user-operations").text
+    assert '<label>Account <input name="sender"' in listed and "<th>Account</th>" in listed
+    sender = failed["sender"]
+    assert "2 user operations" in page(f"/user-operations?sender={sender}")
+    assert "2 of this account" in page(f"/address/{sender}")
+    assert "6 paid by it" in page(f"/address/{chain.sponsor}")
+    assert "User operations" in page(f"/tx/{failed['transactionHash']}")
+    assert chain.client.get(f"/user-operation/0x{'ab' * 32}").status_code == 404
+    assert chain.client.get("/user-operations?sender=0x1").status_code == 400
+
+
+def test_operations_without_traces_have_no_calls(chain):
+    """A bundle that a contract sent is in no transaction's own calldata."""
+    client = create_app(replace(chain.settings, traces="off")).test_client()
+    inner = client.get(f"/api/v1/user-operations/{chain.operations[3]['hash']}").json
+    assert (inner["operation"], inner["calls"], inner["callCount"]) == (None, None, None)
+    assert "SCAN_TRACES is off" in inner["unavailable"]
+    assert "Its calls are not shown" in client.get(f"/user-operation/{inner['hash']}").text
+    own = client.get(f"/api/v1/user-operations/{chain.operations[0]['hash']}").json
+    assert own["callCount"] == 1
