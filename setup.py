@@ -59,7 +59,7 @@ setup(
     url=os.environ.get("PROJECT_URL"),  # where a release is published
     license="MIT",
     python_requires=">=3.11",
-    packages=find_packages(include=["scan", "scan.*"]),
+    packages=find_packages(include=["scan", "scan.*"], exclude=["*.tests", "*.tests.*"]),
     package_data={
         "scan": [
             "**/*.html",

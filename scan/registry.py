@@ -220,5 +220,6 @@ def _modules(extension: str, name: str) -> Sequence[str]:
 
 
 def _paths(extension: str, name: str) -> Sequence[Path]:
-    own = FOLDER / extension
-    return [path for path in (own / name, *sorted(own.glob(f"*/{name}"))) if path.exists()]
+    folder = FOLDER / extension
+    paths = (folder / name, *sorted(folder.glob(f"*/{name}")))
+    return [path for path in paths if path.exists() and path.parent.name != "tests"]

@@ -45,7 +45,11 @@ from tests.support.truth import Truth, read_truth
 from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
 
-pytest_plugins = ["tests.support.pytest_hooks"]
+pytest_plugins = [
+    "tests.support.pytest_hooks",
+    "tests.support.page_fixtures",
+    "tests.support.extension_fixtures",
+]
 
 
 class Played(NamedTuple):

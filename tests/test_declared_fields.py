@@ -92,8 +92,8 @@ def places_without(table, name):
     page = "".join((ROOT / path).read_text(encoding="utf-8") for path in templates)
     documented = (ROOT / "scan/api/openapi/records.toml").read_text(encoding="utf-8")
     missing = {
-        f"sql/schema/chain_tables.sql: the column {stored} of {table}; then a migration, or until"
-        " 1.0 is released `python -m scan.extensions.demo.tests.first_release_writing`": not re.search(
+        f"sql/schema/chain_tables.sql: the column {stored} of {table}; a migration, or until 1.0"
+        " `python -m scan.extensions.demo.tests.first_release_writing`": not re.search(
             rf"^\s+{stored}\b", created, re.M
         )
     }

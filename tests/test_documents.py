@@ -95,7 +95,7 @@ def test_every_command_is_run_or_says_why_not():
     """`(run by tests/…)` names files or folders; `(not run: …)` gives a reason."""
     for block in (block for page in GUIDES for block in blocks(page, *COMMANDS)):
         if block.note.startswith("run by "):
-            files = re.findall(r"(?:\.ci|tests)/[\w./-]*\w", block.note)
+            files = re.findall(r"(?:\.ci|tests|scan)/[\w./-]*\w", block.note)
             assert files and not any(is_missing(name) for name in files), block
         elif not block.note.startswith("not run: "):
             run_elsewhere = block.language == "sql" and block.document.name == "sql.md"

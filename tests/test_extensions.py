@@ -13,7 +13,14 @@ from pathlib import Path
 import pytest
 
 from scan import registry
-from tests.support.extension_tests import FOLDER, imported, own_extension, used_by
+from tests.support.extension_tests import (
+    EXTENSIONS,
+    FOLDER,
+    files_of_tests,
+    imported,
+    own_extension,
+    used_by,
+)
 from tests.support.hooks_document import readers_of_modules
 from tests.support.serving import ROOT
 
@@ -175,17 +182,17 @@ def test_tests_of_the_core_import_no_extension():
 def test_tests_of_an_extension_use_what_it_needs_alone():
     """And the extensions that it adds something to. Those of several stand beside the folders."""
     offenders = {}
-    for path in FOLDER.rglob("*.py"):
-        if (own := own_extension(path)) in registry.installed():
+    for path in files_of_tests():
+        if own := own_extension(path):
             others = used_by(path) & registry.installed().keys() - needed_by({own, *added_to(own)})
-            offenders |= {str(path.relative_to(FOLDER)): sorted(others)} if others else {}
+            offenders |= {str(path.relative_to(EXTENSIONS)): sorted(others)} if others else {}
     assert offenders == {}
 
 
 @pytest.mark.check
 def test_a_file_of_tests_is_taken_for_no_extension():
     """None that has its name is there: what imports it would never be collected."""
-    taken = {str(path): name for path in FOLDER.rglob("*.py") for name in used_by(path)}
+    taken = {str(path): name for path in files_of_tests() for name in used_by(path)}
     files = {path.stem for path in FOLDER.glob("*.py")}
     assert {path for path, name in taken.items() if name in files} == set()
 

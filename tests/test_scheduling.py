@@ -18,7 +18,8 @@ pytestmark = pytest.mark.check
 
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
-    for path in (ROOT / "tests").rglob("test_*.py")
+    for folder in ("tests", "scan/extensions")
+    for path in (ROOT / folder).rglob("test_*.py")
     if "node_modules" not in path.parts
 )
 COLLECTION = [f"{file}::test_{number}" for file in FILES for number in range(5)]

@@ -82,7 +82,7 @@ def test_spoilt_derived_values_are_found_and_repaired(copied, statements, capsys
         spoil(copied, statement)
     assert run(copied) == audit.DIFFERS
     output = capsys.readouterr().out
-    # Of which the scenario has none; scan/extensions/block_records/tests/authorizations spoils them.
+    # The scenario has none; the tests of block_records spoil them.
     for table in derived_tables.DERIVED.keys() - {"authorizations"}:
         assert f"{table} differ: " in output and f"{table} differ: 0" not in output
     assert run(copied, repair=True) == audit.EXACT

@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.indexer.block_source import BlockSource
 from scan.extensions.backfill.tests.backfilling import backfill, follow
+from scan.indexer.block_source import BlockSource
 from tests.support import auditing
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil

@@ -13,14 +13,14 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
+from scan.extensions.blockscout.tests.published import faults
+from scan.extensions.chains.tests.test_op_stack import history
+from scan.extensions.demo.tests.replaying import served
 from scan.extensions.exports.parquet import read_file
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.exports.table_files import columns_of
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
-from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.chains.tests.test_op_stack import history
-from scan.extensions.demo.tests.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root

@@ -15,10 +15,10 @@ from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
-from scan.indexer.block_source import BlockSource
 from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.chains.tests.test_op_stack import SIGNS, history
 from scan.extensions.demo.tests.replaying import served
+from scan.indexer.block_source import BlockSource
 from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.forms import FORMS

@@ -21,9 +21,9 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.column_types import annotated_columns
 from scan.ethereum.sparse_tables import ContractCreation
+from scan.extensions.retention.tests.test_retention import remove
 from scan.indexer.block_rows import TABLES
 from scan.queries.pages import FILTER_KEYS, FILTERS
-from scan.extensions.retention.tests.test_retention import remove
 from tests.support import auditing
 from tests.support.brute_force import without_bounds
 from tests.support.database import Postgres, execute, use_short_checkpoints

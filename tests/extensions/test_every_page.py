@@ -14,10 +14,9 @@ from werkzeug.serving import make_server
 from app import create_app
 from scan.extensions.mail import subscriptions
 from scan.extensions.mail.settings import Settings as MailSettings
+from scan.extensions.user_operations.tests.test_user_operations import Chain, chain
 from scan.hex import data
 from scan.settings import Brand
-from scan.extensions.user_operations.tests.test_user_operations import Chain, chain
-from tests.support.page_fixtures import MULTICALL
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support.database import execute
 from tests.support.explorer import Explorer
@@ -30,6 +29,7 @@ from tests.support.page_checks import (
     show_at,
     show_theme,
 )
+from tests.support.page_fixtures import MULTICALL
 from tests.support.serving import in_thread
 
 __all__ = ["chain"]

@@ -2,14 +2,14 @@
 
 from app import create_app
 from scan.commands import audit
-from scan.hex import to_hex
-from tests.audit.test_audit import run
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.internal_transfers.tests.test_internal_transfers import (
     NOBODY,
     PAID,
     a_withdrawal,
 )
+from scan.hex import to_hex
+from tests.audit.test_audit import run
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, address
 from tests.support.table_digest import digest

@@ -6,8 +6,8 @@ import pytest
 
 from scan.database.connection import Database
 from scan.errors import PositionLost
-from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 from scan.extensions.retention.tests.test_kept_days import followed, forty_days
+from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 
 __all__ = ["followed", "forty_days"]
 

@@ -18,10 +18,10 @@ from scan.ethereum.blocks import (
     _FormTransactionJson,
 )
 from scan.ethereum.client import Node
+from scan.extensions.demo.tests.replaying import served
 from scan.indexer import block_source
 from scan.indexer.block_rows import NO_LOGS, table_rows
 from scan.indexer.block_source import BlockSource
-from scan.extensions.demo.tests.replaying import served
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import list_root

@@ -7,8 +7,8 @@ import pytest
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.indexer.block_source import BlockSource
 from scan.extensions.demo.tests.replaying import served
+from scan.indexer.block_source import BlockSource
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.genesis import ALICE, BOB
 from tests.support.chain_forms.new_rollups import BASE_TIME, DENIM_S, denim, lagoon

@@ -5,9 +5,9 @@ import csv
 import pytest
 
 from scan.database.connection import Database
-from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.chains.tests.test_op_stack import rollup
+from scan.extensions.exports.table_export import ExportOptions, export
 from tests.support import auditing
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for

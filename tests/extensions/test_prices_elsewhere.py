@@ -9,12 +9,12 @@ from decimal import Decimal
 import pytest
 
 from app import create_app
+from scan.extensions.markets.tests.unit_prices.test_prices import document, priced_by, read
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.pages import site
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
-from scan.extensions.markets.tests.unit_prices.test_prices import document, priced_by, read
 
 
 @pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])

@@ -2,9 +2,9 @@
 
 from scan.ethereum.client import Node
 from scan.ethereum.transaction_checks import SENDERS
-from scan.indexer.block_source import BlockSource
 from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.demo.tests.test_computed_senders import BOTH, chain
+from scan.indexer.block_source import BlockSource
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for

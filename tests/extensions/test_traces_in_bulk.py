@@ -6,10 +6,10 @@ from contextlib import closing
 import pytest
 
 from scan.ethereum.client import Node
+from scan.extensions.backfill.tests.test_traces import opened
 from scan.extensions.backfill.trace_command import CannotTrace, TraceBackfill
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
-from scan.extensions.backfill.tests.test_traces import opened
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 

@@ -9,8 +9,8 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
-from tests.fixtures import Played
 from scan.extensions.demo.tests.conftest import demo, demo_node, demo_template
+from tests.fixtures import Played
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess

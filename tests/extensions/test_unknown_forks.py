@@ -16,11 +16,11 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
+from scan.extensions.demo.tests.replaying import served
 from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
 from scan.indexer import block_source
 from scan.indexer.block_source import BlockSource
-from scan.extensions.demo.tests.replaying import served
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word

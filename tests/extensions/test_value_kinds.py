@@ -20,8 +20,8 @@ from scan.ethereum.transaction_checks import (
     UNSIGNED_SENDERS,
 )
 from scan.extensions.block_records.uncles.block_completion import UNCLES
-from scan.indexer.block_check import OWN_HEADER, SAID_WHERE, UPDATE, stored_values
 from scan.extensions.demo.tests.replaying import served
+from scan.indexer.block_check import OWN_HEADER, SAID_WHERE, UPDATE, stored_values
 from tests.extensions.test_lies_about_blocks import ALICE, BLOCKS, BOB, RECEIPTS
 from tests.support.chain_forms.forms import FORMS
 from tests.support.database import execute

@@ -6,9 +6,9 @@ from decimal import Decimal
 from eth_utils.address import to_checksum_address
 
 from scan.pages.formatting import short_price
-from tests.support.page_fixtures import HOSTILE
 from tests.pages.markup import Markup
 from tests.support.database import execute
+from tests.support.page_fixtures import HOSTILE
 
 
 def test_pages_describe_themselves_to_previews(client, explorer, hostile, scenario):

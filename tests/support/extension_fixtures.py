@@ -7,22 +7,18 @@ from pathlib import Path
 import pytest
 
 from scan import registry
-from tests.support.page_fixtures import browser, explorer_url, hostile, page  # noqa: F401  # fixtures
 from tests.support.explorer import Explorer
-from tests.support.extension_tests import own_extension, used_by
+from tests.support.extension_tests import used_by
 from tests.support.foundry import Foundry, Served, project, served_over
 from tests.support.receiver import Authority
 
 
 def pytest_ignore_collect(collection_path):
     """Leave out tests that use an extension which is deleted, as its own tests do."""
-    if collection_path.name.startswith(("_", "conftest")):
+    is_of_tests = collection_path.match("test_*.py") and "extensions" in collection_path.parts
+    if not is_of_tests:
         return None
-    if collection_path.is_dir():
-        used = {own_extension(collection_path)}
-    else:
-        used = used_by(collection_path) if collection_path.suffix == ".py" else set()
-    return True if used - registry.installed().keys() else None
+    return True if used_by(collection_path) - registry.installed().keys() else None
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,14 @@ from functools import cache
 from scan import registry
 from tests.support.serving import ROOT
 
-FOLDER = ROOT / "tests" / "extensions"
+FOLDER = ROOT / "tests" / "extensions"  # those of several; one has its own in its folder
+EXTENSIONS = ROOT / "scan" / "extensions"
 _NAMED = re.compile(r"\b(scan|tests)\.extensions(?:\.([\w.]+)| import (\w+))")
+
+
+def files_of_tests():
+    """The files of tests of extensions."""
+    return [*FOLDER.rglob("*.py"), *EXTENSIONS.glob("*/tests/**/*.py")]
 
 
 @cache
@@ -17,19 +23,18 @@ def used_by(path):
     used = set()
     for package, dotted, imported in _NAMED.findall(path.read_text(encoding="utf-8")):
         names = (dotted or imported).split(".")
-        file = FOLDER.joinpath(*names).with_suffix(".py")
-        is_file_of_tests = package == "tests" and file.exists()
+        file = (FOLDER if package == "tests" else EXTENSIONS).joinpath(*names).with_suffix(".py")
+        is_file_of_tests = file.exists() and (package == "tests" or names[1:2] == ["tests"])
         if is_file_of_tests and file != path:
             used |= used_by(file)
-        if len(names) > 1 or not is_file_of_tests:
+        if package == "scan" or not is_file_of_tests:
             used.add(names[0])
     return frozenset(used)
 
 
 def own_extension(path):
-    """The extension whose tests a file or folder has; None for those of several."""
-    names = path.relative_to(FOLDER).parts
-    return names[0] if len(names) > 1 or path.is_dir() else None
+    """The extension whose tests a file has; None for those of several."""
+    return path.relative_to(EXTENSIONS).parts[0] if EXTENSIONS in path.parents else None
 
 
 def imported(path):

@@ -70,7 +70,8 @@ def _import_share(config):
     worker = config.workerinput
     tests = ROOT / "tests"
     folders = (path for path in tests.iterdir() if path.name != "support")  # with node_modules
-    files = sorted([*tests.glob("test_*.py"), *(f for d in folders for f in d.rglob("test_*.py"))])
+    files = [*tests.glob("test_*.py"), *(f for d in folders for f in d.rglob("test_*.py"))]
+    files = sorted([*files, *(ROOT / "scan" / "extensions").rglob("test_*.py")])
     for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
         with suppress(Exception, pytest.skip.Exception):  # collecting the file reports it
             import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))

@@ -20,11 +20,11 @@ SHARED = {
         "api/test_back_in_time.py",
         "extensions/test_chains.py",
         "extensions/test_transaction_details.py",
-        "demo/test_demo.py",
+        "demo/tests/test_demo.py",
         "extensions/test_mcp.py",
     ),
-    "several chains": ("gateway/test_several_chains.py", "gateway/test_gateway.py"),
-    "approvals": ("approvals/test_approvals.py", "approvals/test_node_events.py"),
+    "several chains": ("gateway/tests/test_several_chains.py", "gateway/tests/test_gateway.py"),
+    "approvals": ("approvals/tests/test_approvals.py", "approvals/tests/test_node_events.py"),
 }
 SECONDS = Path(__file__).with_name("file_seconds.json")
 LEAST_S, SECONDS_OF_A_TEST = 2.0, 0.1  # files that take less are not named

@@ -36,7 +36,7 @@ def paths():
     """The files of all modules of scan/ and app.py, by name."""
     files = [*(ROOT / "scan").rglob("*.py"), ROOT / "app.py"]
     # A wheel has files in scan/resources that the repository has beside scan/.
-    return {_name(path): path for path in files if "resources" not in path.parts}
+    return {_name(path): path for path in files if not {"resources", "tests"} & {*path.parts}}
 
 
 @cache

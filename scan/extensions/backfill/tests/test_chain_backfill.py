@@ -10,9 +10,9 @@ from scan.ethereum.block_hashing import withdrawals_root
 from scan.ethereum.client import Node
 from scan.extensions.backfill import derivation
 from scan.extensions.backfill.backfill_command import _differences
+from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.hex import to_hex
 from scan.settings import PARTITION_ROWS
-from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.chain_forms.encoding import HEADER_FIELDS

@@ -23,10 +23,10 @@ from scan.extensions.backfill.range_files import (
 from scan.extensions.backfill.range_scheduler import spool
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
+from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.indexer.block_rows import NO_LOGS
 from scan.indexer.chain_identity import read_identity
 from tests.fixtures import Played
-from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from tests.support.serving import wait_until
 
 UNREACHABLE = "http://127.0.0.1:9"

@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from tests.fixtures import Played
 from scan.extensions.blockscout.tests.published import ERRORS, faults, route_of
+from tests.fixtures import Played
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.truth import Truth

@@ -9,8 +9,8 @@ from app import create_app
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics as gas
 from scan.extensions.chain_statistics.statistics import BlockGas, next_base_fee
-from tests.api.test_bad_input import require_parameter
 from scan.extensions.chain_statistics.tests.test_most_called import counted
+from tests.api.test_bad_input import require_parameter
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE

@@ -19,8 +19,8 @@ from scan.extensions.clear_signing.call_description import (
 )
 from scan.extensions.clear_signing.descriptor_files import DoesNotFit
 from scan.extensions.clear_signing.descriptors import Descriptors
-from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.clear_signing.tests.exchange import ANN, LEGS, NATIVE, REST, TYPES
+from scan.extensions.transaction_details.explanations.summary_parts import Names
 
 pytestmark = pytest.mark.check
 

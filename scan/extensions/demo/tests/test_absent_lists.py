@@ -9,8 +9,8 @@ import pytest
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.fork_schedule import PRICES
-from scan.indexer.block_source import BlockSource
 from scan.extensions.demo.tests.replaying import served
+from scan.indexer.block_source import BlockSource
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.made_chain import ETH, MadeChain, word
 from tests.support.faulty_node import altering

@@ -7,8 +7,8 @@ import pytest
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS
-from scan.indexer.block_source import BlockSource
 from scan.extensions.demo.tests.replaying import served
+from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
 from tests.support.chain_forms import accounts
 from tests.support.chain_forms.accounts import address

@@ -1,4 +1,5 @@
-"""The actions in docs/compatible.md: `python -m scan.extensions.etherscan.tests.actions_document`."""
+"""The actions in docs/compatible.md:
+`python -m scan.extensions.etherscan.tests.actions_document`."""
 
 import tomllib
 

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from app import create_app
+from scan.extensions.etherscan.tests.conftest import Asking
 from scan.settings import Settings
 from tests.fixtures import Played
-from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import faulty_node
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Fault, FaultyNode, Reply

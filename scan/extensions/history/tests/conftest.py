@@ -7,9 +7,9 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.fixtures import Played
 from scan.extensions.blockscout.tests.test_responses import ask, truth  # noqa: F401  # fixtures
 from scan.extensions.history.tests.rows import Made, Row, history
+from tests.fixtures import Played
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode

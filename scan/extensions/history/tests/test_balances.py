@@ -6,9 +6,9 @@ from app import create_app
 from scan.database.lists import all_credit_types
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
 from scan.queries.reader import Reader
 from tests.api.test_bad_input import require_parameter
-from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Move

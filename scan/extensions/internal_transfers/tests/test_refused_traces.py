@@ -6,17 +6,6 @@ import pytest
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.internal_transfers.trace_checks import (
-    ContradictingTraces,
-    large_spenders,
-    require_spendable,
-)
-from scan.extensions.internal_transfers.traces import (
-    read_call_trace,
-    read_call_traces,
-    read_flat_traces,
-)
-from scan.hex import data, to_hex
 from scan.extensions.internal_transfers.tests.frames import (
     MADE,
     PAID,
@@ -29,6 +18,17 @@ from scan.extensions.internal_transfers.tests.frames import (
     frame,
     outer,
 )
+from scan.extensions.internal_transfers.trace_checks import (
+    ContradictingTraces,
+    large_spenders,
+    require_spendable,
+)
+from scan.extensions.internal_transfers.traces import (
+    read_call_trace,
+    read_call_traces,
+    read_flat_traces,
+)
+from scan.hex import data, to_hex
 from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check

@@ -2,12 +2,6 @@
 
 import pytest
 
-from scan.extensions.internal_transfers.traces import (
-    BlockTraces,
-    read_call_traces,
-    read_flat_traces,
-)
-from scan.hex import to_hex
 from scan.extensions.internal_transfers.tests.frames import (
     BLOCK_HASH,
     LIBRARY,
@@ -23,6 +17,12 @@ from scan.extensions.internal_transfers.tests.frames import (
     moved,
     outer,
 )
+from scan.extensions.internal_transfers.traces import (
+    BlockTraces,
+    read_call_traces,
+    read_flat_traces,
+)
+from scan.hex import to_hex
 
 pytestmark = pytest.mark.check
 

@@ -8,8 +8,8 @@ from aiosmtpd.controller import Controller
 
 from scan.extensions.mail import api
 from scan.extensions.mail.settings import Settings as MailSettings
-from scan.settings import Brand
 from scan.extensions.mail.tests.inbox import SITE, Inbox, Mail, beside
+from scan.settings import Brand
 from tests.support.serving import free_port
 from tests.support.webhooks import Webhooks
 

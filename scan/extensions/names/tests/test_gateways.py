@@ -23,9 +23,9 @@ from scan.extensions.names.gateways import (
 from scan.extensions.names.name_services import Choice, Interface, NameService
 from scan.extensions.names.node_names import MAX_LOOKUPS
 from scan.extensions.names.settings import Settings
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
-from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
 from tests.support.receiver import Answer, Authority, Handler, Received, Receiver

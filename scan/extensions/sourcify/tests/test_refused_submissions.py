@@ -5,8 +5,6 @@ import uuid
 import pytest
 
 from scan.extensions.sourcify import interface
-from scan.verification import metadata_request
-from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 from scan.extensions.sourcify.tests.submissions import (
     CHAIN,
     SOURCE,
@@ -17,6 +15,8 @@ from scan.extensions.sourcify.tests.submissions import (
     standard_request,
     submit,
 )
+from scan.verification import metadata_request
+from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 from tests.support.many_functions import CHECKSUMMED
 
 

@@ -16,9 +16,9 @@ from scan.extensions.streams.block_events import (
 )
 from scan.extensions.streams.broadcaster import Streams
 from scan.extensions.streams.open_response import FairQueue
+from scan.extensions.streams.tests.conftest import announce_blocks
 from scan.indexer.partitions import Partitions
 from scan.settings import PARTITION_ROWS
-from scan.extensions.streams.tests.conftest import announce_blocks
 from tests.support.database import execute
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import wait_until

@@ -3,8 +3,8 @@
 import pytest
 
 from scan.database.connection import Database
-from tests.database.test_replica import SETTINGS, held, indexed, primary, replays, replica, urls
 from scan.extensions.streams.tests.conftest import announce_blocks
+from tests.database.test_replica import SETTINGS, held, indexed, primary, replays, replica, urls
 from tests.support.event_source import EventSource
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import gunicorn, wait_until

@@ -9,11 +9,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.extensions.blockscout.tests.published import faults
 from scan.indexer import prefetch
 from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.audit.test_derived_truth import require_same, stored
-from scan.extensions.blockscout.tests.published import faults
 from tests.support import auditing, derived_lists
 from tests.support.anvil import Anvil, Contract
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, use_short_checkpoints

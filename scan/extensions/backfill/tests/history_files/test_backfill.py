@@ -19,13 +19,13 @@ from scan.commands import audit
 from scan.ethereum.client import Node
 from scan.extensions.backfill.history_files.history_source import open_files
 from scan.extensions.backfill.plan import CannotBackfill
-from scan.hex import to_hex
-from scan.indexer.node_reader import read_hash
-from tests.commands.test_command import scan
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.backfill.tests.history_files.file_server import FileServer
+from scan.hex import to_hex
+from scan.indexer.node_reader import read_hash
+from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
 from tests.support import auditing
 from tests.support.anvil import Anvil

@@ -8,9 +8,9 @@ from scan.ethereum.client import Node
 from scan.ethereum.fork_schedule import blob_price
 from scan.extensions.backfill.history_files.raw_block import parts_of, read_block
 from scan.extensions.backfill.history_files.raw_decoder import decode
+from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
-from scan.extensions.backfill.tests.history_files import signed_chain
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.mined_chain import MinedChain

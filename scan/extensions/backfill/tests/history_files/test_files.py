@@ -15,8 +15,8 @@ from scan.extensions.backfill.history_files.file_sources import list_files
 from scan.extensions.backfill.history_files.history_source import RangeHistory
 from scan.extensions.backfill.history_files.raw_block import read_block
 from scan.extensions.backfill.spool import SpoolFailed
-from scan.indexer.block_rows import FetchedBlock
 from scan.extensions.backfill.tests.history_files import faulty_files, signed_chain
+from scan.indexer.block_rows import FetchedBlock
 from tests.support.anvil import Anvil
 from tests.support.solidity import NODE
 

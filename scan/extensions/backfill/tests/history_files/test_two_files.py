@@ -13,9 +13,9 @@ from scan.extensions.backfill.history_files.history_export import file_name
 from scan.extensions.backfill.history_files.history_source import open_files
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.extensions.backfill.spool import SpoolFailed
-from scan.indexer.node_reader import read_hash
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.backfill.tests.history_files import signed_chain
+from scan.indexer.node_reader import read_hash
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, prune

@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.client import Node
-from scan.indexer.block_source import BlockSource
 from scan.extensions.backfill.tests.backfilling import backfill, follow
+from scan.indexer.block_source import BlockSource
 from tests.support import auditing
 from tests.support.anvil import ZERO, Anvil
 from tests.support.authorizations import (

@@ -14,8 +14,8 @@ from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.token_metadata import in_units
-from scan.indexer.block_source import BlockSource
 from scan.extensions.backfill.tests.backfilling import backfill, follow
+from scan.indexer.block_source import BlockSource
 from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.database import execute

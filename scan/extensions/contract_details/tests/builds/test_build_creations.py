@@ -9,9 +9,9 @@ import pytest
 
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_watch import Builds
+from scan.extensions.contract_details.tests.builds.projects import VERSION
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.verification.creation_comparison import search_hashes
-from scan.extensions.contract_details.tests.builds.projects import VERSION
 from tests.support.explorer import Explorer, compilation, standard_input
 
 Use = Callable[[Path], Builds]

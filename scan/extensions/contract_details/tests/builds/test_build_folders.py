@@ -19,9 +19,6 @@ from scan.extensions.contract_details.builds.build_formats import (
 from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.contract_details.builds.settings import Settings
-from scan.settings import doubtful_variables
-from scan.verification.bytecode_comparison import HASH_PREFIXES
-from scan.verification.request import parse
 from scan.extensions.contract_details.tests.builds.projects import (
     LONG_VERSION,
     SOURCES,
@@ -32,6 +29,9 @@ from scan.extensions.contract_details.tests.builds.projects import (
     hardhat_2,
     output,
 )
+from scan.settings import doubtful_variables
+from scan.verification.bytecode_comparison import HASH_PREFIXES
+from scan.verification.request import parse
 
 ADDRESS = "0x" + "5a" * 20
 

@@ -13,10 +13,19 @@ from scan.extensions.contract_details.builds.build_formats import (
     NoBuild,
     contracts_of,
 )
+from scan.extensions.contract_details.tests.builds.projects import (
+    SOURCES,
+    STORE_PATH,
+    VERSION,
+    foundry,
+)
+from scan.extensions.contract_details.tests.builds.test_build_folders import (
+    ADDRESS,
+    SMALL,
+    built_of,
+)
 from scan.hex import to_hex
 from scan.verification.request import parse
-from scan.extensions.contract_details.tests.builds.projects import SOURCES, STORE_PATH, VERSION, foundry
-from scan.extensions.contract_details.tests.builds.test_build_folders import ADDRESS, SMALL, built_of
 
 OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
 METADATA = {"compiler": {"version": VERSION}, "settings": {"compilationTarget": {"a.sol": "A"}}}

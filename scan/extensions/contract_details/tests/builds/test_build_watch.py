@@ -13,8 +13,6 @@ from eth_utils import keccak
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_formats import contracts_of
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
-from scan.verification import submission_compilations
-from scan.verification.request import parse
 from scan.extensions.contract_details.tests.builds.projects import (
     HALVES_PATH,
     SOURCES,
@@ -23,6 +21,8 @@ from scan.extensions.contract_details.tests.builds.projects import (
     creation_of,
     foundry,
 )
+from scan.verification import submission_compilations
+from scan.verification.request import parse
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.vyper import NEWEST, SEVEN, source_for

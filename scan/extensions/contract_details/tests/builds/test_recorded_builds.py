@@ -8,7 +8,11 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.extensions.contract_details.tests.builds.test_build_watch import Watched, match_of, running
+from scan.extensions.contract_details.tests.builds.test_build_watch import (
+    Watched,
+    match_of,
+    running,
+)
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 

@@ -8,10 +8,10 @@ from typing import NamedTuple, cast
 import pytest
 
 from scan.database.connection import Database
+from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
 from scan.extensions.markets.unit_prices.pool_prices import MAX_AGE_DAYS, PoolPrices
 from scan.queries.holdings import UnitPrices
 from scan.queries.reader import Reader
-from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
 from tests.support.database import execute
 from tests.support.serving import wait_until
 

@@ -10,12 +10,12 @@ import pytest
 from werkzeug.serving import make_server
 
 from app import create_app
+from scan.extensions.markets.tests.unit_prices.test_prices import priced_by, read
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
 from tests.fixtures import Postgres
-from scan.extensions.markets.tests.unit_prices.test_prices import priced_by, read
 from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import Indexing
 from tests.support.page_checks import all_violations, show_at

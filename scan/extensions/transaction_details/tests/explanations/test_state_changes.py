@@ -4,7 +4,10 @@ import json
 
 from eth_utils import keccak
 
-from scan.extensions.transaction_details.tests.explanations.conftest import answering_traces, client_over
+from scan.extensions.transaction_details.tests.explanations.conftest import (
+    answering_traces,
+    client_over,
+)
 from scan.extensions.transaction_details.tests.explanations.test_transaction_traces import answer_of
 from tests.support.faulty_node import FaultyNode, Reply
 

@@ -6,8 +6,8 @@ import pytest
 from werkzeug.serving import make_server
 
 from app import create_app
-from tests.fixtures import Played
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
+from tests.fixtures import Played
 from tests.support.faulty_node import FaultyNode, altering, refuse, status
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import in_thread

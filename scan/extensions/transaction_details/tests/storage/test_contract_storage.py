@@ -2,10 +2,10 @@
 
 import pytest
 
-from scan.hex import data
-from tests.api.test_bad_input import require_parameter
 from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, calldata
 from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH, VERSION
+from scan.hex import data
+from tests.api.test_bad_input import require_parameter
 from tests.support.database import execute
 from tests.support.explorer import standard_input
 

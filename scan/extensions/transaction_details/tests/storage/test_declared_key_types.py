@@ -5,8 +5,8 @@ import pytest
 from scan.errors import InvalidParameter
 from scan.extensions.transaction_details.storage.layout import StorageType
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates, key_of
-from tests.api.test_bad_input import require_parameter
 from scan.extensions.transaction_details.tests.storage.conftest import Deployed, deploy
+from tests.api.test_bad_input import require_parameter
 from tests.support.explorer import Explorer
 
 MARK = bytes.fromhex("12345678")

@@ -23,8 +23,8 @@ from scan.extensions.transaction_details.storage.slot_names import (
     content_of,
     names_of_slots,
 )
-from scan.hex import data
 from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.hex import data
 from tests.support.explorer import Explorer
 
 TYPES = {
