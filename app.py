@@ -44,12 +44,7 @@ from scan.pages import blocks_and_transactions as block_pages
 from scan.pages import home, static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import Site, documentation_page, page_paths
-from scan.queries.reader import (
-    ChainId,
-    FirstBlock,
-    IndexState,
-    Sources,
-)
+from scan.queries.reader import ChainId, FirstBlock, IndexState, Sources
 from scan.rate_limits.concurrency import unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.rate_limits.turns import WaitingThreads
@@ -168,13 +163,7 @@ def _services(settings: Settings, connections: Connections) -> Services:
         make_limiter(settings),
         ApiKeyLookup(writes, reads if settings.reads_replica else None),
         KeyUsage(writes),
-        Verifier(
-            writes,
-            creations,
-            CompilerStore(settings),
-            CompilerPlaces(),
-            StoredBytes(writes),
-        ),
+        Verifier(writes, creations, CompilerStore(settings), CompilerPlaces(), StoredBytes(writes)),
         waiting_threads,
     )
     return services

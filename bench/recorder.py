@@ -26,9 +26,7 @@ class Recorder:
         self._ran: list[tuple[str, dict[str, object], tuple[Any, ...]]] = []
         self._numbers = itertools.count()
         settings = Settings(
-            database_url=database_url,
-            rpc_urls=(rpc_url,),
-            rate_limit_anonymous="900000000/second",
+            database_url=database_url, rpc_urls=(rpc_url,), rate_limit_anonymous="900000000/second"
         )
         self._client = create_app(settings).test_client()
 

@@ -12,15 +12,7 @@ import yaml
 
 from scan.database.lists import all_entities
 from tests.support import settings_document, values_document
-from tests.support.documents import (
-    DOCUMENTS,
-    GUIDES,
-    PAGES,
-    blocks,
-    is_broken,
-    is_missing,
-    links,
-)
+from tests.support.documents import DOCUMENTS, GUIDES, PAGES, blocks, is_broken, is_missing, links
 from tests.support.serving import ROOT
 
 TEXT = {".py", ".sql", ".j2", ".yml", ".yaml", ".conf", ".service", ".json", ".toml"}

@@ -11,11 +11,7 @@ pytestmark = pytest.mark.check
 
 EXTENSIONS = ROOT / "scan" / "extensions"
 SHOWING = ("exports", "etherscan", "blockscout", "sourcify")  # extensions that do nothing else
-SHOWN_BY = (
-    "pages.py",
-    "exports.py",
-    "blockscout.py",
-)  # modules of all other extensions
+SHOWN_BY = ("pages.py", "exports.py", "blockscout.py")  # modules of all other extensions
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_columns.py"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -71,8 +67,8 @@ REASONS = {
     "blockscout/routing.py:": "names of parameters, and a path",
     "blockscout/transactions.py:list_logs": "the end of a page",
     "blockscout/transactions.py:list_state_changes": "the end of a page",
-    "blockscout/trace_objects.py:_gained": "transfers of one transaction, which is read whole",
-    "blockscout/trace_objects.py:state_change_objects": "lists put together",
+    "blockscout/decoded_objects.py:_gained": "transfers of one transaction, which is read whole",
+    "blockscout/decoded_objects.py:state_change_objects": "lists put together",
     "user_operations/blockscout.py:list_operations": "the rows of a page",
     "etherscan/chain.py:_block_number": "a bound of the parameter",
     "etherscan/chain.py:block_by_time": "a bound of the parameter",

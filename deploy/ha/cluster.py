@@ -332,9 +332,7 @@ class Cluster:
             value = value.replace("10.0.0.1:", f"10.0.0.{machine}:")
         value = value.replace("/etc/etcd/certificates", str(self.certificates))
         return re.sub(
-            r"(10\.0\.0\.\d):(\d+)",
-            lambda found: self.address(found[1], int(found[2])),
-            value,
+            r"(10\.0\.0\.\d):(\d+)", lambda found: self.address(found[1], int(found[2])), value
         )
 
     def _free_port(self) -> int:

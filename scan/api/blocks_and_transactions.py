@@ -140,9 +140,5 @@ def get_finality() -> Response:
     finality = blocks.finality(reader())
     newest = blocks.newest_number(reader())
     return json_value(
-        {
-            "latestBlock": newest,
-            "safeBlock": finality.safe,
-            "finalizedBlock": finality.finalized,
-        }
+        {"latestBlock": newest, "safeBlock": finality.safe, "finalizedBlock": finality.finalized}
     )

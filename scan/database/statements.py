@@ -222,12 +222,7 @@ class Prepared(NamedTuple):
     positional: Sequence[str]
 
 
-def prepare(
-    cursor: Any,
-    statement: Statement,
-    params: Mapping[str, object],
-    name: str,
-) -> Prepared:
+def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], name: str) -> Prepared:
     """Prepare a statement as `name` with the literals among `params`. Raises StatementError where
     the statement takes other parameters, or has no literals line."""
     if statement.literals is None:

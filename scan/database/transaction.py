@@ -112,10 +112,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def copy_records(
-    tx: Transaction,
-    table: str,
-    columns: Sequence[str],
-    records: Iterable[Mapping[str, object]],
+    tx: Transaction, table: str, columns: Sequence[str], records: Iterable[Mapping[str, object]]
 ) -> None:
     """COPY records, with the columns' values by name: ints, bytes, bools, text and None."""
     copy_lines(tx, table, columns, (line([record[name] for name in columns]) for record in records))

@@ -152,10 +152,7 @@ class Node:
         return self._ask(url, calls, timeout_s, None)[0]
 
     def batch(
-        self,
-        calls: Sequence[Call],
-        timeout_s: float | None = None,
-        most_bytes: int | None = None,
+        self, calls: Sequence[Call], timeout_s: float | None = None, most_bytes: int | None = None
     ) -> list[Any]:
         """Return the results of calls as a list, as results() yields them. Raises AnswerTooLarge
         where one answer, or all together, are above `most_bytes`."""

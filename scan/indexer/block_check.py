@@ -34,14 +34,7 @@ from scan.ethereum.blocks import (
     read_json,
 )
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.ethereum.column_types import (
-    COMPUTED,
-    PROVEN,
-    SAID,
-    Column,
-    ValueKind,
-    annotated_columns,
-)
+from scan.ethereum.column_types import COMPUTED, PROVEN, SAID, Column, ValueKind, annotated_columns
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.matching import LIKE_ETHEREUM
 from scan.ethereum.rlp_and_tries import keccak256
@@ -67,10 +60,7 @@ DEVELOPMENT_CHAINS = frozenset((31_337, 1_337))
 DEVELOPMENT_NODES: Mapping[str, Mapping[str, bool]] = {
     # Where it sends in another account's name, and transactions with blobs.
     "anvil/": {UNSIGNED: False, BLOBS_INSIDE: False},
-    "hardhatnetwork/": {
-        "transactions and transactionsRoot": True,
-        ADDRESSES_AS_SIGNATURES: False,
-    },
+    "hardhatnetwork/": {"transactions and transactionsRoot": True, ADDRESSES_AS_SIGNATURES: False},
     # It signs in another account's name with a key that it makes of the address.
     "ganache/": {"receipts and receiptsRoot": False, OTHER_SIGNERS: False},
 }

@@ -10,15 +10,7 @@ from scan.database.connection import Database
 from scan.ethereum import token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
-from scan.ethereum.events import (
-    WRAPPING,
-    Trade,
-    WrapClaim,
-    amounts,
-    is_wrapped,
-    token_type,
-    trade,
-)
+from scan.ethereum.events import WRAPPING, Trade, WrapClaim, amounts, is_wrapped, token_type, trade
 from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line

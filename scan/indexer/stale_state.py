@@ -44,14 +44,9 @@ class StaleStateRefresher:
         Return whether there were any."""
         tokens: dict[tuple[bytes, BlockId], bool] = {}  # whether all of each is due
         limit = BATCH_ADDRESSES
-        for (
-            address,
-            number,
-            block_hash,
-            first,
-            last,
-            is_earlier_day,
-        ) in self._database.rows("indexer/tokens_list_stale", limit=limit):
+        for address, number, block_hash, first, last, is_earlier_day in self._database.rows(
+            "indexer/tokens_list_stale", limit=limit
+        ):
             is_due = last is None or is_earlier_day or is_reading_due(number, first, last)
             tokens[bytes(address), BlockId(number, bytes(block_hash))] = is_due
         changes = [

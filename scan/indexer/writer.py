@@ -158,10 +158,7 @@ class Writer:
     """The only writer of chain data."""
 
     def __init__(
-        self,
-        database: Database,
-        partition_rows: int = PARTITION_ROWS,
-        keep: Keep | None = None,
+        self, database: Database, partition_rows: int = PARTITION_ROWS, keep: Keep | None = None
     ) -> None:
         self._database = database
         self._partitions = Partitions(database, partition_rows, keep)

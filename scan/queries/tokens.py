@@ -120,11 +120,7 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
 
 
 def transfers_page(
-    reader: Reader,
-    window: Window,
-    *,
-    form: Form = "api",
-    **filters: Value | None,
+    reader: Reader, window: Window, *, form: Form = "api", **filters: Value | None
 ) -> Page:
     """Return a page of transfers. A type beside a token matches all its transfers, or none.
 

@@ -319,9 +319,7 @@ def test_somebody_elses_signature_is_a_mismatch(shared_server, field, change):
 
 
 @pytest.mark.parametrize(
-    "key",
-    ["", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"],
-    ids=shown,
+    "key", ["", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"], ids=shown
 )
 def test_a_key_that_is_none_is_unauthorised_in_json(shared_server, key):
     address = f"{shared_server}/api/v1/keys?owner={WALLET.address}"

@@ -39,11 +39,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
         "transactions are missing",
         "misplaced",
     ),
-    (
-        "UPDATE transactions SET gas_price = gas_price + 1 WHERE block_number = 40",
-        "",
-        "gas prices",
-    ),
+    ("UPDATE transactions SET gas_price = gas_price + 1 WHERE block_number = 40", "", "gas prices"),
     ("DELETE FROM transactions WHERE ordinal = 0", "transactions are not numbered", "missing"),
     (OLDER_ORDER, "transactions are not numbered", "transactions are missing"),
     ("DELETE FROM token_transfers WHERE ordinal = 7", "transfers are not numbered", TRANSFERS),

@@ -9,10 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.ethereum import block_decoder, transport
-from scan.ethereum.blocks import (
-    DecodedTransaction,
-    MalformedBlock,
-)
+from scan.ethereum.blocks import DecodedTransaction, MalformedBlock
 from scan.ethereum.client import NodeError, RpcError
 
 pytestmark = pytest.mark.check

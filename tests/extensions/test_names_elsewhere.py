@@ -2,12 +2,7 @@
 
 import pytest
 
-from scan.extensions.names.tests.conftest import (  # noqa: F401  # fixtures
-    ens,
-    indexing,
-    services,
-    universal,
-)
+from scan.extensions.names.tests.conftest import ens, indexing, services, universal  # noqa: F401  # fixtures
 
 pytest.importorskip("scan.extensions.blockscout")
 

@@ -6,9 +6,7 @@ from scan import registry
 from scan.environment import variables
 from scan.errors import SettingError
 from scan.settings import Settings, declarations
-from tests.test_settings import (
-    test_a_password_is_hidden_without_a_scheme_too as hides_a_password,
-)
+from tests.test_settings import test_a_password_is_hidden_without_a_scheme_too as hides_a_password
 from tests.test_settings import test_what_is_taken as takes
 from tests.test_settings_at_start import (
     test_a_malformed_setting_stops_every_command as stops_a_command,

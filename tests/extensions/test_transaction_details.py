@@ -53,10 +53,7 @@ def demo_chain(demo: Indexing) -> Chain:
 def scenario_chain(postgres: Postgres, template: str, scenario: Played) -> Iterator[Chain]:
     """Half of its contracts are verified, in a database of the file's own."""
     node = scenario.anvil
-    with (
-        postgres.cloned(template) as url,
-        Indexing(url, node.url, until=node.head()) as indexing,
-    ):
+    with postgres.cloned(template) as url, Indexing(url, node.url, until=node.head()) as indexing:
         abis = verify(url, [*scenario.stage.contracts.values()][::2])
         yield Chain(create_app(indexing.settings).test_client(), abis, node)
 

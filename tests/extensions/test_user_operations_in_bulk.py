@@ -8,10 +8,7 @@ from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.user_operations.tests.test_user_operations import chain, require_rows
 from tests.support import auditing
 from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
-from tests.support.entry_points import (
-    ADDRESSES,
-    read_operations,
-)
+from tests.support.entry_points import ADDRESSES, read_operations
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 

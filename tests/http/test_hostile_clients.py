@@ -10,12 +10,7 @@ import requests
 
 from tests.http.conftest import peak_mib, require_served, served, workers
 from tests.support.http_client import THREADS, Client
-from tests.support.serving import (
-    accepts,
-    connect,
-    exchange,
-    wait_until,
-)
+from tests.support.serving import accepts, connect, exchange, wait_until
 
 pytestmark = pytest.mark.long
 

@@ -126,10 +126,7 @@ def test_a_body_is_forgotten_with_its_request(shared_database_url, kept):
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
     if not kept:
         headers["Connection"] = "close"
-    with (
-        served(shared_database_url) as (process, server),
-        requests.Session() as session,
-    ):
+    with served(shared_database_url) as (process, server), requests.Session() as session:
 
         def send(times):
             for _ in range(times):

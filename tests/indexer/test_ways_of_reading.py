@@ -76,9 +76,7 @@ class Way(NamedTuple):
     rate: float = 0.0  # of requests that meet a passing fault
 
 
-QUICK = {
-    "flat traces": Way(fault=lambda _: faulty_node.refuse_method("debug_traceBlockByHash")),
-}
+QUICK = {"flat traces": Way(fault=lambda _: faulty_node.refuse_method("debug_traceBlockByHash"))}
 LONG = {
     "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
     "few transfers at a time": Way({"extensions.internal_transfers.block_traces.MAX_TRANSFERS": 0}),

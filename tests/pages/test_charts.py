@@ -2,14 +2,7 @@
 
 import pytest
 
-from scan.pages.svg_charts import (
-    HEIGHT,
-    WIDTH,
-    Point,
-    bar_chart,
-    line_chart,
-    spread_over_seconds,
-)
+from scan.pages.svg_charts import HEIGHT, WIDTH, Point, bar_chart, line_chart, spread_over_seconds
 
 pytestmark = pytest.mark.check
 

@@ -9,14 +9,7 @@ import requests
 
 from app import create_app
 from scan.settings import Settings
-from tests.support.serving import (
-    at_once,
-    free_port,
-    gunicorn_started,
-    nginx,
-    statuses,
-    wait_for,
-)
+from tests.support.serving import at_once, free_port, gunicorn_started, nginx, statuses, wait_for
 from tests.support.wallets import key_request, new_wallet
 
 _own_addresses = (f"192.0.2.{number}" for number in itertools.count(1))

@@ -10,14 +10,7 @@ from scan.rate_limits.limiter import make_limiter
 from scan.rate_limits.windows import Window
 from scan.settings import Settings
 from tests.rate_limits.test_api import get
-from tests.support.serving import (
-    at_once,
-    free_port,
-    gunicorn,
-    redis_server,
-    statuses,
-    wait_until,
-)
+from tests.support.serving import at_once, free_port, gunicorn, redis_server, statuses, wait_until
 
 
 def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_path):

@@ -67,7 +67,7 @@ def _line(text):
 
 def _bases():
     """The classes by which services are known where they are not made: name, module, meaning."""
-    for file in sorted((ROOT / "scan/extensions").rglob("service.py")):
+    for file in sorted((ROOT / "scan/extensions").rglob("api.py")):
         body = ast.parse(file.read_text(encoding="utf-8")).body
         modules = {
             name.name: node.module
@@ -75,8 +75,13 @@ def _bases():
             if isinstance(node, ast.ImportFrom) and node.module
             for name in node.names
         }
-        [bound] = [n.value for n in body if isinstance(n, ast.Assign)]
-        made = [call for call in ast.walk(bound) if isinstance(call, ast.Call)]
+        made = [
+            call
+            for node in body
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOOKS"
+            for call in ast.walk(node)
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Service"
+        ]
         keywords = [keyword for call in made for keyword in call.keywords]
         for base in (ast.unparse(k.value) for k in keywords if k.arg == "base"):
             declared_in = (ROOT / modules[base].replace(".", "/")).with_suffix(".py")

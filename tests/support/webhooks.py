@@ -54,11 +54,7 @@ class Webhooks:
         self.database.close()
 
     def register(self, owner, url, event_types=("tx",), watch_address=None):
-        body = {
-            "ownerAddress": f"0x{owner.hex()}",
-            "url": url,
-            "eventTypes": list(event_types),
-        }
+        body = {"ownerAddress": f"0x{owner.hex()}", "url": url, "eventTypes": list(event_types)}
         if watch_address is not None:
             body["watchAddress"] = f"0x{watch_address.hex()}"
         self._clients += 1  # each from an address of its own, which may have only so many

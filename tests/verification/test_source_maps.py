@@ -2,14 +2,7 @@
 
 import pytest
 
-from scan.verification.source_maps import (
-    MAX_LINE,
-    SourceText,
-    Span,
-    packed,
-    spans_at,
-    unpacked,
-)
+from scan.verification.source_maps import MAX_LINE, SourceText, Span, packed, spans_at, unpacked
 
 pytestmark = pytest.mark.check
 

@@ -19,10 +19,7 @@ def list_accounts() -> Response:
     """Return addresses by balance, the largest first."""
     arguments = query_arguments(*LISTED)
     return list_response(
-        "accounts",
-        arguments,
-        lambda window: queries.page(reader(), window),
-        body=_accounts_body,
+        "accounts", arguments, lambda window: queries.page(reader(), window), body=_accounts_body
     )
 
 

@@ -34,7 +34,4 @@ def list_accounts() -> Response:
     )
 
 
-HOOKS = Pages(
-    blueprints=(blueprint,),
-    menu=(("Chain", "/accounts", "Addresses by balance"),),
-)
+HOOKS = Pages(blueprints=(blueprint,), menu=(("Chain", "/accounts", "Addresses by balance"),))

@@ -192,11 +192,7 @@ def _node_events(
     if since == known.head.number + 1:
         events += known.events
         older, since = _read_back(
-            reader,
-            node,
-            log_filter,
-            BlockSpan(first, known.since - 1),
-            MOST_EVENTS - len(events),
+            reader, node, log_filter, BlockSpan(first, known.since - 1), MOST_EVENTS - len(events)
         )
         events += older
     if since > head.number:

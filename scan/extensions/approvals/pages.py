@@ -51,5 +51,5 @@ HOOKS = Pages(
             read=_read,
             group=HOLDINGS,
         ),
-    ),
+    )
 )

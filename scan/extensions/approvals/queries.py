@@ -224,10 +224,7 @@ class Approvals:
         if traversal.cursor is not None:
             rest = [a for a in rest if a.newest[:2] < traversal.cursor.position]
         limit = min(window.limit, MOST_ROWS)
-        shown, more = (
-            rest[window.offset : window.offset + limit],
-            rest[window.offset + limit :],
-        )
+        shown, more = (rest[window.offset : window.offset + limit], rest[window.offset + limit :])
         head, head_s = self._events.head, self._events.head_s
         details, uses_from = self._details(shown, head)
         states_now = states(self._reader, self._owner, [a.newest for a in shown], head, head_s)

@@ -130,10 +130,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         statement_timeout_ms=0,
         name="scan-backfill",
         # The files do not repeat what was committed, so a crash of the server must lose no commit.
-        session={
-            "maintenance_work_mem": f"{index_bytes // 1024}kB",
-            "synchronous_commit": "on",
-        },
+        session={"maintenance_work_mem": f"{index_bytes // 1024}kB", "synchronous_commit": "on"},
     )
     with closing(backfill_database) as database:
         try:

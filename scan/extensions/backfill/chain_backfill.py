@@ -355,10 +355,7 @@ class ChainBackfill:
         files = RangeFiles(plan.folder)
         self._require_files(plan, files)
         self._links.require_last(plan.last_block, files.ends(plan.ranges[-1]).hash)
-        with (
-            closing(self._warehouse(plan)) as warehouse,
-            self._database.transaction() as tx,
-        ):
+        with closing(self._warehouse(plan)) as warehouse, self._database.transaction() as tx:
             loading.require_writer(tx)
             for table in loading.ACCEPTED:
                 loading.accept_table(tx, warehouse, table)

@@ -27,10 +27,7 @@ NUMBERED: Mapping[str, str] = LazyMapping(
 SPARSE: Sequence[str] = LazySequence(
     lambda: tuple(name for name, entity in all_entities().items() if entity.is_sparse)
 )
-SELECT = {
-    "token_transfers": "bulk/token_transfers_select",
-    "dex_trades": "bulk/dex_trades_select",
-}
+SELECT = {"token_transfers": "bulk/token_transfers_select", "dex_trades": "bulk/dex_trades_select"}
 OF_EXTENSIONS: Mapping[str, DerivedTable] = LazyMapping(
     lambda: {
         name: table

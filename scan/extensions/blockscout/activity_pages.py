@@ -297,12 +297,7 @@ def _position(rank: int, place: tuple[int, ...] | None) -> tuple[Place, ...] | N
     elif rank == of_rank:
         row_index, batch_index = [*row_indexes, 0][:2]
     at = ordinal_at(
-        reader(),
-        entity,
-        block,
-        row_index,
-        transaction_index=transaction,
-        batch_index=batch_index,
+        reader(), entity, block, row_index, transaction_index=transaction, batch_index=batch_index
     )
     return (at,)
 

@@ -36,11 +36,7 @@ from scan.queries import contracts, tokens
 
 MOST_IN_FILE = 1000
 # Names that clients show of a filter, which do not choose rows.
-NAMES = (
-    "methods_names",
-    "token_contract_symbols_to_include",
-    "token_contract_symbols_to_exclude",
-)
+NAMES = ("methods_names", "token_contract_symbols_to_include", "token_contract_symbols_to_exclude")
 COLUMNS = tuple(
     """
     TxHash Type MethodId UtcTimestamp FromAddress ToAddress CreatedContractAddress Value

@@ -93,11 +93,7 @@ def list_holders(address_hash: str) -> Response:
 def holder_objects(records: list[lists.Record], token_id: str | None = None) -> list[Object]:
     objects = address_and_token_objects.AddressObjects(record["address"] for record in records)
     return [
-        {
-            "address": objects.of(record["address"]),
-            "token_id": token_id,
-            "value": record["balance"],
-        }
+        {"address": objects.of(record["address"]), "token_id": token_id, "value": record["balance"]}
         for record in records
     ]
 

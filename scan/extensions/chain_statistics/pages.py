@@ -18,14 +18,7 @@ from scan.pages.filtered_lists import FilteredList
 from scan.pages.hooks import HomeSection, LiveSection, Pages, TokenTab, complete_transactions
 from scan.pages.records import Record, names_of
 from scan.pages.site import page, site
-from scan.pages.svg_charts import (
-    DAY_S,
-    Chart,
-    Point,
-    bar_chart,
-    line_chart,
-    spread_over_seconds,
-)
+from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
 from scan.queries import tokens
 from scan.queries.pages import Window
 from scan.queries.reader import Reader

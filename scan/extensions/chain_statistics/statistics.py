@@ -61,11 +61,7 @@ def activity_over_time(
     """Return the statistics of the newest `most` days, weeks, months or years that have blocks,
     oldest first; see the statement."""
     (rows,) = reader.row(
-        "queries/daily_stats_list_by_span",
-        span=span,
-        date_from=first,
-        date_to=last,
-        limit=most,
+        "queries/daily_stats_list_by_span", span=span, date_from=first, date_to=last, limit=most
     )
     records: list[dict[str, Any]] = orjson.loads(rows)
     return records

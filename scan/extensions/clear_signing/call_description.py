@@ -108,11 +108,7 @@ def select(format_: Format, call: Call, budget: DecodingBudget) -> Sequence[Sele
 
 
 def select_in_message(
-    format_: Format,
-    type_: AbiType,
-    values: Sequence[Any],
-    container: Call,
-    budget: DecodingBudget,
+    format_: Format, type_: AbiType, values: Sequence[Any], container: Call, budget: DecodingBudget
 ) -> Sequence[SelectedValue]:
     """Return the values of a message that the fields show; `container` is that of the message as if
     it were a call of the contract which verifies it. Raises DoesNotFit."""

@@ -106,12 +106,7 @@ def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
     if not parties and token is None:
         raise Failure("Error! Missing address or contractaddress")
     page = tokens.transfers_page(
-        reader(),
-        parameters.window(),
-        **parties,
-        token=token,
-        type=token_type,
-        form="etherscan",
+        reader(), parameters.window(), **parties, token=token, type=token_type, form="etherscan"
     )
     rows = complete_transfers(page.data, token_type)
     return rows_reply(rows, NO_TRANSACTIONS, page.total, page.kept_from)

@@ -50,10 +50,7 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
     ),
     "/names/:name of the API resolves names": ("ens forwardresolve",),
     "registrations of names are not counted": ("stats dailyensregister",),
-    "`scan labels export` writes them": (
-        "nametag getlabelmasterlist",
-        "nametag exportaddresstags",
-    ),
+    "`scan labels export` writes them": ("nametag getlabelmasterlist", "nametag exportaddresstags"),
     "the headers X-RateLimit-… of every response have it": ("getapilimit getapilimit",),
     "accounts are not ordered by their first block; by balance they are, at /api/v1/accounts": (
         "account listaccounts",

@@ -97,10 +97,7 @@ def refuse(error: ScanError) -> WsgiResponse:
 
 
 ETHERSCAN = Interface(
-    refuse,
-    paths=frozenset({*PATHS, CHAIN_LIST}),
-    api_key_parameter="apikey",
-    catalogued="/api",
+    refuse, paths=frozenset({*PATHS, CHAIN_LIST}), api_key_parameter="apikey", catalogued="/api"
 )
 
 

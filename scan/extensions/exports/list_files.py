@@ -226,10 +226,7 @@ def send(
 
 
 def _response(
-    chosen: Format,
-    written: ListFile,
-    body: FileBody,
-    arguments: Mapping[str, str],
+    chosen: Format, written: ListFile, body: FileBody, arguments: Mapping[str, str]
 ) -> flask.Response:
     headers = {
         "Content-Length": str(body.size),

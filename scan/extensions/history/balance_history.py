@@ -44,11 +44,7 @@ class BalanceHistory(NamedTuple):
 
 
 def page(
-    reader: Reader,
-    address: bytes,
-    points: int,
-    token: bytes | None = None,
-    window: Window = WHOLE,
+    reader: Reader, address: bytes, points: int, token: bytes | None = None, window: Window = WHOLE
 ) -> BalanceHistory:
     """Return the balances after `points` evenly spaced blocks, from the first change to the newest
     one, or to the end of the window. No state of an older block is read from the node.
@@ -77,11 +73,7 @@ def page(
     )
     if last is not None and last["number"] < newest["block_to"]:
         *_, balance = read(
-            **newest,
-            is_unbounded=True,
-            block_from=last["number"] + 1,
-            most=INTEGER_MAX,
-            points=1,
+            **newest, is_unbounded=True, block_from=last["number"] + 1, most=INTEGER_MAX, points=1
         )
         newest = {"block_to": last["number"], "balance": int(balance)}
     most = MAX_ROWS_READ

@@ -54,5 +54,5 @@ HOOKS = Exports(
         "fee_of_rows": lambda entry, _: _fee(entry["rows"]),
         "counterparties": lambda entry, _: _counterparties(entry["rows"]),
         "row_count": lambda entry, _: len(entry["rows"]),
-    },
+    }
 )

@@ -192,7 +192,7 @@ HOOKS = (
                 read=_balance_tab,
                 group=HOLDINGS,
             ),
-        ),
+        )
     ),
     Pages(blueprints=(blueprint,), sections=(Section({"list": "list_sums.html"}),)),
 )

@@ -56,5 +56,5 @@ def history_numbers() -> Mapping[str, int]:
 HOOKS = SqlValues(
     values=LazyMapping(
         lambda: {"history_numbers": history_numbers(), "history_types": all_history_types()}
-    ),
+    )
 )

@@ -8,13 +8,7 @@ from scan.queries.pages import Form, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
 
-def page(
-    reader: Reader,
-    window: Window,
-    *,
-    form: Form = "api",
-    **filters: Value | None,
-) -> Page:
+def page(reader: Reader, window: Window, *, form: Form = "api", **filters: Value | None) -> Page:
     """Return a page; raises NotFound where internal transfers are not indexed at all."""
     page = filtered_page(reader, "internal_transfers", filters, window, form=form)
     if page.untraced_blocks is None:

@@ -40,10 +40,7 @@ FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
 ASK_AGAIN_S = 600.0  # after which a method that the node did not offer is tried again
 
 CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
-CALLS = (
-    ("debug_traceTransaction", CALL_TRACER),
-    ("trace_transaction", None),
-)
+CALLS = (("debug_traceTransaction", CALL_TRACER), ("trace_transaction", None))
 NOT_OFFERED = (
     "The node offers no traces of transactions: they need debug_traceTransaction with a tracer, or"
     " the trace_ methods."

@@ -8,6 +8,5 @@ item_media reads what URIs lead to.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "items (NFTs) with their owners, URIs, names, traits and pictures",
-    paths=("nft/",),
+    "items (NFTs) with their owners, URIs, names, traits and pictures", paths=("nft/",)
 )

@@ -22,10 +22,7 @@ blueprint = Blueprint("items", __name__)
 def list_items(address: str) -> Response:
     key = parameters.address(address)
     return list_response(
-        "items",
-        query_arguments(*LISTED),
-        lambda window: items.page(reader(), key, window),
-        own=key,
+        "items", query_arguments(*LISTED), lambda window: items.page(reader(), key, window), own=key
     )
 
 

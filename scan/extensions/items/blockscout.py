@@ -98,8 +98,7 @@ def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
 def list_instance_transfers(address_hash: str, token_id: str) -> Response:
     key, token_number = lists.path_address(address_hash), parameters.token_id(token_id)
     records, last = lists.read_page(
-        "token_transfers",
-        lambda window: items.transfers(reader(), key, token_number, window),
+        "token_transfers", lambda window: items.transfers(reader(), key, token_number, window)
     )
     following = address_and_token_objects.transfer_position(last) if last else None
     return lists.list_response(address_and_token_objects.transfer_objects(records), following)

@@ -173,11 +173,7 @@ def _is_passed(logs: Iterator[NodeLog]) -> bool:
 
 
 def _page_of_blocks(
-    reader: Reader,
-    log_filter: LogFilter,
-    block_of_entry: Sequence[int],
-    offset: int,
-    limit: int,
+    reader: Reader, log_filter: LogFilter, block_of_entry: Sequence[int], offset: int, limit: int
 ) -> list[NodeLog]:
     """Return a page from its own blocks; raises UpstreamFailed where these have other logs now."""
     numbers = block_of_entry[offset : offset + limit]

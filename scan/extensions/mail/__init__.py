@@ -8,6 +8,5 @@ dispatcher sends), mailer.py (what a mail says, the server).
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "e-mail of events by an operator's SMTP server (SCAN_SMTP_URL)",
-    paths=("mail/",),
+    "e-mail of events by an operator's SMTP server (SCAN_SMTP_URL)", paths=("mail/",)
 )

@@ -169,9 +169,5 @@ HOOKS = Pages(
             read=_token_tab,
         ),
     ),
-    menu=(
-        ("Main", "/dex", "DEX"),
-        ("Home", "/dex", "DEX pools"),
-        ("Tokens", "/dex", "DEX pools"),
-    ),
+    menu=(("Main", "/dex", "DEX"), ("Home", "/dex", "DEX pools"), ("Tokens", "/dex", "DEX pools")),
 )

@@ -157,8 +157,7 @@ def resolved(reads: NameReads, calls: Mapping[str, bytes], most: int) -> dict[st
     """Return what the resolvers of names answer to a call of each, by a universal resolver."""
     requests = {
         name: Request(
-            reads.service.contract,
-            RESOLVE + encode(("bytes", "bytes"), (dns_encoded(name), call)),
+            reads.service.contract, RESOLVE + encode(("bytes", "bytes"), (dns_encoded(name), call))
         )
         for name, call in calls.items()
     }

@@ -147,11 +147,7 @@ class Names(AddressNames):
         return kept.target
 
     def _by_gateways(
-        self,
-        reader: Reader,
-        service: NameService,
-        block: BlockId,
-        read: Callable[[ChainNames], _T],
+        self, reader: Reader, service: NameService, block: BlockId, read: Callable[[ChainNames], _T]
     ) -> _T | None:
         """Return what is read with other hosts asked; None where they are not asked, or where the
         node failed meanwhile."""

@@ -47,5 +47,5 @@ HOOKS = Pages(
             {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"},
             proof_of_balance,
         ),
-    ),
+    )
 )

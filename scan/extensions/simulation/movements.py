@@ -9,13 +9,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import COIN_EMITTER, EventLog
-from scan.ethereum.events import (
-    WRAPPING,
-    TransferEvent,
-    TransferShape,
-    transfer_event,
-    transfers,
-)
+from scan.ethereum.events import WRAPPING, TransferEvent, TransferShape, transfer_event, transfers
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame

@@ -13,12 +13,7 @@ from typing import Any, NamedTuple
 from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
-from scan.extensions.simulation.movements import (
-    SIMULATED_COIN,
-    Movements,
-    kept_logs,
-    movements,
-)
+from scan.extensions.simulation.movements import SIMULATED_COIN, Movements, kept_logs, movements
 from scan.extensions.simulation.request import ANONYMOUS_GAS, Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
@@ -154,10 +149,7 @@ def anonymous_gas(reader: Reader) -> int:
 
 
 def simulate(
-    reader: Reader,
-    block: BlockId | None,
-    calls: Sequence[SimulatedCall],
-    overrides: Overrides,
+    reader: Reader, block: BlockId | None, calls: Sequence[SimulatedCall], overrides: Overrides
 ) -> tuple[BlockId, list[Simulated]]:
     """Simulate calls after a block, by default the newest indexed one, in the order given.
 

@@ -7,12 +7,7 @@ from flask import Blueprint, Response, request
 
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.token_metadata import COIN_DECIMALS
-from scan.extensions.simulation.outcomes import (
-    Simulations,
-    addresses_in,
-    anonymous_gas,
-    simulate,
-)
+from scan.extensions.simulation.outcomes import Simulations, addresses_in, anonymous_gas, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations import pages
 from scan.http.requests import Prerequisite, block_argument, reader, requires

@@ -117,10 +117,7 @@ def read_next(
     Nothing is returned of an index older than `known_version`, as another replica may have.
     """
     row = database.row(
-        "queries/block_events_get_next",
-        **position._asdict(),
-        types=sorted(types),
-        size=MAX_EVENTS,
+        "queries/block_events_get_next", **position._asdict(), types=sorted(types), size=MAX_EVENTS
     )
     assert row is not None
     newest, count, number, block_hash, first, total, lines, parent_hash, has_events, version = row

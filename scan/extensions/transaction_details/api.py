@@ -123,11 +123,7 @@ def list_pending(address: str) -> requests.Response:
         requests.reader(), parameters.address(address)
     )
     return requests.json_value(
-        {
-            "pendingTransactions": listed.records,
-            "total": listed.total,
-            "reason": listed.reason,
-        }
+        {"pendingTransactions": listed.records, "total": listed.total, "reason": listed.reason}
     )
 
 

@@ -270,6 +270,6 @@ HOOKS = (
                 read=_read,
                 group=CONTRACT,
             ),
-        ),
+        )
     ),
 )

@@ -157,10 +157,7 @@ def _find(
 
 
 def _decoded(
-    reader: Reader,
-    record: Record,
-    indexed: IndexedTransaction,
-    operation: BundledOperation | None,
+    reader: Reader, record: Record, indexed: IndexedTransaction, operation: BundledOperation | None
 ) -> UserOperationDetails:
     budget, abis = DecodingBudget(), reader.sources.get(contract_abis.ContractAbis)
     calls = [] if operation is None else account_calls(operation.sender, operation.call_data)

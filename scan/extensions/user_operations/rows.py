@@ -43,10 +43,7 @@ _REVERTS = {
     keccak(b"PostOpRevertReason(bytes32,address,uint256,bytes)"),
 }
 # Events right before the first operation of a bundle, or of an aggregator, is executed.
-_BEFORE_OPERATIONS = {
-    keccak(b"BeforeExecution()"),
-    keccak(b"SignatureAggregatorChanged(address)"),
-}
+_BEFORE_OPERATIONS = {keccak(b"BeforeExecution()"), keccak(b"SignatureAggregatorChanged(address)")}
 _ADDRESS_PADDING = bytes(12)
 
 
@@ -158,5 +155,5 @@ HOOKS = Rows(
         "user_operations": SparseTable(
             UserOperation, lambda block, _: user_operations(block), emitters=ENTRY_POINTS
         )
-    },
+    }
 )

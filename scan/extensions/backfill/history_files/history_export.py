@@ -66,12 +66,7 @@ def file_name(network: str, first_block: int, last_hash: bytes) -> str:
 
 
 def write_file(
-    source: BlockSource,
-    uncles: BlockCompleter,
-    path: Path,
-    first: int,
-    last: int,
-    last_hash: bytes,
+    source: BlockSource, uncles: BlockCompleter, path: Path, first: int, last: int, last_hash: bytes
 ) -> None:
     """Write a file and its digest, in place of an older one of its era. Raises ScanError, OSError,
     NodeError."""

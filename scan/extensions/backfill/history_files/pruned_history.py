@@ -11,6 +11,5 @@ def has_blocks(settings: Settings) -> bool:
 
 
 HOOKS = PrunedHistory(
-    cure="set SCAN_HISTORY to a folder or URL with era1 or ere files",
-    has_blocks=has_blocks,
+    cure="set SCAN_HISTORY to a folder or URL with era1 or ere files", has_blocks=has_blocks
 )

@@ -41,13 +41,7 @@ def backfill(
             database,
             Node(settings.rpc_urls),
             Resources(
-                1,
-                MEMORY_BYTES,
-                2,
-                2,
-                MEMORY_BYTES // 8,
-                cluster,
-                computes_senders=computes_senders,
+                1, MEMORY_BYTES, 2, 2, MEMORY_BYTES // 8, cluster, computes_senders=computes_senders
             ),
             audit,
             threading.Event(),

@@ -13,13 +13,7 @@ from scan.extensions.backfill import cluster, range_scheduler
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.cluster import ClusterPool
 from scan.extensions.backfill.plan import CannotBackfill
-from scan.extensions.backfill.range_files import (
-    FOLDER,
-    RangeFiles,
-    RangeStore,
-    StoreFailed,
-    split,
-)
+from scan.extensions.backfill.range_files import FOLDER, RangeFiles, RangeStore, StoreFailed, split
 from scan.extensions.backfill.range_scheduler import spool
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range

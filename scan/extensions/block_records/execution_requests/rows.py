@@ -150,5 +150,5 @@ HOOKS = Rows(
         "execution_requests": SparseTable(
             ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS
         )
-    },
+    }
 )

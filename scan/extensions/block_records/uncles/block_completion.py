@@ -153,8 +153,7 @@ def completed(
     uncles = _uncles_of(block, headers)
     credits = mining_credits(chain_id, block, uncle_count, uncles)
     return block._replace(
-        uncles=uncles,
-        credits=(*block.credits, *numbered(block, credits, len(block.credits))),
+        uncles=uncles, credits=(*block.credits, *numbered(block, credits, len(block.credits)))
     )
 
 

@@ -9,13 +9,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.clear_signing.settings import Settings
-from scan.extensions.clear_signing.tests.exchange import (
-    PATH,
-    SOURCE,
-    VERSION,
-    Chain,
-    ClientOf,
-)
+from scan.extensions.clear_signing.tests.exchange import PATH, SOURCE, VERSION, Chain, ClientOf
 from tests.support.explorer import Explorer, compiled, standard_input
 
 

@@ -26,10 +26,7 @@ MULTISEND = "multiSend(bytes)"
 SEND = {
     "intent": "Send",
     "interpolatedIntent": "Send {value} from {@.from}",
-    "fields": [
-        field("value", "tokenAmount", tokenPath="@.to"),
-        field("@.from", "addressName"),
-    ],
+    "fields": [field("value", "tokenAmount", tokenPath="@.to"), field("@.from", "addressName")],
 }
 PAY = {
     "intent": "Pay",

@@ -4,14 +4,7 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.clear_signing.tests.exchange import (
-    ANN,
-    NATIVE,
-    TRADE,
-    field,
-    shown,
-    signing,
-)
+from scan.extensions.clear_signing.tests.exchange import ANN, NATIVE, TRADE, field, shown, signing
 
 FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
     "raw values": (

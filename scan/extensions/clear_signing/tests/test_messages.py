@@ -6,11 +6,7 @@ import json
 import pytest
 from eth_abi import encode
 
-from scan.extensions.clear_signing.tests.exchange import (
-    ANN,
-    TRANSFER,
-    field,
-)
+from scan.extensions.clear_signing.tests.exchange import ANN, TRANSFER, field
 from scan.extensions.clear_signing.tests.test_calls_to_sign import SAFE, deployed, transfer
 from scan.extensions.contract_details.decoder.typed_data import parse
 

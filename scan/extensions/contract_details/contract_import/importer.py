@@ -94,11 +94,7 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
     gateway = NodeGateway(node_of_index(settings), WaitingThreads())
     creations = CreationReader(database, gateway, TransactionReader(), settings.traces)
     return Verifier(
-        database,
-        creations,
-        CompilerStore(settings),
-        CompilerPlaces(),
-        _Uncounted(database, 0),
+        database, creations, CompilerStore(settings), CompilerPlaces(), _Uncounted(database, 0)
     )
 
 
@@ -120,10 +116,7 @@ class ContractImport:
         """Verify earlier claims of this source whose compiler is installed now."""
         after = b""
         while rows := self._database.rows(
-            "contract_import/contract_claims_list_records",
-            source=self._name,
-            after=after,
-            limit=1,
+            "contract_import/contract_claims_list_records", source=self._name, after=after, limit=1
         ):
             [(address, text)] = rows
             after = bytes(address)
@@ -166,9 +159,7 @@ class ContractImport:
 
     def _unless_answered(self, address: bytes, read: Read) -> Iterator[Answer]:
         answered = self._database.rows(
-            "contract_import/contract_claims_list_answered",
-            source=self._name,
-            addresses=[address],
+            "contract_import/contract_claims_list_answered", source=self._name, addresses=[address]
         )
         if not answered:
             yield self._answer(address, read)

@@ -41,5 +41,5 @@ HOOKS = Pages(
             read=_read,
             group=CONTRACT,
         ),
-    ),
+    )
 )

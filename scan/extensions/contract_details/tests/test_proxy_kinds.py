@@ -4,10 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scan.contracts.proxy_contracts import (
-    BY_STATE,
-    Proxy,
-)
+from scan.contracts.proxy_contracts import BY_STATE, Proxy
 from scan.extensions.contract_details import contract_values
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts

@@ -41,11 +41,7 @@ class TooManyRows(InvalidParameter):
 
 
 def page(
-    reader: Reader,
-    entity: str,
-    window: Window,
-    arguments: Mapping[str, Any],
-    own: bytes | None,
+    reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any], own: bytes | None
 ) -> Page:
     """Return the sums of all rows of a window that match the filters, seen from the address `own`;
     `total` counts the rows.

@@ -9,12 +9,7 @@ from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
 from scan.queries.cursors import RowEnds
 from scan.queries.pages import Window
-from tests.api.test_query_plans import (
-    LAST_BLOCK,
-    LISTS_OF_HISTORY,
-    block_hash,
-    seeded,
-)
+from tests.api.test_query_plans import LAST_BLOCK, LISTS_OF_HISTORY, block_hash, seeded
 from tests.support.explain import DEEPER
 
 __all__ = ["seeded"]

@@ -10,11 +10,7 @@ from eth_utils import keccak
 from app import create_app
 from tests.support.anvil import GAS, Anvil
 from tests.support.chain_forms.encoding import HEADER_FIELDS
-from tests.support.faulty_node import (
-    FaultyNode,
-    altering,
-    refuse_method,
-)
+from tests.support.faulty_node import FaultyNode, altering, refuse_method
 from tests.support.indexing import Indexing
 from tests.support.rehashed_chain import RehashedChain
 from tests.support.scenario.stage import STRANGERS, Stage

@@ -6,11 +6,7 @@ import pytest
 
 from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import contradicting_fields
-from scan.ethereum.blocks import (
-    BlockJson,
-    ReceiptsJson,
-    read_json,
-)
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.extensions.internal_transfers.traces import read_call_traces
 from tests.ethereum.test_blocks import decode_block
 

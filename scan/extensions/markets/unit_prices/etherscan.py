@@ -37,9 +37,4 @@ def _price(prefix: str) -> Reply:
     )
 
 
-HOOKS = Etherscan(
-    actions={
-        ("stats", "ethprice"): ether_price,
-        ("stats", "coinprice"): coin_price,
-    },
-)
+HOOKS = Etherscan(actions={("stats", "ethprice"): ether_price, ("stats", "coinprice"): coin_price})

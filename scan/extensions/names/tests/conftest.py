@@ -25,10 +25,7 @@ def ens() -> Iterator[EnsChain]:
 @pytest.fixture(scope="module")
 def indexing(postgres: Postgres, template: str, ens: EnsChain) -> Iterator[Indexing]:
     anvil = ens.anvil
-    with (
-        postgres.cloned(template) as url,
-        Indexing(url, anvil.url, until=anvil.head()) as indexing,
-    ):
+    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
         yield indexing
 
 

@@ -90,12 +90,7 @@ class EnsChain:
     def be_named_by(self, account, resolver):
         """An account lets a resolver of its own say its primary name."""
         sent = self.anvil.transact(
-            account,
-            self.registrar,
-            "claimWithResolver",
-            account,
-            resolver.address,
-            gas=GAS,
+            account, self.registrar, "claimWithResolver", account, resolver.address, gas=GAS
         )
         assert self.anvil.receipt_of(sent)["status"] == "0x1"
 

@@ -104,10 +104,7 @@ def forty_days(postgres: Postgres, template: str) -> Iterator[Followed]:
 @pytest.fixture
 def followed(postgres: Postgres, forty_days: Followed) -> Iterator[Followed]:
     made = urlsplit(forty_days.settings.database_url).path.removeprefix("/")
-    with (
-        postgres.cloned(made) as url,
-        closing(Database(url, statement_timeout_ms=0)) as database,
-    ):
+    with postgres.cloned(made) as url, closing(Database(url, statement_timeout_ms=0)) as database:
         yield forty_days._replace(
             settings=settings_for(url, NOWHERE),
             chain=forty_days.chain.over(database, Writer(database, 10**6, KEEP)),

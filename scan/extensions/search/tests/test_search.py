@@ -281,11 +281,7 @@ def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(seede
         "SELECT (SELECT hex(hash) FROM blocks WHERE number = 17),"
         " (SELECT hex(hash) FROM transactions WHERE ordinal = 17)",
     )
-    for text, type_ in (
-        ("17", "block"),
-        (block_hash, "block"),
-        (transaction_hash, "transaction"),
-    ):
+    for text, type_ in (("17", "block"), (block_hash, "block"), (transaction_hash, "transaction")):
         assert [r["type"] for r in search(seeded.client, text)][:2] == [type_, "token"], text
 
 

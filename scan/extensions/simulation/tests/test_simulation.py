@@ -11,12 +11,7 @@ from scan.extensions.simulation.request import ANONYMOUS_GAS
 from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
 from tests.fixtures import Played
-from tests.support.faulty_node import (
-    FaultyNode,
-    Reply,
-    altering,
-    refuse,
-)
+from tests.support.faulty_node import FaultyNode, Reply, altering, refuse
 from tests.support.indexing import Indexing, settings_for
 
 ETHER = 10**18

@@ -5,15 +5,7 @@ import json
 import pytest
 import requests
 
-from tests.support.foundry import (
-    CHAIN,
-    PATH,
-    VERSION,
-    built,
-    deployed,
-    hardhat_request,
-    source,
-)
+from tests.support.foundry import CHAIN, PATH, VERSION, built, deployed, hardhat_request, source
 from tests.support.many_functions import CHECKSUMMED
 from tests.support.solidity import node_script
 

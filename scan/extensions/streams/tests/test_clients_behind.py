@@ -9,11 +9,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.streams import block_events, broadcaster
-from scan.extensions.streams.block_events import (
-    OrphanedEvents,
-    SharedReads,
-    StreamFilter,
-)
+from scan.extensions.streams.block_events import OrphanedEvents, SharedReads, StreamFilter
 from scan.extensions.streams.broadcaster import Streams
 from scan.extensions.streams.open_response import FairQueue
 from scan.extensions.streams.tests.conftest import announce_blocks

@@ -25,14 +25,7 @@ from scan.extensions.transaction_details.explanations.mapped_code import (
 from scan.hex import to_hex
 from scan.queries.reader import Sources
 from scan.verification import source_maps
-from scan.verification.source_maps import (
-    JUMP,
-    JUMPI,
-    RETURN,
-    SourceFunction,
-    SourceLine,
-    Span,
-)
+from scan.verification.source_maps import JUMP, JUMPI, RETURN, SourceFunction, SourceLine, Span
 
 MAX_LOCATIONS = 20  # of a transaction: around its cause, from there outwards; then the first
 TIMEOUT_S = 3.0

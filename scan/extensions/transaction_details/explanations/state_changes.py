@@ -31,10 +31,7 @@ MAX_SLOTS = 2000  # of all accounts together
 ACCOUNT_BYTES = 1500  # memory, measured
 SLOT_BYTES = 400
 STATE_TRACER = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
-STATE = (
-    ("debug_traceTransaction", STATE_TRACER),
-    ("trace_replayTransaction", ["stateDiff"]),
-)
+STATE = (("debug_traceTransaction", STATE_TRACER), ("trace_replayTransaction", ["stateDiff"]))
 
 
 class Code(NamedTuple):

@@ -239,10 +239,7 @@ def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> R
         "recipient": recipients_parts(names, recipients) if recipients else unknown,
     }
     form = "swap" if recipients == {facts.sender} else "swap-for"
-    stated = {
-        given: clipped(flows.get(given, 0), -paid),
-        got: clipped(flows.get(got, 0), received),
-    }
+    stated = {given: clipped(flows.get(given, 0), -paid), got: clipped(flows.get(got, 0), received)}
     return Recognised(form, values, given == COIN, stated)
 
 

@@ -12,10 +12,7 @@ from scan.extensions.internal_transfers.transaction_traces import TraceFrame, Tr
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import decode_call, decode_result
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, decode_event, decode_event_by
-from scan.extensions.transaction_details.explanations.failure_locations import (
-    CallPath,
-    Location,
-)
+from scan.extensions.transaction_details.explanations.failure_locations import CallPath, Location
 from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions

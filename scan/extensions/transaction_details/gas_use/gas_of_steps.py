@@ -312,10 +312,7 @@ class _Code(NamedTuple):
 
 
 def gas_by_line(
-    sources: Sources,
-    gas: GasOfSteps,
-    frames: Sequence[TraceFrame],
-    record: Mapping[str, Any],
+    sources: Sources, gas: GasOfSteps, frames: Sequence[TraceFrame], record: Mapping[str, Any]
 ) -> GasByLine:
     """Return the gas of a transaction by line; `frames` are its calls, and `record` is its."""
     codes = _mapped_codes(sources, gas.codes, frames, record["blockNumber"])
@@ -369,10 +366,7 @@ def _merged(
 
 
 def _mapped_codes(
-    sources: Sources,
-    used: Sequence[CodeGas],
-    frames: Sequence[TraceFrame],
-    block_number: int,
+    sources: Sources, used: Sequence[CodeGas], frames: Sequence[TraceFrame], block_number: int
 ) -> dict[bytes | CallPath, _Code]:
     """Return the codes that have a source map, by their addresses or the places of their calls."""
     calls = {frame.trace_address: frame for frame in frames}

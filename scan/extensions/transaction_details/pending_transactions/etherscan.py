@@ -45,6 +45,4 @@ def _row(sent: PendingTransaction) -> dict[str, str]:
     }
 
 
-HOOKS = Etherscan(
-    actions={("account", "pendingtxlist"): pending},
-)
+HOOKS = Etherscan(actions={("account", "pendingtxlist"): pending})

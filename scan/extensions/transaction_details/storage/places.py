@@ -280,11 +280,7 @@ _FIXED_BYTES = re.compile(r"bytes(?:[1-9]|[12][0-9]|3[012])\Z")
 
 
 def value_of(
-    label: str,
-    raw: bytes,
-    *,
-    is_vyper: bool = False,
-    enums: Mapping[str, Sequence[str]] = {},
+    label: str, raw: bytes, *, is_vyper: bool = False, enums: Mapping[str, Sequence[str]] = {}
 ) -> Any:
     """Return the value of a type by its label: numbers as decimal strings, bool, members of `enums`
     by their names, and others as hex. A bool that is neither 0 nor 1 is a number, as is what no

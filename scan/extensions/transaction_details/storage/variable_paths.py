@@ -14,8 +14,7 @@ MAX_PATH = 500  # characters of a parameter
 MOST_SHOWN = 10  # elements of an array
 
 _STEP = re.compile(
-    r"""\.(?P<member>[A-Za-z_$][\w$]*)|\[(?P<key>"(?:\\.|[^"\\])*"|[^\[\]"]{1,300})\]""",
-    re.ASCII,
+    r"""\.(?P<member>[A-Za-z_$][\w$]*)|\[(?P<key>"(?:\\.|[^"\\])*"|[^\[\]"]{1,300})\]""", re.ASCII
 )
 # What state changes name of an array or a string, beside its parts.
 _OF_WHOLE = {

@@ -79,12 +79,7 @@ def to_markdown(html: str, path: str = "") -> str:
     # Without `wrap`, and with `strip_pre`, regular expressions of markdownify take a time that
     # grows with the square of a run of spaces: 150,000 of them in a source took 34 s in one call.
     converter = Converter(
-        heading_style=ATX,
-        bullets="-",
-        escape_misc=True,
-        wrap=True,
-        wrap_width=None,
-        strip_pre=None,
+        heading_style=ATX, bullets="-", escape_misc=True, wrap=True, wrap_width=None, strip_pre=None
     )
     text: str = converter.convert_soup(main)
     return text.strip() + "\n"

@@ -9,10 +9,7 @@ from eth_utils.crypto import keccak
 from scan.errors import ScanError
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_folders import list_files
-from scan.extensions.contract_details.builds.build_formats import (
-    NoBuild,
-    contracts_of,
-)
+from scan.extensions.contract_details.builds.build_formats import NoBuild, contracts_of
 from scan.extensions.contract_details.tests.builds.projects import (
     SOURCES,
     STORE_PATH,

@@ -40,10 +40,7 @@ contract Maker {
 TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "truffle": (
         "build/contracts",
-        {
-            "build/contracts/Tally.json": "truffle.json",
-            "contracts/Tally.sol": "Tally.sol",
-        },
+        {"build/contracts/Tally.json": "truffle.json", "contracts/Tally.sol": "Tally.sol"},
     ),
     "foundry": ("out", {"out/Tally.sol/Tally.json": "foundry.json", "src/Tally.sol": "Tally.sol"}),
     "hardhat 2": ("artifacts", {"artifacts/build-info/f211.json": "hardhat_2.json"}),

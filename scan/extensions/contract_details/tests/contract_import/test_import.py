@@ -213,8 +213,7 @@ def test_source_maps_are_added_where_none_are_known(chain):
     assert len(before) == 4 and findings
     execute(url, "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)")
     execute(
-        url,
-        "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)",
+        url, "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)"
     )
     done = chain.scan("source-maps")
     assert done.stdout == "3 source maps added, 0 contracts left without one\n", done

@@ -12,11 +12,7 @@ from eth_utils import keccak
 from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.contract_details.decoder.decoding import MAX_BYTES
-from scan.extensions.contract_details.decoder.typed_data import (
-    MAX_MEMBERS,
-    MAX_STRUCTURES,
-    parse,
-)
+from scan.extensions.contract_details.decoder.typed_data import MAX_MEMBERS, MAX_STRUCTURES, parse
 
 ANN, BOB = (
     "0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826",
@@ -86,11 +82,7 @@ def test_hashes_are_those_that_wallets_sign():
 @pytest.mark.check
 @pytest.mark.parametrize(
     "domain",
-    [
-        {"name": "x"},
-        {"version": "1", "chainId": "0x1"},
-        {"salt": "0x" + "01" * 32, "name": "x"},
-    ],
+    [{"name": "x"}, {"version": "1", "chainId": "0x1"}, {"salt": "0x" + "01" * 32, "name": "x"}],
 )
 def test_the_type_of_a_domain_may_be_left_out(domain):
     types = {name: members for name, members in DATA["types"].items() if name != "EIP712Domain"}
@@ -159,10 +151,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "an unknown primary type": (with_(primaryType="Nobody"), "primaryType is none"),
     "the domain alone": (with_(primaryType="EIP712Domain"), "that of the domain"),
     "a member missing": (with_(message={}), "has no 'from'"),
-    "a member too many": (
-        with_(message={**DATA["message"], "more": 1}),
-        "has an unknown 'more'",
-    ),
+    "a member too many": (with_(message={**DATA["message"], "more": 1}), "has an unknown 'more'"),
     "no message": (with_(message=None), "expected an array of 8 or an object"),
     "a domain without a value": (with_(domain={"name": "x"}), "has no 'chainId'"),
     "a recursive type": (

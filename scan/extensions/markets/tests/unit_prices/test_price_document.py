@@ -5,12 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.extensions.markets.unit_prices.price_source import (
-    MAX_BYTES,
-    MAX_TOKENS,
-    BadPrices,
-    parse,
-)
+from scan.extensions.markets.unit_prices.price_source import MAX_BYTES, MAX_TOKENS, BadPrices, parse
 
 pytestmark = pytest.mark.check
 

@@ -14,10 +14,7 @@ from scan.extensions.transaction_details.explanations.failure_locations import (
     FailedCall,
     FailureLocations,
 )
-from scan.extensions.transaction_details.explanations.mapped_code import (
-    STRUCT_LOGS,
-    TRACER,
-)
+from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS, TRACER
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )

@@ -15,13 +15,7 @@ from scan.extensions.transaction_details.tests.explanations.conftest import (
     is_trace,
 )
 from tests.support.database import execute
-from tests.support.faulty_node import (
-    FaultyNode,
-    Reply,
-    altering,
-    cut_connection,
-    refuse,
-)
+from tests.support.faulty_node import FaultyNode, Reply, altering, cut_connection, refuse
 from tests.support.indexing import settings_for
 from tests.support.lying_node import LyingNode
 

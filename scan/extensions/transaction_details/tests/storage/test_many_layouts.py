@@ -27,10 +27,7 @@ from scan.extensions.transaction_details.tests.storage.conftest import Deployed,
 from scan.hex import data
 from tests.support.explorer import Explorer
 
-TYPES = {
-    "t": StorageType("value", "uint256", 32),
-    "s": StorageType("bytes", "string", 32),
-}
+TYPES = {"t": StorageType("value", "uint256", 32), "s": StorageType("bytes", "string", 32)}
 DIAMOND = """// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 contract Facet { uint256 value; uint256[2] more; }

@@ -5,11 +5,7 @@ import json
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import (
-    OPTIMIZED,
-    Deployed,
-    deploy,
-)
+from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, deploy
 from scan.extensions.transaction_details.tests.storage.contracts import VERSION
 from tests.support.explorer import Explorer, compiled, from_node_modules, standard_input
 
@@ -130,11 +126,7 @@ def test_collisions_of_two_implementations(proxy, implementations):
     account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Colliding"], b"")
     [slot] = account["storage"]
     assert [(v["name"], v["before"], v["after"]) for v in slot["variables"]] == [
-        (
-            "eip1967.proxy.implementation",
-            implementations["First"],
-            implementations["Colliding"],
-        )
+        ("eip1967.proxy.implementation", implementations["First"], implementations["Colliding"])
     ]
     assert account["collisions"] == planned
     pairs = [tuple(v["name"] for v in c["variables"]) for c in planned]
