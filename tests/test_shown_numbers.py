@@ -71,7 +71,6 @@ REASONS = {
     "blockscout/decoded_objects.py:state_change_objects": "lists put together",
     "user_operations/blockscout.py:list_operations": "the rows of a page",
     "etherscan/chain.py:_block_number": "a bound of the parameter",
-    "etherscan/chain.py:block_by_time": "a bound of the parameter",
     "etherscan/chain.py:_dates": "the length of a range of days, against its bound",
     "etherscan/replies.py:first_block": "a bound of the parameter",
     "etherscan/replies.py:last_block": "a bound of the parameter",
