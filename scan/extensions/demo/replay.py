@@ -89,7 +89,7 @@ class Recording:
                 self._block_of_hash(_hash(params)), params
             ),
             "eth_getTransactionByHash": lambda params: self._transaction(_hash(params)),
-            "eth_getTransactionReceipt": lambda params: self._receipts.get(_hash(params)),
+            "eth_getTransactionReceipt": lambda params: self._receipt(_hash(params)),
             "eth_getLogs": self._logs,
         }
         if "debug_traceTransaction" in self._methods:
@@ -218,6 +218,9 @@ class Recording:
 
     def _transaction(self, hash_: str) -> dict[str, Any] | None:
         return self._transactions.get(hash_)
+
+    def _receipt(self, hash_: str) -> dict[str, Any] | None:
+        return self._receipts.get(hash_)
 
     def _receipts_of(self, number: int) -> list[dict[str, Any]]:
         hashes = [t["hash"] for t in self._blocks.get(number, {"transactions": ()})["transactions"]]
