@@ -120,7 +120,7 @@ def test_everything_beside_python_is_in_the_wheel(installed):
         *(
             path.relative_to(ROOT / "scan")
             for path in (ROOT / "scan").rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts
+            if path.is_file() and not {"__pycache__", "tests"} & {*path.relative_to(ROOT).parts}
         ),
     }
     assert {path for path in expected if not (package / path).exists()} == set()
@@ -136,6 +136,7 @@ def test_every_imported_distribution_is_declared():
     used = {
         DISTRIBUTIONS.get(module, module.replace("_", "-"))
         for path in [ROOT / "app.py", ROOT / "gunicorn.conf.py", *(ROOT / "scan").rglob("*.py")]
+        if "tests" not in path.relative_to(ROOT).parts
         for module in imported(path)
         if module not in sys.stdlib_module_names and module not in OURS
     }

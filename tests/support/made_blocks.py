@@ -144,7 +144,7 @@ class Chain:
         if transfers and self._token_block is None:
             tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, False)]
             self._token_block = number
-        return ContractFindings([], tokens, [], [], transfers, [], [])
+        return ContractFindings([], tokens, [], [], [], transfers, [], [])
 
     def _transaction(self, index, move):
         blobs = move.fields.get("blob_versioned_hashes", ())

@@ -12,7 +12,7 @@ DEV_BALANCE = 10_000 * 10**18
 
 def audit(settings, *options):
     command = argparse.ArgumentParser()
-    audit_command.add_arguments(command)
+    audit_command.add_audit(command)
     return audit_command.run(settings, command.parse_args(["--proofs", "150", *options]))
 
 

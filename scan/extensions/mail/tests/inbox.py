@@ -71,7 +71,7 @@ class Mail(NamedTuple):
 @contextmanager
 def beside(client):
     """Mail what asks for confirmations, as the worker of this service does."""
-    [thread] = api.threads(client.application.extensions["scan"])
+    [thread] = api.confirmation_threads(client.application.extensions["scan"])
     thread.start()
     yield
     thread.stop()

@@ -16,6 +16,7 @@ from scan.extensions.sourcify.tests.submissions import CHAIN, ended, get, submit
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
+from tests.support.serving import ROOT
 
 API = json.loads(Path(__file__).with_name("published_api.json").read_text(encoding="utf-8"))
 NOT_SERVED = {
@@ -152,7 +153,7 @@ def test_every_path_is_served_or_known_not_to_be(explorer):
     served = {re.sub(r"<\w+>", "{}", rule.rule) for rule in explorer.app.url_map.iter_rules()}
     for path in API["paths"].keys() - NOT_SERVED:
         assert re.sub(r"\{\w+\}", "{}", path) in served, path
-    guide = (Path(__file__).parents[3] / "docs/compatible.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs/compatible.md").read_text(encoding="utf-8")
     for path in NOT_SERVED:
         assert path.rpartition("/{chainId}")[0] in guide
         asked = path.format(chainId=CHAIN, address=CHECKSUMMED)

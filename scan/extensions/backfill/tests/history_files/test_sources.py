@@ -152,7 +152,7 @@ def test_a_host_at_fault_leaves_no_file(folder, server, store, fault, tmp_path):
 
 
 def test_a_file_that_never_ends_is_not_written(server, store, monkeypatch, tmp_path):
-    monkeypatch.setattr(file_sources, "MAX_FILE_BYTES", len(CONTENT) // 2)
+    monkeypatch.setattr(file_sources.e2store, "MAX_FILE_BYTES", len(CONTENT) // 2)
     [file, *_] = list_files(server.url)
     with pytest.raises(BadFile, match="has more than"):
         store.fetch(file)
