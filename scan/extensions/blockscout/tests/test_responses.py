@@ -65,7 +65,9 @@ def most(truth, count):
 def examples(truth: Truth) -> dict[str, list[str]]:
     """Values of each argument of a path."""
     draw = random.Random(38)
-    of_types = {token["type"]: token["address"] for token in truth.tokens}
+    moves = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)
+    tokens = sorted(truth.tokens, key=lambda token: moves[token["address"]])
+    of_types = {token["type"]: token["address"] for token in tokens}  # the busiest of each
     items = {t["tokenId"] for t in truth.token_transfers if t["tokenId"] is not None}
     moved = Counter(t["transactionHash"] for t in truth.internal_transfers)
     [(traced, _)] = moved.most_common(1)
