@@ -22,7 +22,7 @@ from scan.database.errors import LockNotGranted
 from scan.ethereum.client import Node
 from scan.extensions.retention import maintenance as retention
 from scan.extensions.retention.maintenance import Retention
-from scan.indexer import partitions
+from scan.indexer import fork_finder, partitions
 from scan.indexer.block_source import BlockSource
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.indexer.writer import IndexedHead, RowCounts, Writer
@@ -188,7 +188,7 @@ def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
 def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypatch):
     number, url = followed.chain.number, followed.settings.database_url
     source = BlockSource(Node([NOWHERE]))
-    monkeypatch.setattr(source, "hash_at", lambda number: number.to_bytes(32))
+    monkeypatch.setattr(fork_finder, "read_hash", lambda node, number: number.to_bytes(32))
     with closing(Database(url, statement_timeout_ms=0)) as database:
         for finality, advice in (
             (1, "raise SCAN_FINALITY or index anew into an empty database"),
