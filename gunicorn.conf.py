@@ -101,8 +101,12 @@ def post_worker_init(worker):
         services = worker.wsgi.extensions["scan"]
         worker.beside_serving = [
             thread
-            for module in (worker_threads, worker_threads, *registry.parts(Worker))
-            for thread in module.threads(services)
+            for threads in (
+                worker_threads.threads,
+                worker_threads.equal_creations_threads,
+                *(part.threads for part in registry.parts(Worker)),
+            )
+            for thread in threads(services)
         ]
         for thread in worker.beside_serving:
             thread.start()

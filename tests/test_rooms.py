@@ -306,7 +306,9 @@ def _sql_strings(tree):
             yield node
 
 
-LONGEST_FILE = 420
+LONGEST_FILE = 400
+# Two are longer since they became chapters, and no other may be.
+LONGER = {"scan/extensions/backfill/chain_backfill.py": 401, "scan/http/middleware.py": 415}
 
 
 def test_files_are_not_long():
@@ -320,7 +322,7 @@ def test_files_are_not_long():
     too_long = [
         f"{name} has {count} lines, and a file at most {LONGEST_FILE}: divide it"
         for name, count in sorted(lines.items())
-        if count > LONGEST_FILE
+        if count > LONGER.get(name, LONGEST_FILE)
     ]
     assert not too_long, _listed(too_long)
 
