@@ -36,7 +36,7 @@ from scan.queries.reader import Reader, Sources
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, WaitingThreads
 from scan.rate_limits.windows import RateLimitResult
-from scan.server.responses import Environ, WsgiResponse, refuse
+from scan.server.responses import Environ, Headers, WsgiResponse, refuse
 from scan.settings import Settings
 from scan.verification.verifier import Verifier
 
@@ -80,6 +80,8 @@ class Interface(NamedTuple):
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls
+    limit_headers: Callable[[RateLimitResult], Headers] = RateLimitResult.headers
+    varies_by: str = ""  # the request's header that changes responses of its paths
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
     unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
     catalogued: str = ""  # its path in the catalogue of APIs, if it is there
@@ -188,7 +190,7 @@ class CacheKey(NamedTuple):
 
     path: str
     query: str = ""
-    content_type: str = ""
+    header: str = ""  # the content type of a body, or what the interface's responses vary by
     body: bytes = b""
     staleness: str = ""  # of the index, as a page shows it
 

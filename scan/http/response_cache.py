@@ -117,12 +117,19 @@ def cache_key(state: RequestState) -> CacheKey | None:
     if state.accepted_file is not None or "markdown" in state.environ.get("HTTP_ACCEPT", ""):
         return None
     if is_plain:
-        return CacheKey(state.path, query) if state.cached_for_s is None else CacheKey("/")
+        if state.cached_for_s is not None:
+            return CacheKey("/")
+        varies_by = state.interface.varies_by if state.interface else ""
+        return CacheKey(state.path, query, varies_by and header_of(state.environ, varies_by))
     if state.method != "POST" or state.path != QUERY:
         return None
     body = _small_body(state.environ)
     content_type = state.environ.get("CONTENT_TYPE", "")
     return None if body is None else CacheKey(QUERY, query, content_type, body)
+
+
+def header_of(environ: Environ, name: str) -> str:
+    return str(environ.get(f"HTTP_{name.upper().replace('-', '_')}", ""))
 
 
 def _small_body(environ: Environ) -> bytes | None:

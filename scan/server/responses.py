@@ -91,7 +91,8 @@ CORS = (
     ("Access-Control-Allow-Origin", "*"),
     (
         "Access-Control-Expose-Headers",
-        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Bypass-429-Option,"
+        " Retry-After, ETag,"
         " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
         " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
         " X-Scan-Balances-Since, Content-Disposition",

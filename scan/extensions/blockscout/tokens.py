@@ -22,8 +22,11 @@ blueprint = routes("tokens")
 def list_tokens() -> Response:
     """Return tokens by the number of holders, or those that match the text `q`."""
     types, query, window = address_and_token_objects.token_types(), text("q"), lists.first_window()
-    lists.one_of("sort", ("holders_count",))
-    direction = lists.one_of("order", ("asc", "desc")) or "desc"
+    direction = lists.direction()
+    if text("sort") not in (None, "holders_count"):  # market data, which the index does not have
+        direction = "desc"
+    if (most := lists.number("limit", least=1)) is not None:
+        window = window._replace(limit=min(most, window.limit))
     if query:
         matched = types.of(_named(query), "type")[: window.limit]
         return lists.list_response(

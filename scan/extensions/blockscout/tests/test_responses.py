@@ -86,6 +86,9 @@ def examples(truth: Truth) -> dict[str, list[str]]:
         "block": [str(fullest["number"]), fullest["hash"], "0", str(inner["blockNumber"])],
         "token_id": sorted(items)[:3],
         "operation_hash": [],
+        "blob_hash": [
+            hash_ for t in truth.transactions for hash_ in t["blobVersionedHashes"] or ()
+        ][:2],
         "name": ["newTxns", "averageTxnFee", "nothing"],
     }
 
