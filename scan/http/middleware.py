@@ -398,10 +398,7 @@ class Middleware:
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
-        limits: Headers = []
-        if state.charged and state.interface:
-            limits = state.interface.limit_headers(state.charged.result)
-        own = [*CORS, *limits, ("X-Request-Id", state.request_id)]
+        own = [*CORS, *state.limit_headers(), ("X-Request-Id", state.request_id)]
         start_response(response.status, own + response.headers)
         if stream is not None:
             return stream
