@@ -48,6 +48,8 @@ OWN_THREADS = {
     ("scan.database.sessions", "_watch"),
     ("scan.extensions.items.item_media.media_cache", "take"),
     ("scan.rate_limits.windows", "_probe"),
+    ("scan.extensions.phoenix.broadcaster", "_run"),
+    ("scan.extensions.phoenix.broadcaster", "_work"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
     ("scan.extensions.contract_details.verification_jobs.jobs", "_run"),
