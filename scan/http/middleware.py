@@ -20,11 +20,11 @@ from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import response_cache
 from scan.http.application import Routes
 from scan.http.credentials_and_limits import RateLimit
-from scan.http.index_version import IndexVersion
-from scan.http.indexed_block import (
+from scan.http.index_version import (
     REQUIRED_FIELD,
     SHOWN,
     IndexedBlock,
+    IndexVersion,
     NotIndexedYet,
     ReplicaPoller,
     required,

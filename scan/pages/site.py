@@ -1,6 +1,6 @@
 """The site: renders templates with the values that every page shows, such as the chain's name, and
-knows the paths of pages by the rules of the application's views.
-"""
+knows the paths of pages by the rules of the application's views. Its styles, scripts and icons are
+cached by browsers: their URLs contain a content hash."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,23 +15,87 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scan import VERSION, registry
-from scan.errors import InvalidParameter, ScanError
-from scan.ethereum.signatures import checksummed
+from scan.errors import InvalidParameter, NotFound, ScanError
+from scan.ethereum.transaction_checks import checksummed
 from scan.hex import to_hex
 from scan.http import request_state
-from scan.http.indexed_block import IndexedBlock, Position
+from scan.http.application import TYPES, StaticFile, static_file
+from scan.http.index_version import IndexedBlock, Position
+from scan.http.request_state import services
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.pages.formatting import fit_fractions, without_stops
 from scan.pages.hooks import Markdown, Pages, Section, sections_of
 from scan.pages.records import shown_value
-from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock
 from scan.queries.tokens import priced
 from scan.queries.transactions import creates_contract
 from scan.server.responses import WsgiResponse
-from scan.settings import Settings
+from scan.settings import UNBRANDED, Brand, Settings
+
+FOLDER = Path(__file__).with_name("static")
+PREFIX = "/static"
+ICON = "icon.svg"
+PREVIEW = "preview.png"  # the icon for previews of links, which show no SVG
+FAVICON = "/favicon.ico"  # which browsers request for a response that is no page
+BRAND_STYLES = "brand.css"
+# An SVG file that is opened by itself is a document: nothing in it runs or is loaded.
+DRAWING_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+blueprint = Blueprint("pages_static", __name__)
+
+
+@cache
+def files(brand: Brand) -> dict[str, StaticFile]:
+    """Return the files of this release, of extensions and of the operator by name."""
+    folders = (FOLDER, *registry.folders("static", of_enabled=True))
+    paths = (path for folder in folders for path in folder.iterdir() if path.suffix in TYPES)
+    contents = {path.name: path.read_bytes() for path in paths}
+    if brand.logo is not None:
+        contents[brand.logo.name] = brand.logo.content
+    if brand.css:
+        contents[BRAND_STYLES] = brand.css.encode()
+    return {name: static_file(name, content) for name, content in contents.items()}
+
+
+def icon_of(brand: Brand) -> str:
+    return ICON if brand.logo is None else brand.logo.name
+
+
+def preview_of(brand: Brand) -> str | None:
+    """Return the picture for previews of links; None where the operator's logo is an SVG."""
+    name = PREVIEW if brand.logo is None else brand.logo.name
+    return None if name.endswith(".svg") else name
+
+
+def url_of(name: str, brand: Brand = UNBRANDED) -> str:
+    return f"{PREFIX}/{files(brand)[name].version}/{name}"
+
+
+def paths(brand: Brand) -> frozenset[str]:
+    """Return the paths of all static files."""
+    return frozenset({FAVICON, *(url_of(name, brand) for name in files(brand))})
+
+
+@blueprint.get(f"{PREFIX}/<version>/<name>")
+def file_of_version(version: str, name: str) -> Response:
+    file = files(services().settings.brand).get(name)
+    if file is None:
+        raise NotFound("File not found.")
+    return _confined(file.response(version))
+
+
+@blueprint.get(FAVICON)
+def favicon() -> Response:
+    brand = services().settings.brand
+    return _confined(files(brand)[icon_of(brand)].cached("public, max-age=86400"))
+
+
+def _confined(response: Response) -> Response:
+    if response.content_type == TYPES[".svg"]:
+        response.headers["Content-Security-Policy"] = DRAWING_POLICY
+    return response
 
 
 class PagePaths(NamedTuple):

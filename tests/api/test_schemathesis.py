@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from app import create_app
-from scan.http.indexed_block import REQUIRED
+from scan.http.index_version import REQUIRED
 from tests.support.indexing import Indexing
 from tests.support.openapi_document import OPERATIONS
 

@@ -12,7 +12,7 @@ import requests
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.extensions.mail import subscriptions
+from scan.extensions.mail import views
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.user_operations.tests.test_user_operations import Chain, chain
 from scan.hex import data
@@ -90,7 +90,7 @@ def mailing(explorer: Explorer) -> Iterator[Site]:
         of_extensions={MailSettings: MailSettings("smtp://127.0.0.1:9/?from=scan@example.org")},
     )
     person = data(explorer.anvil.accounts[0])
-    subscriptions.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
+    views.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
     [(token,)] = execute(explorer.settings.database_url, "SELECT token FROM mail_subscriptions")
     paths = ["/mail", f"/mail/confirm?token={token}", f"/mail/leave?token={token}"]
     with serving(create_app(settings), paths) as site:

@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from app import create_app
-from scan.pages.static_files import url_of
+from scan.pages.site import url_of
 from scan.settings import Settings
 from tests.http.test_cached_responses import PATIENT
 from tests.support.database import execute

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app import create_app
-from scan.http import indexed_block
-from scan.http.indexed_block import Position
+from scan.http import index_version
+from scan.http.index_version import Position
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -55,8 +55,8 @@ def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(da
 
 
 def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypatch):
-    monkeypatch.setattr(indexed_block, "READ_AGAIN_S", 0.0)
-    monkeypatch.setattr(indexed_block, "LEAST_STALE_S", -1e9)
+    monkeypatch.setattr(index_version, "READ_AGAIN_S", 0.0)
+    monkeypatch.setattr(index_version, "LEAST_STALE_S", -1e9)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         client = create_app(indexing.settings).test_client()
         for _ in range(2):

@@ -22,6 +22,7 @@ class Contract(NamedTuple):
     name: str
     declared_in: str
     module: str
+    chapter: str
     meaning: str
     hooks: tuple[Hook, ...]
 
@@ -42,11 +43,11 @@ def readers_of_modules():
 def _contracts(file):
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):
-            [module] = [n.value.value for n in node.body if isinstance(n, ast.Assign)]
+            modules = [n.value.value for n in node.body if isinstance(n, ast.Assign)]
+            module, chapter = [*modules, ""][:2]
             declared_in = file.relative_to(ROOT).as_posix()
-            yield Contract(
-                node.name, declared_in, module, _line(ast.get_docstring(node)), (*_hooks(node),)
-            )
+            meaning = _line(ast.get_docstring(node))
+            yield Contract(node.name, declared_in, module, chapter, meaning, (*_hooks(node),))
 
 
 def _hooks(contract):
@@ -67,7 +68,8 @@ def _line(text):
 
 def _bases():
     """The classes by which services are known where they are not made: name, module, meaning."""
-    for file in sorted((ROOT / "scan/extensions").rglob("api.py")):
+    extensions = ROOT / "scan/extensions"
+    for file in sorted((*extensions.rglob("api.py"), *extensions.rglob("views.py"))):
         body = ast.parse(file.read_text(encoding="utf-8")).body
         modules = {
             name.name: node.module
@@ -101,7 +103,7 @@ def generated():
         whose = f", for `{reader.removeprefix('scan/').removeprefix('extensions/')}`"
         sections += [
             "",
-            f"### {contract.module}.py: `{contract.name}`{whose}",
+            f"### {' or '.join(filter(None, contract[2:4]))}.py: `{contract.name}`{whose}",
             "",
             contract.meaning,
         ]

@@ -2,7 +2,7 @@
 
 import orjson
 
-from scan.extensions.addresses_by_balance import queries
+from scan.extensions.addresses_by_balance import views
 from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
@@ -18,7 +18,7 @@ def list_addresses() -> Response:
     lists.one_of("sort", ("balance",))
     lists.one_of("order", ("desc",))
     position = lists.together(fetched_coin_balance=lists.amount, hash=lists.address)
-    page = queries.page(reader(), lists.first_window()._replace(position=position))
+    page = views.page(reader(), lists.first_window()._replace(position=position))
     records = orjson.loads(page.data)
     known = AddressObjects(record["address"] for record in records)
     items = [

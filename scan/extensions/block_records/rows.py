@@ -1,5 +1,6 @@
 """Rows that follow from a block alone: blobs of its transactions (EIP-4844), by their versioned
-hashes, messages to L1, and authorizations (EIP-7702). Pure.
+hashes, messages to L1, and authorizations (EIP-7702), whose accounts' nonces, and whether they took
+effect, are derived.
 
 A message is one by the event of a rollup's own contract. Only L1 knows whether it was proven or
 executed: here it is initiated.
@@ -13,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
+from scan.database.transaction import Row, Transaction
 from scan.ethereum.blocks import DecodedBlock, EventLog, MalformedBlock
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -29,10 +31,10 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
-from scan.ethereum.signatures import Signature, recover_signer
 from scan.ethereum.sparse_tables import SparseTable
+from scan.ethereum.transaction_checks import Signature, recover_signer
 from scan.hex import BadHex, data
-from scan.indexer.hooks import Rows
+from scan.indexer.hooks import BlockRange, Derived, DerivedTable, Rows
 
 
 class Blob(NamedTuple):
@@ -226,14 +228,37 @@ def authorizations_in(block: DecodedBlock) -> list[Authorization]:
     return authorizations
 
 
-HOOKS = Rows(
-    tables={
-        "authorizations": SparseTable(
-            Authorization,
-            lambda block, _: authorizations_in(block),
-            filled_later=("authority_nonce", "is_valid"),
-        ),
-        "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
-        "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),
-    }
+def derive(tx: Transaction, written: BlockRange) -> list[Row]:
+    if "authorizations" in written.listed:
+        tx.defer("indexer/authorizations_derive", span=written.span)
+    return []
+
+
+def unwind(tx: Transaction, orphaned: BlockRange) -> None:
+    """Change nothing: no authorization depends on later blocks."""
+
+
+HOOKS = (
+    Rows(
+        tables={
+            "authorizations": SparseTable(
+                Authorization,
+                lambda block, _: authorizations_in(block),
+                filled_later=("authority_nonce", "is_valid"),
+            ),
+            "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
+            "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),
+        }
+    ),
+    Derived(
+        tables={
+            "authorizations": DerivedTable(
+                "authorization {authorization_index} of block {block_number}, transaction"
+                " {transaction_index}",
+                bulk_accept="bulk/authorizations_accept",
+            )
+        },
+        derive=derive,
+        unwind=unwind,
+    ),
 )

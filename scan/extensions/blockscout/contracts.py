@@ -8,7 +8,7 @@ import orjson
 from scan import parameters
 from scan.contracts.read_calls import constructor_values
 from scan.errors import NotFound
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.transaction_checks import checksummed
 from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
     MINIMAL,
@@ -17,7 +17,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
 )
 from scan.extensions.blockscout.decoded_objects import shown
 from scan.extensions.blockscout.routing import renamed, routes, text, timestamp
-from scan.extensions.search import queries as search
+from scan.extensions.search import views as search
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries import blocks, contracts, network

@@ -20,7 +20,7 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_objects,
     transaction_position,
 )
-from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers import views as internal_transfers
 from scan.hex import data
 from scan.http.requests import Response, reader
 from scan.queries import tokens

@@ -7,8 +7,8 @@ import orjson
 
 from scan import VERSION, parameters, registry
 from scan.errors import InvalidParameter
-from scan.ethereum.signatures import checksummed
 from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
+from scan.ethereum.transaction_checks import checksummed
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
 from scan.extensions.blockscout.hooks import Blockscout
@@ -16,7 +16,7 @@ from scan.extensions.blockscout.lists import Record, list_response
 from scan.extensions.blockscout.routing import Object, renamed, routes, text, timestamp
 from scan.extensions.blockscout.transaction_objects import transaction_objects
 from scan.extensions.chain_statistics import statistics
-from scan.extensions.search import queries as search
+from scan.extensions.search import views as search
 from scan.hex import data
 from scan.http.requests import Response, json_value, reader
 from scan.queries import blocks, network, tokens, transactions
@@ -169,7 +169,7 @@ def list_quick_results() -> Response:
 @blueprint.path("/search/check-redirect")
 def check_redirect() -> Response:
     query = text("q")
-    result = None if query is None else search.destination(query, _matches(query))
+    result = None if query is None else search.destination_of(query, _matches(query))
     if result is None:
         more = _by_hash(query) or {"type": None}
         kind, parameter = more["type"], more.get(f"{more['type']}_hash")

@@ -4,11 +4,11 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.transaction_checks import checksummed
 from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.entity_lists import transfers_response
 from scan.extensions.blockscout.routing import Object, renamed, routes, text
-from scan.extensions.search import queries as search
+from scan.extensions.search import views as search
 from scan.hex import data
 from scan.http.requests import Response, json_object, json_value, reader
 from scan.queries import tokens

@@ -4,30 +4,12 @@ from scan.ethereum.hooks import Forms
 from scan.extensions.chains import (
     arbitrum,
     avalanche,
-    celo,
-    clique,
     gnosis,
-    mantle,
     op_stack,
-    parlia,
     polygon,
-    scroll,
-    taiko,
-    zksync,
+    sealed_blocks,
+    zk_rollups,
 )
 
-CHAINS = (
-    arbitrum,
-    avalanche,
-    celo,
-    clique,
-    gnosis,
-    mantle,
-    op_stack,
-    parlia,
-    polygon,
-    scroll,
-    taiko,
-    zksync,
-)
+CHAINS = (arbitrum, avalanche, gnosis, op_stack, polygon, sealed_blocks, zk_rollups)
 HOOKS = Forms(forms=[form for chain in CHAINS for form in chain.FORMS])

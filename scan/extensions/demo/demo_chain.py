@@ -23,10 +23,9 @@ import orjson
 
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.blocks import BlockJson, read_json
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.transaction_checks import checksummed
 from scan.extensions.demo import replay
-from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.extensions.demo.demo_state import DRIFTING, DemoState, Key, value_at
+from scan.extensions.demo.demo_node import DRIFTING, RECORDING, DemoNode, DemoState, Key, value_at
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.state_changes import STATE
 from scan.extensions.transaction_details.gas_use import gas_of_steps

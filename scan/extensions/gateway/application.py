@@ -21,7 +21,7 @@ from scan.extensions.gateway import forwarding
 from scan.extensions.sourcify import chains
 from scan.extensions.sourcify.fields import SOURCIFY, UnsupportedChain
 from scan.http.request_state import interface_of
-from scan.pages.static_files import files, icon_of
+from scan.pages.site import files, icon_of
 from scan.server.responses import (
     CORS,
     SENT_HEADERS,

@@ -14,7 +14,7 @@ from werkzeug.serving import make_server
 
 from app import create_app
 from scan.errors import SettingError
-from scan.extensions.brand.brand_file import MAX_FILE_BYTES, PAIRS, contrast, default_palette
+from scan.extensions.brand.settings import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import UNBRANDED, Settings
 from tests.support.indexing import Indexing
 from tests.support.page_checks import AXE, axe_violations, show_theme

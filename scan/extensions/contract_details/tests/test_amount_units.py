@@ -14,7 +14,7 @@ from scan.extensions.contract_details.contract_functions import (
     in_base_units_within,
     shape_of,
 )
-from scan.pages.static_files import FOLDER
+from scan.pages.site import FOLDER
 
 pytestmark = pytest.mark.check
 

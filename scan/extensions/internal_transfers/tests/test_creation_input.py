@@ -6,7 +6,7 @@ import pytest
 
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.creation_input import TracedInputs
+from scan.extensions.internal_transfers.block_traces import TracedInputs
 from scan.extensions.internal_transfers.transaction_traces import (
     TraceFrame,
     TransactionTrace,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flask.testing import FlaskClient
 
-from scan.extensions.mail import api
+from scan.extensions.mail import views
 from tests.support.made_blocks import address
 from tests.support.serving import wait_until
 from tests.support.webhooks import Webhooks
@@ -71,7 +71,7 @@ class Mail(NamedTuple):
 @contextmanager
 def beside(client):
     """Mail what asks for confirmations, as the worker of this service does."""
-    [thread] = api.confirmation_threads(client.application.extensions["scan"])
+    [thread] = views.confirmation_threads(client.application.extensions["scan"])
     thread.start()
     yield
     thread.stop()

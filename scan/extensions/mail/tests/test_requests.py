@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.mail import mailer, pages, subscriptions
+from scan.extensions.mail import mailer, views
 from scan.extensions.mail.settings import mail_address
 from scan.extensions.mail.tests.inbox import ANNA, SITE, TO
 from tests.support.database import execute
@@ -10,13 +10,13 @@ from tests.support.serving import wait_until
 
 
 def test_who_may_ask_is_bounded(mail, monkeypatch):
-    for n in range(subscriptions.MAX_PER_MAILBOX_A_DAY):
+    for n in range(views.MAX_PER_MAILBOX_A_DAY):
         assert mail.ask(client=f"10.1.0.{n}").status_code == 200
     assert mail.ask(" ANNA@Example.org", client="10.1.1.1").status_code == 409
-    for n in range(subscriptions.MAX_PER_CLIENT_A_DAY):
+    for n in range(views.MAX_PER_CLIENT_A_DAY):
         assert mail.ask(f"bert{n}@example.org").status_code == 200
     assert mail.ask("carl@example.org").status_code == 409
-    monkeypatch.setattr(subscriptions, "MAX_A_DAY", len(mail.inbox.mails))
+    monkeypatch.setattr(views, "MAX_A_DAY", len(mail.inbox.mails))
     assert mail.ask("dora@example.org", client="10.1.1.2").status_code == 409
     assert mail.ask("anna+x@example.org", client="10.1.1.2").status_code == 409
     # What nobody has confirmed is gone after a day; a mail address that left then is never asked.
@@ -53,7 +53,7 @@ def test_leaving_gives_no_requests_back(mail):
 
 @pytest.mark.parametrize("address", ["10.7.0.{}", "2001:db8:1:{}::1"])
 def test_a_network_is_bounded_as_a_whole(mail, monkeypatch, address):
-    monkeypatch.setattr(subscriptions, "MAX_PER_NETWORK_A_DAY", 3)
+    monkeypatch.setattr(views, "MAX_PER_NETWORK_A_DAY", 3)
     for number in range(3):
         client = address.format(number)
         assert mail.ask(f"anna{number}@example.org", client=client).status_code == 200
@@ -153,7 +153,7 @@ def test_other_forms_are_refused_and_mail_nothing(mail):
 
 def test_events_that_are_not_indexed_are_not_offered(mail, monkeypatch):
     assert mail.ask(events="internal_transfer").status_code == 200
-    monkeypatch.setattr(pages, "EVENT_TYPES", ("tx", "log"))  # as without traces
+    monkeypatch.setattr(views, "EVENT_TYPES", ("tx", "log"))  # as without traces
     assert mail.ask(events="internal_transfer").status_code == 400
     assert "internal_transfer" not in mail.client.get("/mail").text
     asked = mail.client.get(mail.link("/mail/confirm"))  # before

@@ -210,6 +210,6 @@ def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
 
 
 def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario, monkeypatch):
-    monkeypatch.setattr("scan.extensions.proofs.pages.TIMEOUT_S", 0.01)
+    monkeypatch.setattr("scan.extensions.proofs.views.TIMEOUT_S", 0.01)
     node.fault = hang(0.3)
     assert NOT_PROVEN in service.get(f"/address/{scenario.stage.people[0]}").text

@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 
 from app import create_app
-from scan.extensions.search import queries
+from scan.extensions.search import views
 from tests.support.database import Postgres, execute
 from tests.support.explain import Explained, explained
 from tests.support.indexing import settings_for
@@ -114,7 +114,7 @@ def test_new_transactions_are_found_by_a_part_of_their_hash(client, scenario, mo
         assert oldest not in suggested.text  # asked for with each letter that is typed
     for part in (oldest[:9], f"{oldest[:10]}…{int(oldest[-4:], 16) ^ 1:04x}"):
         assert search(client, part) == []
-    monkeypatch.setattr(queries, "NEWEST_TRANSACTIONS", len(scenario.truth.transactions) - 1)
+    monkeypatch.setattr(views, "NEWEST_TRANSACTIONS", len(scenario.truth.transactions) - 1)
     assert search(client, oldest[:11]) == []
 
 

@@ -10,7 +10,7 @@ import orjson
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers import views as internal_transfers
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import (
     MALFORMED,

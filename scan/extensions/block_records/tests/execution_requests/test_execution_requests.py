@@ -15,7 +15,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.extensions.block_records.queries import MOST_QUEUED
+from scan.extensions.block_records.views import MOST_QUEUED
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.blockscout.tests.test_responses import Asking
 from tests.support import auditing

@@ -9,7 +9,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
-from scan.extensions.markets.unit_prices.pool_prices import MAX_AGE_DAYS, PoolPrices
+from scan.extensions.markets.unit_prices.prices import MAX_AGE_DAYS, PoolPrices
 from scan.queries.holdings import UnitPrices
 from scan.queries.reader import Reader
 from tests.support.database import execute

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 import pytest
 
 from scan.database.connection import Database
-from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices
+from scan.extensions.markets.unit_prices.prices import PoolDayPrices
 from scan.queries.holdings import COIN, PoolPrice, UnitPrices
 from scan.queries.reader import Reader
 from tests.support.database import execute

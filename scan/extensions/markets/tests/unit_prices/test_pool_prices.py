@@ -5,7 +5,7 @@ from threading import Event
 from typing import cast
 
 from scan.database.errors import QueryTooSlow
-from scan.extensions.markets.unit_prices.pool_prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
+from scan.extensions.markets.unit_prices.prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
 from scan.queries.holdings import UnitPrices
 from scan.queries.reader import Reader
 from tests.support.serving import wait_until

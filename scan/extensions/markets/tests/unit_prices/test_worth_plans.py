@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from scan.api import addresses_and_tokens
-from scan.extensions.markets.unit_prices.pool_prices import (
+from scan.extensions.markets.unit_prices.prices import (
     MAX_AGE_DAYS,
     MAX_BASES,
     MAX_FACTOR,

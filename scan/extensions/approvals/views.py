@@ -1,0 +1,96 @@
+"""What others may move of an address's tokens: GET /api/v1/addresses/:address/approvals, and the
+tab of an address."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint
+
+from scan import parameters
+from scan.api.hooks import Api
+from scan.extensions.approvals.queries import KINDS, ApprovalPage, Approvals
+from scan.extensions.transaction_details.decoding import ClearSigning
+from scan.hex import to_hex
+from scan.http.list_responses import LISTED, list_body, list_response
+from scan.http.requests import Response, query_arguments, reader
+from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
+from scan.pages.hooks import HOLDINGS, AddressTab, Pages
+from scan.pages.records import names_of
+from scan.queries.pages import Page
+
+FILTERS = ("tokenAddress", "spender", "kind", "ended")
+
+api_views = Blueprint("approvals", __name__)
+
+
+@api_views.get("/addresses/<address>/approvals")
+def list_approvals(address: str) -> Response:
+    key = parameters.address(address)
+    arguments = query_arguments(*FILTERS, *LISTED)
+    approvals = approvals_of(key, arguments)
+    return list_response("approvals", arguments, approvals.page, own=key, body=_body)
+
+
+def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:
+    """Return an owner's approvals that match the filters; raises InvalidParameter."""
+    kind, ended = arguments.get("kind"), arguments.get("ended")
+    return Approvals(
+        reader(),
+        owner,
+        token=parameters.optional_address(arguments, "tokenAddress"),
+        spender=parameters.optional_address(arguments, "spender"),
+        kind=None if kind is None else parameters.one_of(kind, "kind", KINDS),
+        ended=ended is not None and parameters.flag(ended, "ended"),
+    )
+
+
+def _body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+    assert isinstance(page, ApprovalPage)
+    more = {"block": page.block, "source": page.source, "usesFrom": page.uses_from}
+    return list_body(name, page, arguments, **more)
+
+
+# The largest numbers of tokens, which uses do not lower.
+_UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
+_WORDS = ("an amount", "one NFT", "all NFTs", "an amount through Permit2")
+FIELDS = (
+    Field("tokenAddress", "Token", "address"),
+    Field("spender", "Spender", "address"),
+    Field("kind", "Kind", "choice", dict(zip(KINDS, _WORDS, strict=True))),
+    Field("ended", "Ended approvals", "flag", {"true": "include"}),
+)
+
+
+def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
+    owner = to_hex(key)
+    shown = filtered_list(
+        f"/address/{owner}",
+        f"/addresses/{owner}/approvals",
+        FIELDS,
+        lambda window, filters: approvals_of(key, filters).page(window),
+        tab="approvals",
+        paging=UNORDERED,
+    )
+    spenders = (record["spender"] for record in shown.records)
+    return shown, {
+        "names": names_of(shown.records, owner, *spenders),
+        "unlimited": _UNLIMITED,
+        "may_describe": reader().sources.get(ClearSigning).may_describe(reader()),
+    }
+
+
+HOOKS = (
+    Api(blueprints=(api_views,)),
+    Pages(
+        tabs=(
+            AddressTab(
+                "approvals",
+                "Approvals",
+                75,
+                template="address_approvals.html",
+                read=_read,
+                group=HOLDINGS,
+            ),
+        )
+    ),
+)
