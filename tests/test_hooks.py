@@ -120,11 +120,11 @@ READ_DERIVED = (
     ("file", "old", "new", "program", "message"),
     [
         (
-            "pages.py",
+            "views.py",
             "menu=(",
             "menue=(",
             READ_PAGES,
-            "pages.py of the extension markets is wrong: it has no hook menue; did you mean menu?",
+            "views.py of the extension markets is wrong: it has no hook menue; did you mean menu?",
         ),
         (
             "derived.py",
@@ -134,11 +134,11 @@ READ_DERIVED = (
             "missing 1 required keyword-only argument: 'derive'",
         ),
         (
-            "pages.py",
+            "views.py",
             "HOOKS = ",
             "HOOK = ",
             READ_PAGES,
-            "pages.py of the extension markets is wrong: HOOKS is no Pages",
+            "views.py of the extension markets is wrong: HOOKS is no Pages",
         ),
     ],
     ids=["unknown", "missing", "unbound"],
@@ -201,7 +201,7 @@ def test_a_missing_need_is_named_by_every_command(altered):
 )
 @pytest.mark.long
 def test_the_type_checker_refuses_hooks_that_no_contract_has(altered, old, new, message):
-    write(altered / MARKETS / "pages.py", old, new)
+    write(altered / MARKETS / "views.py", old, new)
     (altered / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"))
-    done = run(altered, "-m", "mypy", f"{MARKETS}/pages.py")
+    done = run(altered, "-m", "mypy", f"{MARKETS}/views.py")
     assert message in done.stdout

@@ -15,7 +15,7 @@ from scan.accounts.api_keys import ApiKey
 from scan.database.connection import Database
 from scan.ethereum.client import RpcError
 from scan.ethereum.request_node import NodeAway, NodeSession
-from scan.ethereum.transaction_checks import CURVE_ORDER, Signature, recover_signer
+from scan.ethereum.signatures import CURVE_ORDER, Signature, recover_signer
 from scan.hex import BadHex, data, to_hex
 
 log = logging.getLogger(__name__)

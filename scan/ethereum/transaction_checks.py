@@ -1,19 +1,16 @@
 """Whether a block's transactions and its other lists agree with its header: their root, hashes and
-senders, which the transactions' bytes do not name but signatures on secp256k1 do. Pure, but for the
-bytes of transactions of unknown types. Records are the structs of scan/ethereum/blocks.py.
+senders, which the transactions' bytes do not name. Pure, but for the bytes of transactions of
+unknown types. Records are the structs of scan/ethereum/blocks.py.
 
-Here, too: addresses with the checksum of EIP-55, whose hex letters are capitals where the hash says
-so, and coin that contracts burnt by destroying themselves in their own favour.
+Here, too: coin that contracts burnt by destroying themselves in their own favour.
 """
 
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from enum import IntEnum
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
-from coincurve import PublicKey
 
 from scan.ethereum.block_encoding import (
     TRANSACTION_FIELDS,
@@ -35,50 +32,9 @@ from scan.ethereum.rlp_and_tries import (
     list_root,
     quantity_item,
 )
+from scan.ethereum.signatures import Signature, recover_signer
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType, creations_in
 from scan.hex import data
-
-# Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
-# turn a signature into a second valid one.
-CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
-
-
-class Signature(NamedTuple):
-    y_parity: int
-    r: int
-    s: int
-
-    @property
-    def is_in_range(self) -> bool:
-        """Whether its values are those of a valid signature in its one canonical form (EIP-2)."""
-        is_in_curve = 0 < self.r < CURVE_ORDER and 0 < self.s <= CURVE_ORDER // 2
-        return is_in_curve and self.y_parity in (0, 1)
-
-
-def recover_signer(hashed: bytes, signature: Signature) -> bytes | None:
-    """Return the 20-byte address that signed a message hash; None if r is not on the curve."""
-    signature_bytes = signature.r.to_bytes(32) + signature.s.to_bytes(32)
-    try:
-        key = PublicKey.from_signature_and_message(
-            signature_bytes + bytes([signature.y_parity]), hashed, hasher=None
-        )
-    except ValueError:
-        return None
-    return keccak256(key.format(compressed=False)[1:])[12:]
-
-
-CHECKSUMS = 65_536  # entries of the cache: 17 MB
-
-
-@lru_cache(CHECKSUMS)
-def checksummed(address: str) -> str:
-    """Return an address, given in lower-case hex, with its checksum. It takes 9 us, and 0.1 us from
-    the cache; eth_utils takes 30 us."""
-    digits = address[2:]
-    digest = keccak256(digits.encode()).hex()
-    letters = (d.upper() if h > "7" else d for d, h in zip(digits, digest, strict=False))
-    return f"0x{''.join(letters)}"
-
 
 FIRST_V = 27  # of signatures that cover no chain id
 _LARGEST = 2**256 - 1

@@ -20,7 +20,7 @@ from scan import parameters
 from scan.database.lists import all_links, all_lists
 from scan.errors import InvalidParameter, Unavailable
 from scan.ethereum.served_chain import BlockId
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.pages import hooks

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from scan.contracts.visible_text import clean, short
+from scan.ethereum.signatures import checksummed
 from scan.ethereum.token_metadata import COIN_DECIMALS, GWEI_DECIMALS, in_units
-from scan.ethereum.transaction_checks import checksummed
 from scan.queries.holdings import exact_worth
 
 MAX_NAME = 60

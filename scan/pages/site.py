@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from scan import VERSION, registry
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.hex import to_hex
 from scan.http import request_state
 from scan.http.application import TYPES, StaticFile, static_file

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
     TokenObjects,

@@ -6,7 +6,7 @@ import orjson
 from flask import current_app
 
 from scan import parameters
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects, TokenObjects
 from scan.extensions.blockscout.lists import Record, contexts_of, one_of, path_address
 from scan.extensions.blockscout.routing import routes, text, timestamp

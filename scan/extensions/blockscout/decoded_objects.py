@@ -10,7 +10,7 @@ from typing import Any
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.node_errors import OTHER, REVERT, CallFailure
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout.address_and_token_objects import (
     NOBODY,
     AddressObjects,

@@ -7,8 +7,8 @@ import orjson
 
 from scan import VERSION, parameters, registry
 from scan.errors import InvalidParameter
+from scan.ethereum.signatures import checksummed
 from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
-from scan.ethereum.transaction_checks import checksummed
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
 from scan.extensions.blockscout.hooks import Blockscout

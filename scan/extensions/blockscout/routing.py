@@ -12,7 +12,7 @@ from flask import Blueprint, g, request
 
 from scan.api.openapi.schemas import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.http.request_state import Interface
 from scan.queries.network import token_standard
 from scan.queries.pages import TOKEN_TYPES

@@ -4,7 +4,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.entity_lists import transfers_response
 from scan.extensions.blockscout.routing import Object, renamed, routes, text

@@ -17,7 +17,7 @@ from typing import Any
 from scan.ethereum.forms import form
 from scan.ethereum.forms.form import Form, Settlement, number, settle_by_ethereum
 from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
-from scan.ethereum.transaction_checks import Signature, recover_signer
+from scan.ethereum.signatures import Signature, recover_signer
 from scan.hex import BadHex, data, quantity
 
 ADDRESS_BYTES = 20

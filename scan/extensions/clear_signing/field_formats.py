@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scan.contracts.visible_text import clean
+from scan.ethereum.signatures import checksummed
 from scan.ethereum.token_metadata import in_units
-from scan.ethereum.transaction_checks import checksummed
 from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValue, bytes_of
 from scan.extensions.clear_signing.formats import one_line
 from scan.extensions.transaction_details.explanations.summary_parts import (

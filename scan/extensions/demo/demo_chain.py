@@ -23,7 +23,7 @@ import orjson
 
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.blocks import BlockJson, read_json
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.demo import replay
 from scan.extensions.demo.demo_node import DRIFTING, RECORDING, DemoNode, DemoState, Key, value_at
 from scan.extensions.transaction_details.explanations import mapped_code

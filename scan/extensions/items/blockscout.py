@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.addresses import TOKEN, tokens_held
 from scan.extensions.blockscout.hooks import Blockscout

@@ -19,7 +19,7 @@ from scan import parameters
 from scan.database.connection import Database
 from scan.environment import Network
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.items.item_media import item_metadata, pictures
 from scan.extensions.items.item_media.item_metadata import BadContent
 from scan.outbound.document_fetcher import SVG, DocumentFetcher, NotFetched

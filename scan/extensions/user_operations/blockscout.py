@@ -9,7 +9,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object

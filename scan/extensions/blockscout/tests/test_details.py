@@ -7,7 +7,7 @@ from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.database.connection import Database
 from scan.ethereum.node_errors import kind_of
-from scan.ethereum.transaction_checks import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.decoded_objects import call_object, event_object
