@@ -11,7 +11,8 @@ pytestmark = pytest.mark.check
 
 EXTENSIONS = ROOT / "scan" / "extensions"
 SHOWING = ("exports", "etherscan", "blockscout", "sourcify")  # extensions that do nothing else
-SHOWN_BY = ("pages.py", "views.py", "exports.py", "blockscout.py")  # modules of all other extensions
+# Modules of all other extensions.
+SHOWN_BY = ("pages.py", "views.py", "exports.py", "blockscout.py")
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_columns.py"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -51,7 +52,7 @@ REASONS = {
     "pages/token.html:loop.index0 shown.first": "the place of a row in its list",
     "pages/tokens.html:loop.index0 tokens.first": "the place of a row in its list",
     "chain_statistics/views.py:list_largest_transfers": "texts of JSON put together",
-    "mail/views.py:confirm": "the end of a limit",
+    "mail/views.py:confirm": "a random number above 0",
     "search/views.py:": "digits of a hash, and lists put together",
     "chain_statistics/views.py:_token_days": "the end of a range of days",
     "explanations/pages.py:shown_calls": "the indentation of a call tree",
