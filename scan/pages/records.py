@@ -18,9 +18,8 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.pages.formatting import amount, as_json, grouped, short_amount
-from scan.queries import addresses, blocks, transactions
+from scan.queries import addresses, blocks, cursors, transactions
 from scan.queries.addresses import AddressNames
-from scan.queries.cursors import ordinal_at, position_before
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -295,7 +294,7 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     if text is None:
         raise reader().not_indexed("The transaction of this row is not indexed.")
     record = json.loads(text)
-    ordinal = ordinal_at(
+    ordinal = cursors.ordinal_at(
         reader(),
         entity,
         record["blockNumber"],
@@ -303,4 +302,4 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
         transaction_index=record["transactionIndex"],
         batch_index=int(batch_index or 0),
     )
-    return position_before(ordinal, direction)
+    return cursors.position_before(ordinal, direction)

@@ -18,19 +18,11 @@ from scan import VERSION, registry
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.signatures import checksummed
 from scan.hex import to_hex
-from scan.http import request_state
+from scan.http import request_state, requests
 from scan.http.application import TYPES, StaticFile, static_file
 from scan.http.index_version import IndexedBlock, Position
-from scan.http.request_state import services
-from scan.http.requests import reader
-from scan.pages import formatting
-from scan.pages.formatting import fit_fractions, without_stops
-from scan.pages.hooks import Markdown, Pages, Section, sections_of
-from scan.pages.records import shown_value
-from scan.queries.network import name_of, symbol_of, token_standard
-from scan.queries.reader import ChainId, FirstBlock
-from scan.queries.tokens import priced
-from scan.queries.transactions import creates_contract
+from scan.pages import formatting, hooks, records
+from scan.queries import network, reader, tokens, transactions
 from scan.server.responses import WsgiResponse
 from scan.settings import UNBRANDED, Brand, Settings
 
@@ -80,7 +72,7 @@ def paths(brand: Brand) -> frozenset[str]:
 
 @blueprint.get(f"{PREFIX}/<version>/<name>")
 def file_of_version(version: str, name: str) -> Response:
-    file = files(services().settings.brand).get(name)
+    file = files(request_state.services().settings.brand).get(name)
     if file is None:
         raise NotFound("File not found.")
     return _confined(file.response(version))
@@ -88,7 +80,7 @@ def file_of_version(version: str, name: str) -> Response:
 
 @blueprint.get(FAVICON)
 def favicon() -> Response:
-    brand = services().settings.brand
+    brand = request_state.services().settings.brand
     return _confined(files(brand)[icon_of(brand)].cached("public, max-age=86400"))
 
 
@@ -161,7 +153,7 @@ class Chain(NamedTuple):
     first_block: int = 0  # at which the index begins
 
     def standard(self, token_type: str) -> str:
-        return token_standard(token_type, self.id)
+        return network.token_standard(token_type, self.id)
 
 
 class Site:
@@ -171,8 +163,8 @@ class Site:
         self,
         settings: Settings,
         paths: PagePaths,
-        chain_id: ChainId,
-        first_block: FirstBlock,
+        chain_id: reader.ChainId,
+        first_block: reader.FirstBlock,
         indexed_block: IndexedBlock,
     ) -> None:
         self.indexed_block = indexed_block
@@ -240,8 +232,8 @@ class Site:
     def _chain(self) -> Chain:
         chain_id = self._chain_id.known
         configured = self._settings.chain_name
-        name = configured if chain_id is None else name_of(chain_id, configured)
-        symbol = symbol_of(chain_id, self._settings.coin_symbol)
+        name = configured if chain_id is None else network.name_of(chain_id, configured)
+        symbol = network.symbol_of(chain_id, self._settings.coin_symbol)
         return Chain(chain_id, name, symbol, self._first_block.known)
 
 
@@ -274,13 +266,13 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     if "tab" not in values and "tab" in request.args:
         raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
-    newest = site().indexed_block.position_of(reader().versions)
-    reader().staleness = newest.staleness
+    newest = site().indexed_block.position_of(requests.reader().versions)
+    requests.reader().staleness = newest.staleness
     body = site().render(template, site().chain(), path, newest=newest, **values)
     prefers = request_state.prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
-    for markdown in registry.parts(Markdown) if prefers else ():
-        reader().do_not_cache()
-        reader().hold_processor()
+    for markdown in registry.parts(hooks.Markdown) if prefers else ():
+        requests.reader().do_not_cache()
+        requests.reader().hold_processor()
         canonical_url = f"{request_state.services().settings.base_path}{quote(request.path)}"
         text = markdown.to_markdown(body, canonical_url)
         return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
@@ -289,7 +281,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
 
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
-    links = [link for pages in registry.parts(Pages) for link in pages.menu]
+    links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
     return [(path, text) for group, path, text in links if group == title]
 
 
@@ -301,7 +293,7 @@ def _sections() -> Mapping[str, Sequence[str]]:
         " transaction transaction_call transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
-    for section in sections_of(Section):
+    for section in hooks.sections_of(hooks.Section):
         for name, template in section.templates.items():
             sections[name].append(template)
     return sections
@@ -322,11 +314,11 @@ def _templates() -> Environment:
     environment.globals |= {
         "version": VERSION,
         "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
-        "shown_value": shown_value,
+        "shown_value": records.shown_value,
         "sections": _sections(),
         "menu_of_extensions": _menu,
     }
-    environment.tests["contract_creation"] = creates_contract
+    environment.tests["contract_creation"] = transactions.creates_contract
     environment.filters |= {
         "grouped": formatting.grouped,
         "counted": formatting.counted,
@@ -334,8 +326,8 @@ def _templates() -> Environment:
         "short_amount": formatting.short_amount,
         "aligned": formatting.aligned,
         "rounded": formatting.rounded,
-        "fit_fractions": fit_fractions,
-        "without_stops": without_stops,
+        "fit_fractions": formatting.fit_fractions,
+        "without_stops": formatting.without_stops,
         "aligned_gwei": formatting.aligned_gwei,
         "checksummed": checksummed,
         "short_address": formatting.short_address,
@@ -343,7 +335,7 @@ def _templates() -> Environment:
         "gwei": formatting.gwei,
         "percent": formatting.percent,
         "short_price": formatting.short_price,
-        "priced": priced,
+        "priced": tokens.priced,
         "pair_name": formatting.pair_name,
         "exchange_name": formatting.exchange_name,
         "worth": formatting.worth,

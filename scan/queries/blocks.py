@@ -11,8 +11,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from scan.errors import NotFound
-from scan.ethereum.request_node import Finality
-from scan.ethereum.served_chain import BlockId
+from scan.ethereum import request_node, served_chain
 from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
@@ -67,7 +66,7 @@ def at_time(reader: Reader, time_s: int) -> str | None:
     return None if number is None else get(reader, number)
 
 
-def find(reader: Reader, named: int | bytes) -> BlockId:
+def find(reader: Reader, named: int | bytes) -> served_chain.BlockId:
     """Return a block by its number or its hash; raises NotFound."""
     is_number = isinstance(named, int)
     number, block_hash = reader.row(
@@ -77,7 +76,7 @@ def find(reader: Reader, named: int | bytes) -> BlockId:
     )
     if number is None:
         raise not_indexed(reader, named, "block")
-    return BlockId(number, bytes(block_hash))
+    return served_chain.BlockId(number, bytes(block_hash))
 
 
 def not_indexed(reader: Reader, named: int | bytes | None, field: str | None = None) -> NotFound:
@@ -97,11 +96,11 @@ def hash_at(reader: Reader, number: int) -> bytes | None:
     return None if block_hash is None else bytes(block_hash)
 
 
-def finality(reader: Reader) -> Finality:
+def finality(reader: Reader) -> request_node.Finality:
     """Return the node's finality; nothing before the first block."""
     newest = newest_number(reader)
     if newest is None:
-        return Finality()
+        return request_node.Finality()
     known = reader.sources.finality.at(reader.node, newest, partial(hash_at, reader, newest))
     if reader.sources.finality.is_paused:
         reader.do_not_cache()

@@ -10,9 +10,8 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.http.list_responses import LISTED, list_body, list_response
 from scan.http.requests import Response, query_arguments, reader
+from scan.pages import hooks, records
 from scan.pages.filtered_lists import UNORDERED, filtered_list
-from scan.pages.hooks import Pages
-from scan.pages.records import names_of
 from scan.queries.cursors import ADDRESS, AMOUNT
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -87,11 +86,11 @@ def show_accounts() -> Response:
         shown=shown,
         is_whole=is_whole,
         reason=shown.source.reason if isinstance(shown.source, AccountPage) else None,
-        names=names_of(shown.records),
+        names=records.names_of(shown.records),
     )
 
 
 HOOKS = (
     Api(blueprints=(api_views,)),
-    Pages(blueprints=(page_views,), menu=(("Chain", "/accounts", "Addresses by balance"),)),
+    hooks.Pages(blueprints=(page_views,), menu=(("Chain", "/accounts", "Addresses by balance"),)),
 )

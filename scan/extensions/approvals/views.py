@@ -11,11 +11,8 @@ from scan.api.hooks import Api
 from scan.extensions.approvals.queries import KINDS, ApprovalPage, Approvals
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.hex import to_hex
-from scan.http.list_responses import LISTED, list_body, list_response
-from scan.http.requests import Response, query_arguments, reader
-from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
-from scan.pages.hooks import HOLDINGS, AddressTab, Pages
-from scan.pages.records import names_of
+from scan.http import list_responses, requests
+from scan.pages import filtered_lists, hooks, records
 from scan.queries.pages import Page
 
 FILTERS = ("tokenAddress", "spender", "kind", "ended")
@@ -24,18 +21,18 @@ api_views = Blueprint("approvals", __name__)
 
 
 @api_views.get("/addresses/<address>/approvals")
-def list_approvals(address: str) -> Response:
+def list_approvals(address: str) -> requests.Response:
     key = parameters.address(address)
-    arguments = query_arguments(*FILTERS, *LISTED)
+    arguments = requests.query_arguments(*FILTERS, *list_responses.LISTED)
     approvals = approvals_of(key, arguments)
-    return list_response("approvals", arguments, approvals.page, own=key, body=_body)
+    return list_responses.list_response("approvals", arguments, approvals.page, own=key, body=_body)
 
 
 def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:
     """Return an owner's approvals that match the filters; raises InvalidParameter."""
     kind, ended = arguments.get("kind"), arguments.get("ended")
     return Approvals(
-        reader(),
+        requests.reader(),
         owner,
         token=parameters.optional_address(arguments, "tokenAddress"),
         spender=parameters.optional_address(arguments, "spender"),
@@ -44,52 +41,52 @@ def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:
     )
 
 
-def _body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+def _body(name: str, page: Page, arguments: Mapping[str, str]) -> requests.Response:
     assert isinstance(page, ApprovalPage)
     more = {"block": page.block, "source": page.source, "usesFrom": page.uses_from}
-    return list_body(name, page, arguments, **more)
+    return list_responses.list_body(name, page, arguments, **more)
 
 
 # The largest numbers of tokens, which uses do not lower.
 _UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
 _WORDS = ("an amount", "one NFT", "all NFTs", "an amount through Permit2")
 FIELDS = (
-    Field("tokenAddress", "Token", "address"),
-    Field("spender", "Spender", "address"),
-    Field("kind", "Kind", "choice", dict(zip(KINDS, _WORDS, strict=True))),
-    Field("ended", "Ended approvals", "flag", {"true": "include"}),
+    filtered_lists.Field("tokenAddress", "Token", "address"),
+    filtered_lists.Field("spender", "Spender", "address"),
+    filtered_lists.Field("kind", "Kind", "choice", dict(zip(KINDS, _WORDS, strict=True))),
+    filtered_lists.Field("ended", "Ended approvals", "flag", {"true": "include"}),
 )
 
 
-def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
+def _read(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
     owner = to_hex(key)
-    shown = filtered_list(
+    shown = filtered_lists.filtered_list(
         f"/address/{owner}",
         f"/addresses/{owner}/approvals",
         FIELDS,
         lambda window, filters: approvals_of(key, filters).page(window),
         tab="approvals",
-        paging=UNORDERED,
+        paging=filtered_lists.UNORDERED,
     )
     spenders = (record["spender"] for record in shown.records)
     return shown, {
-        "names": names_of(shown.records, owner, *spenders),
+        "names": records.names_of(shown.records, owner, *spenders),
         "unlimited": _UNLIMITED,
-        "may_describe": reader().sources.get(ClearSigning).may_describe(reader()),
+        "may_describe": requests.reader().sources.get(ClearSigning).may_describe(requests.reader()),
     }
 
 
 HOOKS = (
     Api(blueprints=(api_views,)),
-    Pages(
+    hooks.Pages(
         tabs=(
-            AddressTab(
+            hooks.AddressTab(
                 "approvals",
                 "Approvals",
                 75,
                 template="address_approvals.html",
                 read=_read,
-                group=HOLDINGS,
+                group=hooks.HOLDINGS,
             ),
         )
     ),

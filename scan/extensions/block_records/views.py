@@ -22,19 +22,15 @@ from scan.hex import data, to_hex
 from scan.http.list_responses import add_list, list_response
 from scan.http.request_state import PARAMETER
 from scan.http.requests import Response, json_value, query_arguments, reader
-from scan.pages.filtered_lists import Field, filtered_list
+from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record, names_of
-from scan.pages.tabs import list_of_address
 from scan.parameters import BIGINT_MAX
-from scan.queries import blocks, transactions
-from scan.queries.cursors import ADDRESS, ORDINAL
-from scan.queries.hooks import Entities
-from scan.queries.pages import Page, Value, Window, filtered_page
+from scan.queries import blocks, cursors, hooks, pages, transactions
 from scan.queries.reader import Reader
 
 
-def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
+def page(reader: Reader, window: pages.Window, **filters: pages.Value | None) -> pages.Page:
     """Return a page; a transaction's authorizations are read from its block alone."""
     blocks = 0, BIGINT_MAX
     transaction_hash = filters.get("transaction")
@@ -42,7 +38,7 @@ def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
         record = transactions.get(reader, transaction_hash)
         block = BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
         blocks = block, block
-    return filtered_page(reader, "authorizations", filters, window, blocks=blocks)
+    return pages.filtered_page(reader, "authorizations", filters, window, blocks=blocks)
 
 
 MOST_DAYS = 31  # whose blocks one page reads; of one producer, an index has them apart
@@ -51,15 +47,15 @@ MOST_DAYS_OF_MINER = 366
 
 def earnings_page(
     reader: Reader,
-    window: Window,
+    window: pages.Window,
     miner: bytes | None,
     first: date | None = None,
     last: date | None = None,
-) -> Page:
+) -> pages.Page:
     """Return a page of days between two dates (UTC), both included, the newest first. It may end
     before it is full; its cursor goes on."""
     filters = {"miner": miner, "first": first, "last": last}
-    kinds = (ORDINAL, ORDINAL, ADDRESS)
+    kinds = (cursors.ORDINAL, cursors.ORDINAL, cursors.ADDRESS)
     traversal = window.traversal("earnings", filters, kinds, has_blocks=False)
     after_day, after_blocks, after_miner = traversal.position(3)
     data, count, *following = reader.row(
@@ -76,7 +72,7 @@ def earnings_page(
         most_days=MOST_DAYS if miner is None else MOST_DAYS_OF_MINER,
     )
     day, blocks, address = following
-    return Page(data, count, None, traversal.next(day and (day, int(blocks), bytes(address))))
+    return pages.Page(data, count, None, traversal.next(day and (day, int(blocks), bytes(address))))
 
 
 MOST_DEPOSITS = 8192  # of a block (EIP-6110)
@@ -134,7 +130,7 @@ def list_earnings() -> Response:
     return list_response("earnings", arguments, lambda window: page_of(window, arguments))
 
 
-def page_of(window: Window, arguments: Mapping[str, str]) -> Page:
+def page_of(window: pages.Window, arguments: Mapping[str, str]) -> pages.Page:
     """Return a page by the parameters of a request; raises InvalidParameter."""
     miner = parameters.optional_address(arguments, "miner")
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
@@ -170,34 +166,34 @@ def transaction_authorizations(transaction: Record) -> Shown:
     return Shown({}, records=transaction.get("authorizations", ()))
 
 
-def blobs_of(block: Record, window: Window) -> dict[str, list[Record]]:
+def blobs_of(block: Record, window: pages.Window) -> dict[str, list[Record]]:
     """Return the blobs of a block that its section shows."""
     if "blobCount" not in block:
         return {"blobs": []}
-    return {"blobs": json.loads(filtered_page(reader(), "blobs", {}, window).data)}
+    return {"blobs": json.loads(pages.filtered_page(reader(), "blobs", {}, window).data)}
 
 
 page_views = Blueprint("pages_earnings", __name__)
 FIELDS = (
-    Field("miner", "Fee recipient", "address"),
-    Field("from", "Since (UTC)", "day"),
-    Field("to", "Until (UTC)", "day"),
+    filtered_lists.Field("miner", "Fee recipient", "address"),
+    filtered_lists.Field("from", "Since (UTC)", "day"),
+    filtered_lists.Field("to", "Until (UTC)", "day"),
 )
 
 
 @page_views.get("/earnings")
 def show_earnings() -> Response:
-    shown = filtered_list(
+    shown = filtered_lists.filtered_list(
         "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
     )
     return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
 
 
-def requests_of(block: Record, window: Window) -> dict[str, list[Record]]:
+def requests_of(block: Record, window: pages.Window) -> dict[str, list[Record]]:
     """Return the requests of a block that its section shows."""
     if not block.get("requestCount"):
         return {"execution_requests": []}
-    page = filtered_page(reader(), "execution_requests", {}, window)
+    page = pages.filtered_page(reader(), "execution_requests", {}, window)
     return {"execution_requests": json.loads(page.data)}
 
 
@@ -208,7 +204,7 @@ def transaction_messages(transaction: Record) -> Shown:
 
 HOOKS = (
     Api(blueprints=(api_views,)),
-    Entities(pages={"authorizations": page}),
+    hooks.Entities(pages={"authorizations": page}),
     Pages(
         blueprints=(page_views,),
         menu=(("Chain", "/earnings", "Fee recipients"),),
@@ -229,7 +225,7 @@ HOOKS = (
                 "Authorizations",
                 100,
                 template="address_authorizations.html",
-                read=list_of_address(
+                read=tabs.list_of_address(
                     "authorizations",
                     "authority",
                     "/authorizations?authority={address}",
@@ -242,7 +238,7 @@ HOOKS = (
                 "Messages to L1",
                 90,
                 template="address_messages.html",
-                read=list_of_address(
+                read=tabs.list_of_address(
                     "messages_to_l1", "sender", "/messages-to-l1?sender={address}", tab="messages"
                 ),
                 list="messages_to_l1_by_sender",

@@ -16,18 +16,14 @@ from scan.api.hooks import Api
 from scan.cached_values import LazySequence
 from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.chain_statistics import statistics
-from scan.extensions.chain_statistics.statistics import shown_day
 from scan.extensions.exports.csv_columns import csv_text
 from scan.hex import to_hex
 from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.requests import Response, json_body, json_value, query_arguments, reader
-from scan.pages.filtered_lists import FilteredList
-from scan.pages.hooks import HomeSection, LiveSection, Pages, TokenTab, complete_transactions
-from scan.pages.records import Record, names_of
+from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
-from scan.queries import tokens
-from scan.queries.pages import Window
+from scan.queries import pages, tokens
 from scan.queries.reader import Reader
 
 DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
@@ -111,9 +107,9 @@ def charts() -> Response:
     chosen = parameters.one_of(request.args.get("days", "30"), "days", DAYS)
     shown = statistics.days(reader(), length=DAYS[chosen])
     days = json.loads(shown.data)
-    largest = shown_day(shown.last)
+    largest = statistics.shown_day(shown.last)
     transactions = largest.records if largest else []
-    complete_transactions(transactions)
+    hooks.complete_transactions(transactions)
     return page(
         "charts.html",
         chosen=chosen,
@@ -122,7 +118,7 @@ def charts() -> Response:
         charts=[c for series in SERIES if (c := _chart(days, series, site().chain().symbol))],
         largest=largest,
         transactions=transactions,
-        names=names_of(transactions),
+        names=records.names_of(transactions),
     )
 
 
@@ -145,7 +141,7 @@ def _point(day: dict[str, Any], field: str) -> Point:
 @page_views.get("/gas")
 def show_gas() -> Response:
     prices = statistics.price(reader())
-    labels = names_of((), *(called["address"] for called in prices["contracts"]))
+    labels = records.names_of((), *(called["address"] for called in prices["contracts"]))
     charts = _gas_charts(prices["blocks"][::-1])
     return page("gas.html", gas=prices, labels=labels, charts=charts)
 
@@ -186,12 +182,12 @@ class Span(NamedTuple):
 SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "day"))
 
 
-def live(newest_blocks: list[Record]) -> Mapping[str, Any]:
+def live(newest_blocks: list[records.Record]) -> Mapping[str, Any]:
     """Return the values of live_base_fee.html."""
     return {"next_base_fee": statistics.next_base_fee([*map(statistics.gas_of, newest_blocks)])}
 
 
-def home(newest_blocks: list[Record]) -> Mapping[str, Any]:
+def home(newest_blocks: list[records.Record]) -> Mapping[str, Any]:
     """Return the values of home_charts.html."""
     return {"charts": _activity_charts() if newest_blocks else []}
 
@@ -213,10 +209,10 @@ def _activity_charts() -> list[Chart]:
     return [chart for chart in charts if chart]
 
 
-def _token_tab(key: bytes) -> tuple[FilteredList | None, Mapping[str, Any]]:
-    largest = shown_day(_newest_day(key), key)
+def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[str, Any]]:
+    largest = statistics.shown_day(_newest_day(key), key)
     return None, {
-        "names": names_of(largest.records if largest else [], to_hex(key)),
+        "names": records.names_of(largest.records if largest else [], to_hex(key)),
         "chart": _token_chart(key),
         "days": _token_days(key),
         "holders": _token_holders(key),
@@ -226,7 +222,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList | None, Mapping[str, Any]]:
 
 def _newest_day(token: bytes) -> str | None:
     """Return the day of the token's newest transfer."""
-    newest = json.loads(tokens.transfers_page(reader(), Window(1, 0), token=token).data)
+    newest = json.loads(tokens.transfers_page(reader(), pages.Window(1, 0), token=token).data)
     return newest[0]["timestamp"].partition("T")[0] if newest else None
 
 
@@ -277,7 +273,7 @@ def _count_over_time(reader: Reader, token: bytes) -> str:
 
 HOOKS = (
     Api(blueprints=(api_views,)),
-    Pages(
+    hooks.Pages(
         blueprints=(page_views,),
         menu=(
             ("Main", "/charts", "Charts"),
@@ -286,9 +282,9 @@ HOOKS = (
             *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
         ),
         sections=(
-            HomeSection({"home": "home_charts.html"}, home),
-            LiveSection({"live": "live_base_fee.html"}, live),
+            hooks.HomeSection({"home": "home_charts.html"}, home),
+            hooks.LiveSection({"live": "live_base_fee.html"}, live),
         ),
-        tabs=(TokenTab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),),
+        tabs=(hooks.TokenTab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),),
     ),
 )

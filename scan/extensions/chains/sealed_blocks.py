@@ -15,7 +15,6 @@ from contextlib import suppress
 from typing import Any
 
 from scan.ethereum.forms import form
-from scan.ethereum.forms.form import Form, Settlement, number, settle_by_ethereum
 from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.hex import BadHex, data, quantity
@@ -79,8 +78,8 @@ LINEA = CLIQUE._replace(
 )
 
 
-def parlia_settle(block: Any) -> Settlement:
-    fees = settle_by_ethereum(block)
+def parlia_settle(block: Any) -> form.Settlement:
+    fees = form.settle_by_ethereum(block)
     return fees._replace(producer_fees=fees.producer_fees + (fees.blob_fees or 0), blob_fees=None)
 
 
@@ -94,11 +93,11 @@ def parlia_is_of(block: Any) -> bool:
     return False
 
 
-PARLIA = Form(
+PARLIA = form.Form(
     "Parlia",
     is_of=parlia_is_of,
     chain_ids=frozenset((56, 97)),
-    block_fields={"milliTimestamp": number},
+    block_fields={"milliTimestamp": form.number},
     settle=parlia_settle,
     unseen="Coin sent to 0xffff…fffe is given to the block's validator without a transaction.",
 )

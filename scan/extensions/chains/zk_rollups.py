@@ -20,41 +20,32 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from scan.ethereum.forms.form import (
-    FEE_VAULT,
-    Encoding,
-    Form,
-    Settlement,
-    Values,
-    number,
-    numbered,
-    produced,
-)
+from scan.ethereum.forms import form
 from scan.extensions.chains.op_stack import are_deposits, l1_fees, shows
 from scan.hex import data
 
 SCROLL_FEE_VAULT = bytes.fromhex("5300000000000000000000000000000000000005")
 
 
-def scroll_settle(block: Any) -> Settlement:
+def scroll_settle(block: Any) -> form.Settlement:
     fees = sum([t.fee for t in block.transactions])
     burnt = None if block.base_fee_per_gas is None else 0
-    vault = [(None, FEE_VAULT, SCROLL_FEE_VAULT, fees)]
-    return Settlement(0, burnt, None, numbered(block, vault))
+    vault = [(None, form.FEE_VAULT, SCROLL_FEE_VAULT, fees)]
+    return form.Settlement(0, burnt, None, form.numbered(block, vault))
 
 
-SCROLL = Form(
+SCROLL = form.Form(
     "Scroll",
     order=1,  # after the OP Stack, whose blocks have l1Fee, too
     signs=frozenset(("queueIndex", "l1Fee")),
     chain_ids=frozenset((534_352, 534_351)),
     shows=shows,
     type_names={0x7E: "L1 message"},
-    transaction_fields={"queueIndex": number},
+    transaction_fields={"queueIndex": form.number},
     l1_fees=l1_fees,
     is_free=are_deposits,
     settle=scroll_settle,
-    encodings={0x7E: Encoding(("queueIndex", "gas", "to", "value", "input", "from"))},
+    encodings={0x7E: form.Encoding(("queueIndex", "gas", "to", "value", "input", "from"))},
 )
 
 
@@ -63,12 +54,12 @@ GOLDEN_TOUCH = "0x0000777735367b36bc9b61c50022d9d0700db4ec"
 _ONTAKE_BYTES, _SHASTA_BYTES = 32, 7
 
 
-def taiko_is_free(sent: Values) -> list[bool]:
+def taiko_is_free(sent: form.Values) -> list[bool]:
     """Return which transactions are the anchor, which has to be the first of its block."""
     return [index == 0 and s.lower() == GOLDEN_TOUCH for index, s in enumerate(sent["from"])]
 
 
-def taiko_shows(block: Any, sent: Values, received: Values) -> bool:
+def taiko_shows(block: Any, sent: form.Values, received: form.Values) -> bool:
     return any(taiko_is_free(sent))
 
 
@@ -79,7 +70,7 @@ def share_percent(extra_data: bytes) -> int:
     return min(extra_data[0], 100) if len(extra_data) == _SHASTA_BYTES else 0
 
 
-def own_fields(block: Any, sent: Values) -> dict[str, Any]:
+def own_fields(block: Any, sent: form.Values) -> dict[str, Any]:
     extra_data = data(block.extraData or "0x")
     fields = {"basefeeSharingPctg": str(share_percent(extra_data))}
     if len(extra_data) == _SHASTA_BYTES:
@@ -87,22 +78,22 @@ def own_fields(block: Any, sent: Values) -> dict[str, Any]:
     return fields
 
 
-def taiko_settle(treasury: bytes, block: Any) -> Settlement:
+def taiko_settle(treasury: bytes, block: Any) -> form.Settlement:
     paying = [t for t in block.transactions if t.fee]
     base_fees = [(block.base_fee_per_gas or 0) * t.gas_used for t in paying]
     percent = int(json.loads(block.chain_fields)["basefeeSharingPctg"])  # by own_fields()
     shared = sum([fee * percent // 100 for fee in base_fees])
-    vault = [(None, FEE_VAULT, treasury, sum(base_fees) - shared)]
-    tips = produced(paying, block.base_fee_per_gas)
+    vault = [(None, form.FEE_VAULT, treasury, sum(base_fees) - shared)]
+    tips = form.produced(paying, block.base_fee_per_gas)
     burnt = None if block.base_fee_per_gas is None else 0
-    return Settlement(tips + shared, burnt, None, numbered(block, vault))
+    return form.Settlement(tips + shared, burnt, None, form.numbered(block, vault))
 
 
-def _settle_on(chain_id: int) -> Callable[[Any], Settlement]:
+def _settle_on(chain_id: int) -> Callable[[Any], form.Settlement]:
     return partial(taiko_settle, bytes.fromhex(f"{chain_id}".ljust(35, "0") + "10001"))
 
 
-TAIKO = Form(
+TAIKO = form.Form(
     "Taiko",
     chain_ids=frozenset((MAINNET,)),
     shows=taiko_shows,
@@ -115,17 +106,17 @@ TAIKO_HOODI = TAIKO._replace(
 )
 
 
-def zksync_settle(block: Any) -> Settlement:
-    return Settlement(0, None if block.base_fee_per_gas is None else 0, None)
+def zksync_settle(block: Any) -> form.Settlement:
+    return form.Settlement(0, None if block.base_fee_per_gas is None else 0, None)
 
 
-ZKSYNC = Form(
+ZKSYNC = form.Form(
     "ZKsync",
     signs=frozenset(("l1BatchNumber",)),
     chain_ids=frozenset((324, 300)),  # Era and its test network
     type_names={0x71: "EIP-712", 0xFE: "upgrade", 0xFF: "priority"},
-    transaction_fields={"l1BatchNumber": number, "l1BatchTxIndex": number},
-    block_fields={"l1BatchNumber": number},
+    transaction_fields={"l1BatchNumber": form.number, "l1BatchTxIndex": form.number},
+    block_fields={"l1BatchNumber": form.number},
     settle=zksync_settle,
     has_unproven_blocks=True,
     has_fields_of_all_types=True,  # batches

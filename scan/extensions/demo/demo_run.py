@@ -21,7 +21,6 @@ from scan.database.connection import Database
 from scan.environment import without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.demo import demo_chain, demo_node
-from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.hex import data
 from scan.settings import ROOT, Settings
 
@@ -108,7 +107,7 @@ def run_demo_chain(settings: Settings) -> int:
         log.info("RPC_URL is not set: using the bundled demo chain")
         load(settings)
 
-    return run_chain(settings, OwnNode(start, _digest(RECORDING), fill))
+    return run_chain(settings, OwnNode(start, _digest(demo_node.RECORDING), fill))
 
 
 def _digest(recording: Path) -> str:
@@ -118,5 +117,5 @@ def _digest(recording: Path) -> str:
         raise SettingError("--recording", str(recording), error.strerror or str(error)) from None
 
 
-def _following(settings: Settings, server: DemoNode) -> Settings:
+def _following(settings: Settings, server: demo_node.DemoNode) -> Settings:
     return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)

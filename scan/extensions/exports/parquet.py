@@ -19,10 +19,8 @@ import pyarrow
 from pyarrow import parquet
 
 from scan.cached_values import LazyMapping
-from scan.ethereum import column_types
-from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS, Uncle, Withdrawal
+from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.sparse_tables import ContractCreation, InternalTransfer
 from scan.extensions.exports.whole_file import whole_file
 from scan.indexer.block_rows import TABLES
 
@@ -98,7 +96,7 @@ def _of_record(record: type) -> dict[str, ColumnFormat]:
 KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
     lambda: {
         "blocks": {
-            **_declared(BLOCK_COLUMNS),
+            **_declared(blocks.BLOCK_COLUMNS),
             **_kind(
                 gas_price_sum=TEXT,  # decimal: it may exceed a uint256
                 withdrawal_count=_optional(INDEX),
@@ -111,12 +109,13 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
                 dex_trade_count=_optional(INDEX),
             ),
         },
-        "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(TRANSACTION_COLUMNS),
-        "internal_transfers": _kind(block_number=BLOCK_NUMBER) | _of_record(InternalTransfer),
-        "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(Withdrawal),
+        "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(blocks.TRANSACTION_COLUMNS),
+        "internal_transfers": _kind(block_number=BLOCK_NUMBER)
+        | _of_record(sparse_tables.InternalTransfer),
+        "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(blocks.Withdrawal),
         "credits": _of_record(Credit),
-        "contract_creations": _of_record(ContractCreation),
-        "uncles": _of_record(Uncle),
+        "contract_creations": _of_record(sparse_tables.ContractCreation),
+        "uncles": _of_record(blocks.Uncle),
         "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
         "token_transfers": _kind(
             block_number=BLOCK_NUMBER,

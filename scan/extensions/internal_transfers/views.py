@@ -14,10 +14,9 @@ from scan.extensions.internal_transfers.transaction_traces import TransactionTra
 from scan.http.hooks import Service
 from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.requests import Response, query_arguments, reader
+from scan.pages import hooks, tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.hooks import AddressTab, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record, hash_of, names_of
-from scan.pages.tabs import list_of_address
 from scan.queries.holdings import unit_prices
 from scan.queries.hooks import Entities
 from scan.queries.pages import Form, Page, Value, Window, filtered_page
@@ -105,36 +104,36 @@ def list_internal_transfers() -> Response:
     )
 
 
-def transaction_head(transaction: Record) -> Shown:
+def transaction_head(transaction: Record) -> hooks.Shown:
     """Return the internal transfers of a transaction; none where they are not known."""
     page, is_known = transaction_page(
         reader(), hash_of(transaction["hash"]), Window(MAX_SHOWN, 0, "asc")
     )
     records = json.loads(page.data or "[]") if is_known else []
     addresses = [record[name] for record in records for name in ("fromAddress", "toAddress")]
-    return Shown({"internal_transfers": records, "internal_count": page.total}, addresses)
+    return hooks.Shown({"internal_transfers": records, "internal_count": page.total}, addresses)
 
 
 HOOKS = (
     Api(blueprints=(api_views,)),
     Service(make=lambda core: TransactionTraces(core.settings.traces)),
     Entities(pages={"internal_transfers": page}),
-    Pages(
+    hooks.Pages(
         blueprints=(page_views,),
         menu=(("Chain", "/internal-transfers", "Internal transfers"),),
         sections=(
-            Section({"block_facts": "block_internal_transfers.html"}),
-            TransactionSection(
+            hooks.Section({"block_facts": "block_internal_transfers.html"}),
+            hooks.TransactionSection(
                 {"transaction_events": "transaction_internal_transfers.html"}, transaction_head
             ),
         ),
         tabs=(
-            AddressTab(
+            hooks.AddressTab(
                 "internal",
                 "Internal",
                 40,
                 template="address_internal_transfers.html",
-                read=list_of_address(
+                read=tabs.list_of_address(
                     "internal_transfers", "address", "/addresses/{address}/internal", tab="internal"
                 ),
                 counted="internal_transfers_by_address",

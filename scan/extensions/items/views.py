@@ -22,14 +22,10 @@ from scan.http.hooks import Interfaces, Service
 from scan.http.list_responses import LISTED, list_response
 from scan.http.request_state import REST, Interface, Services
 from scan.http.requests import Response, json_value, query_arguments, reader
-from scan.outbound.connection import tls_context
-from scan.outbound.document_fetcher import DocumentFetcher
-from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
-from scan.pages.hooks import HOLDINGS, AddressTab, Pages, TokenTab
+from scan.outbound import connection, document_fetcher
+from scan.pages import filtered_lists, hooks, site
 from scan.pages.records import Record, address_of, names_of
-from scan.pages.site import DRAWING_POLICY
-from scan.queries import tokens
-from scan.queries.pages import Page, Window
+from scan.queries import pages, tokens
 from scan.queries.reader import Reader
 from scan.settings import Settings
 
@@ -107,7 +103,7 @@ def item_media(core: Services) -> ItemMedia:
     settings, media = core.settings, core.settings.of(MediaSettings)
     if not media.nft_media:
         return ItemMedia(None)
-    fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
+    fetcher = document_fetcher.DocumentFetcher(connection.tls_context(settings.ca_bundle))
     return ItemMedia(fetcher, media.ipfs_gateway, settings.webhook_allow_networks)
 
 
@@ -116,7 +112,7 @@ page_views = Blueprint("pages_items", __name__)
 
 # A picture may be a document with scripts. It is shown so that nothing in it runs or is loaded.
 PICTURE_HEADERS = {
-    "Content-Security-Policy": DRAWING_POLICY,
+    "Content-Security-Policy": site.DRAWING_POLICY,
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
@@ -166,12 +162,12 @@ def get_shown_picture(digest: str, address: str, token_id: str) -> Response:
 def show_item(address: str, token_id: str) -> Response:
     key, number = address_of(address), parameters.token_id(token_id)
     item = items.get(reader(), key, number)
-    shown = filtered_list(
+    shown = filtered_lists.filtered_list(
         f"/nft/{to_hex(key)}/{number}",
         f"/tokens/{to_hex(key)}/items/{number}/transfers",
         (),
         lambda window, _: items.transfers(reader(), key, number, window),
-        paging=UNORDERED,
+        paging=filtered_lists.UNORDERED,
     )
     owners = json.loads(item.owners)
     return shown.response(
@@ -187,19 +183,19 @@ def show_item(address: str, token_id: str) -> Response:
 
 
 def _tab_of(
-    page: str, api_path: str, read: Callable[[Reader, bytes, Window], Page]
-) -> Callable[[bytes], tuple[FilteredList, Mapping[str, Any]]]:
+    page: str, api_path: str, read: Callable[[Reader, bytes, pages.Window], pages.Page]
+) -> Callable[[bytes], tuple[filtered_lists.FilteredList, Mapping[str, Any]]]:
     """Return the reader of a tab with items; the paths are those of its page and in the API."""
 
-    def tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
+    def tab(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
         address = to_hex(key)
-        shown = filtered_list(
+        shown = filtered_lists.filtered_list(
             page.format(address),
             api_path.format(address),
             (),
             lambda window, _: read(reader(), key, window),
             tab="items",
-            paging=UNORDERED,
+            paging=filtered_lists.UNORDERED,
         )
         names = names_of(shown.records, address)
         return shown, {"names": names, "thumbnails": _thumbnails(shown.records)}
@@ -226,18 +222,18 @@ HOOKS = (
     Interfaces(register=register),
     Api(blueprints=(api_views,)),
     Service(make=item_media),
-    Pages(
+    hooks.Pages(
         blueprints=(page_views,),
         tabs=(
-            AddressTab(
+            hooks.AddressTab(
                 "items",
                 "NFTs",
                 70,
                 template="address_items.html",
-                group=HOLDINGS,
+                group=hooks.HOLDINGS,
                 read=_tab_of("/address/{}", "/addresses/{}/items", items.held_by),
             ),
-            TokenTab(
+            hooks.TokenTab(
                 "items",
                 "NFTs",
                 30,

@@ -19,9 +19,8 @@ from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, 
 from scan.extensions.transaction_details.contract_abis import Block, Contract, ContractAbis, Emitter
 from scan.extensions.transaction_details.details import decode_event, decode_event_by
 from scan.hex import data, to_hex
-from scan.queries import blocks
+from scan.queries import blocks, entities
 from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain
-from scan.queries.entities import read_filters
 from scan.queries.pages import Page, Value, Window, filtered_page, in_kept_blocks
 from scan.queries.reader import Reader
 
@@ -60,7 +59,7 @@ class Scope(NamedTuple):
 
 def read_filter(reader: Reader, arguments: Mapping[str, Any]) -> LogFilter:
     """Return the filter of a request's parameters; raises InvalidParameter."""
-    return _having_all(reader, **read_filters(reader, "logs", arguments))
+    return _having_all(reader, **entities.read_filters(reader, "logs", arguments))
 
 
 def _having_all(reader: Reader, **filters: Any) -> LogFilter:

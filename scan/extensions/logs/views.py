@@ -15,9 +15,7 @@ from scan.extensions.logs import queries as logs
 from scan.hex import to_hex
 from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import Response, query_arguments, reader
-from scan.pages.addresses_and_tokens import address_head, is_of_contract
-from scan.pages.filtered_lists import entity_list
-from scan.pages.hooks import CONTRACT, AddressTab, Pages, Section
+from scan.pages import addresses_and_tokens, filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, names_of
 from scan.queries.hooks import Entities
 from scan.queries.pages import FILTER_KEYS, Window
@@ -47,7 +45,7 @@ page_views = Blueprint("pages_events", __name__)
 
 @page_views.get("/events")
 def list_events() -> Response:
-    shown = entity_list("logs", "/events", "/logs")
+    shown = filtered_lists.entity_list("logs", "/events", "/logs")
     values = _decode(shown.records)
     names = names_of(shown.records, *values)
     return shown.response("event_list.html", shown=shown, names=names)
@@ -56,7 +54,7 @@ def list_events() -> Response:
 def events_page(key: bytes) -> flask.Response:
     """Return the tab, whose total is not known where logs are not stored."""
     address = to_hex(key)
-    shown = entity_list(
+    shown = filtered_lists.entity_list(
         "logs",
         f"/address/{address}",
         f"/logs?address={address}",
@@ -74,7 +72,7 @@ def events_page(key: bytes) -> flask.Response:
     shown = replace(shown, fields=fields)
     return shown.response(
         "events.html",
-        **address_head(key, "events"),
+        **addresses_and_tokens.address_head(key, "events"),
         names=names_of([], to_hex(key), *values),
         shown=shown,
         are_all_stored=queries.stored_selection(reader()) == "all",
@@ -106,18 +104,18 @@ def _decoded(record: Record) -> Decoded:
 HOOKS = (
     Api(blueprints=(api_views,)),
     Entities(pages={"logs": queries.page_by_filters}),
-    Pages(
+    hooks.Pages(
         blueprints=(page_views,),
         menu=(("Contracts", "/events", "Events"),),
-        sections=(Section({"block_facts": "block_events.html"}),),
+        sections=(hooks.Section({"block_facts": "block_events.html"}),),
         tabs=(
-            AddressTab(
+            hooks.AddressTab(
                 "events",
                 "Events",
                 120,
-                is_of_contract,
+                addresses_and_tokens.is_of_contract,
                 respond=events_page,
-                group=CONTRACT,
+                group=hooks.CONTRACT,
                 feed=newest_logs,
             ),
         ),

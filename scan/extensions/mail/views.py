@@ -17,10 +17,8 @@ from scan.database.connection import Database
 from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
 from scan.extensions.mail.mailer import TITLES, Confirmations, Mailer, mailer
 from scan.extensions.mail.settings import mail_address
-from scan.http.hooks import Service, Worker
-from scan.http.request_state import Mark, Services, marked, services
+from scan.http import hooks, request_state, worker_threads
 from scan.http.requests import client_address, form, reader
-from scan.http.worker_threads import WorkerThread
 from scan.pages.hooks import AddressSection, HomeSection, Pages
 from scan.pages.records import Record, address_of
 from scan.pages.site import page
@@ -140,13 +138,13 @@ def _now() -> datetime:
 EVERY_S = 1.0
 
 
-def confirmation_threads(core: Services) -> Iterable[WorkerThread]:
+def confirmation_threads(core: request_state.Services) -> Iterable[worker_threads.WorkerThread]:
     mails = core.sources.get(Mailer)
     if mails.server is None:
         return ()
     send_next = Confirmations(core.writes, mails).send_next
     failure = "mails that ask for a confirmation wait"
-    return (WorkerThread("mail", send_next, EVERY_S, core.writes, failure),)
+    return (worker_threads.WorkerThread("mail", send_next, EVERY_S, core.writes, failure),)
 
 
 MAX_TOKEN = 64  # characters
@@ -187,7 +185,7 @@ def ask_page() -> Response:
         if not event_types:
             raise InvalidParameter("Choose at least one kind of events.", field="events")
         distinct = [*dict.fromkeys(event_types)]
-        ask(services().writes, to, watch_address, distinct, client_address())
+        ask(request_state.services().writes, to, watch_address, distinct, client_address())
     except ScanError as error:
         return _page("form", error.status, fields=sent, error=error.message)
     return _page("sent")
@@ -200,9 +198,9 @@ def show_confirmation() -> Response:
 
 
 @page_views.post("/mail/confirm")
-@marked(Mark.NEEDS_TOKEN)
+@request_state.marked(request_state.Mark.NEEDS_TOKEN)
 def confirm_page() -> Response:
-    subscription = confirm(services().writes, _token())
+    subscription = confirm(request_state.services().writes, _token())
     return _page("confirmed", subscription=subscription)
 
 
@@ -213,10 +211,10 @@ def show_leave() -> Response:
 
 
 @page_views.post("/mail/leave")
-@marked(Mark.NEEDS_TOKEN)  # mail programs send it
+@request_state.marked(request_state.Mark.NEEDS_TOKEN)  # mail programs send it
 def leave_page() -> Response:
     """End a subscription by one request, as mail programs send it (RFC 8058)."""
-    leave(services().writes, _token())
+    leave(request_state.services().writes, _token())
     return _page("left")
 
 
@@ -248,12 +246,12 @@ def _token() -> str:
 
 
 def _shown(token: str) -> Subscription:
-    return get(services().writes, token)
+    return get(request_state.services().writes, token)
 
 
 HOOKS = (
-    Service(make=lambda core: mailer(core.settings)),
-    Worker(threads=confirmation_threads),
+    hooks.Service(make=lambda core: mailer(core.settings)),
+    hooks.Worker(threads=confirmation_threads),
     Pages(
         blueprints=(page_views,),
         sections=(

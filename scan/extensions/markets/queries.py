@@ -9,9 +9,7 @@ from typing import Any, NamedTuple, TypedDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.client import Call
-from scan.ethereum.served_chain import BlockId
-from scan.ethereum.token_metadata import FEE
+from scan.ethereum import client, served_chain, token_metadata
 from scan.hex import BadHex, data, to_hex
 from scan.queries.cursors import ADDRESS, ORDINAL
 from scan.queries.pages import MAX_DEX_NAME, Page, Window, in_kept_blocks
@@ -194,7 +192,7 @@ def state(reader: Reader, address: bytes) -> dict[str, Any]:
     if dex is None:
         raise NotFound(UNKNOWN)
     known = [None if reader.first_block else str(reserve) for reserve in reserves]
-    price, fee = _of_node(reader, address, dex, BlockId(number, bytes(hash_)))
+    price, fee = _of_node(reader, address, dex, served_chain.BlockId(number, bytes(hash_)))
     return {
         "address": to_hex(address),
         "blockNumber": number,
@@ -207,12 +205,12 @@ def state(reader: Reader, address: bytes) -> dict[str, Any]:
 
 
 def _of_node(
-    reader: Reader, address: bytes, dex: str, head: BlockId
+    reader: Reader, address: bytes, dex: str, head: served_chain.BlockId
 ) -> tuple[Decimal | None, int | None]:
     """Return the price of token0's smallest unit in that of token1, and the fee in millionths."""
-    calldatas = (GET_RESERVES,) if _is_v2(dex) else (SLOT0, FEE)
+    calldatas = (GET_RESERVES,) if _is_v2(dex) else (SLOT0, token_metadata.FEE)
     calls = [
-        Call("eth_call", ({"to": to_hex(address), "data": calldata, "gas": hex(GAS)}, head))
+        client.Call("eth_call", ({"to": to_hex(address), "data": calldata, "gas": hex(GAS)}, head))
         for calldata in calldatas
     ]
     try:

@@ -25,11 +25,9 @@ from scan.http.request_state import Services
 from scan.http.requests import Response, json_body, json_value, query_arguments, reader
 from scan.outbound.connection import tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
-from scan.pages import svg_charts
+from scan.pages import hooks, records, svg_charts
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent, short_price
-from scan.pages.hooks import Pages, TokenTab
-from scan.pages.records import address_of, names_of
 from scan.queries.holdings import Prices, unit_prices
 
 api_views = Blueprint("pools", __name__)
@@ -204,7 +202,7 @@ def show_pools() -> Response:
 
 @page_views.get("/pool/<address>")
 def show_pool(address: str) -> Response:
-    key = address_of(address)
+    key = records.address_of(address)
     shown = entity_list(
         "dex_trades",
         f"/pool/{to_hex(key)}",
@@ -238,7 +236,7 @@ def show_pool(address: str) -> Response:
         fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
         prices=unit_prices(reader()),
         trades=shown,
-        names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
+        names=records.names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )
 
 
@@ -260,10 +258,10 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
 HOOKS = (
     Api(blueprints=(api_views, price_views)),
     Service(make=price_source, base=Prices),
-    Pages(
+    hooks.Pages(
         blueprints=(page_views,),
         tabs=(
-            TokenTab(
+            hooks.TokenTab(
                 "pools",
                 "Pools",
                 25,

@@ -8,15 +8,13 @@ from flask import Blueprint, Response
 
 from scan.api.hooks import Api
 from scan.hex import data
-from scan.http.list_responses import add_list
-from scan.http.requests import reader
-from scan.pages.filtered_lists import entity_list
-from scan.pages.formatting import MAX_NAME
+from scan.http import list_responses, requests
+from scan.pages import filtered_lists, formatting
 from scan.pages.hooks import Pages, Shown, TransactionSection
 from scan.pages.records import Record, names_of
 
 api_views = Blueprint("memos", __name__)
-add_list(api_views, "/memos", "memos")
+list_responses.add_list(api_views, "/memos", "memos")
 
 
 page_views = Blueprint("pages_memos", __name__)
@@ -24,7 +22,7 @@ page_views = Blueprint("pages_memos", __name__)
 
 @page_views.get("/memos")
 def list_memos() -> Response:
-    shown = entity_list("memos", "/memos", "/memos")
+    shown = filtered_lists.entity_list("memos", "/memos", "/memos")
     return shown.response("memos.html", shown=shown, names=names_of(shown.records))
 
 
@@ -34,12 +32,12 @@ def add_to_transactions(records: Sequence[Record]) -> None:
     mined = [r for r in records if r["methodId"] and r["toAddress"] and r.get("blockNumber")]
     if not mined:
         return
-    (texts,) = reader().row(
+    (texts,) = requests.reader().row(
         "queries/memos_list_of_transactions",
         blocks=[record["blockNumber"] for record in mined],
         transaction_indexes=[record["transactionIndex"] for record in mined],
         to_addresses=[data(record["toAddress"]) for record in mined],
-        most=MAX_NAME + 1,
+        most=formatting.MAX_NAME + 1,
     )
     memos = {(number, index): text for number, index, text in json.loads(texts)}
     for record in mined:

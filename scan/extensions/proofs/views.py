@@ -11,25 +11,23 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.contracts.account_state import NOT_OFFERED, AccountProofs
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum import served_chain, state_proofs
 from scan.ethereum.request_node import BUDGET_S
-from scan.ethereum.served_chain import BlockId
-from scan.ethereum.state_proofs import ProvenAccount, ProvenSlot
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.requests import reader
 from scan.pages.hooks import AddressSection, Pages
-from scan.queries import blocks
-from scan.queries.addresses import Address, Balance
+from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
 
 
 def proven_account(
     reader: Reader,
     address: bytes,
-    block: BlockId | None,
+    block: served_chain.BlockId | None,
     slot: int | None = None,
     timeout_s: float = BUDGET_S,
-) -> ProvenAccount:
+) -> state_proofs.ProvenAccount:
     """Return an account after a block, or after the newest one, with a slot of its storage if one
     is given.
 
@@ -85,7 +83,7 @@ def _slot(text: str | None) -> int | None:
     return int(text, 16)
 
 
-def _record(slot: ProvenSlot | None) -> dict[str, Any] | None:
+def _record(slot: state_proofs.ProvenSlot | None) -> dict[str, Any] | None:
     if slot is None:
         return None
     words = {"slot": slot.slot.to_bytes(32), "value": slot.value.to_bytes(32)}
@@ -106,11 +104,11 @@ class BalanceProof(NamedTuple):
     code_hash: bytes | None = None
 
 
-def proof_of_balance(key: bytes, account: Address) -> Mapping[str, Any]:
+def proof_of_balance(key: bytes, account: addresses.Address) -> Mapping[str, Any]:
     return {"balance_proof": _balance_proof(key, account.balance)}
 
 
-def _balance_proof(key: bytes, balance: Balance) -> BalanceProof:
+def _balance_proof(key: bytes, balance: addresses.Balance) -> BalanceProof:
     if balance.known is None or reader().has_node_failed:
         return BalanceProof(None, "The node does not respond.")
     try:

@@ -7,9 +7,8 @@ from flask import Blueprint, Flask, Response
 from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.token_lists import token_list
-from scan.http.hooks import Interfaces
+from scan.http import hooks, requests
 from scan.http.request_state import API, REST, Interface
-from scan.http.requests import query_arguments, reader
 from scan.settings import Settings
 
 # A page shows many logos, which are charged to the limit of the address over all keys alone.
@@ -27,9 +26,9 @@ api_views = Blueprint("logos", __name__)
 
 @api_views.get("/logos/<digest>")
 def get_logo(digest: str) -> Response:
-    query_arguments()
-    logo = token_list.get(reader(), parameters.digest(digest))
-    reader().do_not_cache()  # by the version of the index: the content never changes
+    requests.query_arguments()
+    logo = token_list.get(requests.reader(), parameters.digest(digest))
+    requests.reader().do_not_cache()  # by the version of the index: the content never changes
     return Response(logo.content, mimetype=logo.content_type, headers=HEADERS)
 
 
@@ -37,4 +36,4 @@ def register(_app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (INTERFACE,)
 
 
-HOOKS = (Api(blueprints=(api_views,)), Interfaces(register=register))
+HOOKS = (Api(blueprints=(api_views,)), hooks.Interfaces(register=register))

@@ -11,8 +11,7 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT, CallFailure
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
-from scan.extensions.transaction_details import contract_abis
-from scan.extensions.transaction_details.decoding import decode_call
+from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.user_operations.calls import (
     MAX_CALLS,
     AccountCall,
@@ -192,7 +191,7 @@ def _function(
     if len(call.input) < 4:
         return None
     contract = contracts.get(call.to, contract_abis.NO_CONTRACT)
-    decoded = decode_call(call.input, contract.abis, contract.token_type, budget=budget)
+    decoded = decoding.decode_call(call.input, contract.abis, contract.token_type, budget=budget)
     return decoded or decode_call_by(call.input, imported.get(call.input[:4], ()), budget=budget)
 
 

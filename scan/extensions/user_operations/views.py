@@ -10,8 +10,7 @@ from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.requests import Response, json_value, query_arguments, reader
-from scan.pages.filtered_lists import entity_list
-from scan.pages.hooks import Pages, Shown, TransactionSection
+from scan.pages import filtered_lists, hooks
 from scan.pages.records import Record, addresses_in, hash_of, names_of
 from scan.pages.site import page
 from scan.queries.pages import Page, Window
@@ -56,14 +55,14 @@ SHOWN_INPUT = 2000  # characters
 page_views = Blueprint("pages_user_operations", __name__)
 
 
-def transaction_head(transaction: Record) -> Shown:
+def transaction_head(transaction: Record) -> hooks.Shown:
     """Name the operations of a transaction, whose addresses its section shows."""
-    return Shown({}, records=transaction.get("userOperations", ()))
+    return hooks.Shown({}, records=transaction.get("userOperations", ()))
 
 
 @page_views.get("/user-operations")
 def list_user_operations() -> Response:
-    shown = entity_list("user_operations", "/user-operations", "/user-operations")
+    shown = filtered_lists.entity_list("user_operations", "/user-operations", "/user-operations")
     return shown.response("user_operations.html", shown=shown, names=names_of(shown.records))
 
 
@@ -93,11 +92,11 @@ def show_user_operation(operation_hash: str) -> Response:
 
 HOOKS = (
     Api(blueprints=(api_views,)),
-    Pages(
+    hooks.Pages(
         blueprints=(page_views,),
         menu=(("Chain", "/user-operations", "User operations"),),
         sections=(
-            TransactionSection(
+            hooks.TransactionSection(
                 {"transaction": "transaction_user_operations.html"}, transaction_head
             ),
         ),

@@ -28,9 +28,7 @@ from scan.pages.formatting import (
 from scan.pages.hooks import AddressTab, Pages, Section, tabs_of
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, site
-from scan.queries import contracts, entities, tokens
-from scan.queries.pages import Window
-from scan.queries.transactions import creates_contract
+from scan.queries import contracts, entities, pages, tokens, transactions
 
 EntryRecord = Mapping[str, Any]
 Names = Mapping[str, Any]
@@ -67,7 +65,7 @@ class Chain(NamedTuple):
 def transaction_entry(chain: Chain, record: EntryRecord) -> Entry:
     """Return the entry of a transaction, whose `method` is set if it is a call."""
     value = f"{short_amount(record['value'])} {chain.symbol}"
-    is_creation = creates_contract(record)
+    is_creation = transactions.creates_contract(record)
     what = record.get("method") or ("Creation" if is_creation else "Payment")
     to = record["toAddress"] or record["contractAddress"]
     recipient = "a new contract" if is_creation and to is None else chain.name_of(to)
@@ -157,7 +155,7 @@ def _text(value: object) -> str:
     return short_name(text, MAX_VALUE) if text else "“”"
 
 
-WINDOW = Window(50, 0)
+WINDOW = pages.Window(50, 0)
 ATTEMPTS = 3  # a block may be indexed between two statements
 ATOM = "application/atom+xml; charset=utf-8"
 
