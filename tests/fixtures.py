@@ -36,8 +36,7 @@ from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.renewal import renewing
-from tests.support.scenario import play
-from tests.support.scenario.contracts import purses
+from tests.support.scenario import contracts, play
 from tests.support.scenario.stage import Stage
 from tests.support.serving import gunicorn, in_thread, wait_until
 from tests.support.solidity import alone
@@ -167,7 +166,7 @@ def scenario(request, tmp_path_factory):
 
 def _played(node):
     stage = play(node)
-    purses(stage)
+    contracts.purses(stage)
     played = Played(node, stage, read_truth(node))
     node.share()
     return played

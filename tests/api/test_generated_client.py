@@ -13,8 +13,7 @@ from types import ModuleType
 import pytest
 import requests
 
-from tests.support.indexing import Indexing
-from tests.support.openapi_document import DOCUMENT
+from tests.support import indexing, openapi_document
 from tests.support.serving import ROOT, gunicorn
 
 BIN = Path(sys.executable).parent
@@ -41,7 +40,7 @@ def run(*command, **environment):
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    path.write_text(json.dumps(DOCUMENT))
+    path.write_text(json.dumps(openapi_document.DOCUMENT))
     return path
 
 
@@ -69,7 +68,7 @@ def generated(folder: Path) -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def service(own_index: Indexing) -> Iterator[str]:
+def service(own_index: indexing.Indexing) -> Iterator[str]:
     settings = own_index.settings
     # The fifth request of a window has to wait for a second.
     with gunicorn(

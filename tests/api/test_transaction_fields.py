@@ -14,12 +14,10 @@ from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
 from scan.pages.formatting import amount, rounded
+from tests.support import indexing, made_blocks, serving
 from tests.support.database import Postgres, execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
-from tests.support.serving import NOWHERE
 
-SOMEBODY, OTHER = address("somebody"), address("other")
+SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
 NAMES = tuple(
     """
         nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas blobVersionedHashes
@@ -38,18 +36,18 @@ def url(postgres: Postgres, template: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def chain(url: str) -> Iterator[Chain]:
+def chain(url: str) -> Iterator[made_blocks.Chain]:
     """Its last block has the transaction that a test is about."""
     database = Database(url, statement_timeout_ms=0)
     stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
     database.rows("indexer/chain_insert", **stored)
-    yield Chain(database)
+    yield made_blocks.Chain(database)
     database.close()
 
 
 @pytest.fixture
 def client(url: str) -> FlaskClient:
-    return create_app(settings_for(url, NOWHERE)).test_client()
+    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 
 CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
@@ -96,7 +94,7 @@ def listings(client, chain):
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_transaction_asked_for(chain, client, case):
     fields, expected = CASES[case]
-    [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
+    [transaction] = chain.append([made_blocks.Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
     record = client.get(f"/api/v1/transactions/{to_hex(transaction)}").json
     assert tuple(record[name] for name in NAMES) == expected
     block = client.get("/api/v1/blocks/latest").json
@@ -121,7 +119,7 @@ FEES: dict[str, tuple[dict[str, Any], int]] = {
 @pytest.mark.parametrize("case", FEES)
 def test_everything_shows_the_same_fee(chain, url, client, case):
     fields, fee = FEES[case]
-    [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
+    [transaction] = chain.append([made_blocks.Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
     key, sender, block = to_hex(transaction), to_hex(SOMEBODY), chain.number
     records = [client.get(f"/api/v1/transactions/{key}").json, *listings(client, chain)]
     assert [record["fee"] for record in records] == [str(fee)] * len(records)

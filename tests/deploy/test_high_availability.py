@@ -13,8 +13,7 @@ import yaml
 
 from deploy.ha.cluster import HERE
 from tests.support.folders import temporary_folder
-from tests.support.high_availability.faults import all_faults
-from tests.support.high_availability.report import GOOD, line, suffer
+from tests.support.high_availability import faults, report
 from tests.support.high_availability.stand import Stand, standing
 from tests.support.serving import ROOT, program
 
@@ -29,7 +28,7 @@ FAULTS = (
     ("leader", "planned switchover"),
     ("HAProxy", "killed"),
 )
-REFUSED = {*GOOD, "503"}
+REFUSED = {*report.GOOD, "503"}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +40,7 @@ def stand() -> Iterator[Stand]:
 
 
 def fault(part, kind):
-    [found] = [f for f in all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
+    [found] = [f for f in faults.all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
     return found
 
 
@@ -51,8 +50,8 @@ def test_machines_are_lost_and_nothing_else_is(stand, postgres, template):
     with stand.load:
         stand.wait_until_whole()
         for part, kind in FAULTS:
-            seen = suffer(stand, fault(part, kind), random)
-            print(line(seen))
+            seen = report.suffer(stand, fault(part, kind), random)
+            print(report.line(seen))
             statuses = set(seen.reader_statuses) | set(seen.writer_statuses)
             assert statuses <= REFUSED, f"{part} {kind}"
             assert seen.reader_statuses["200"]

@@ -8,9 +8,7 @@ from scan.ethereum.client import Node
 from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway, NodeSession
 from scan.hex import to_hex
 from scan.rate_limits.turns import WaitingThreads
-from tests.support import faulty_node
-from tests.support.faulty_node import FaultyNode
-from tests.support.serving import NOWHERE
+from tests.support import faulty_node, serving
 
 pytestmark = pytest.mark.check
 
@@ -18,9 +16,9 @@ NUMBERS = {"safe": "0x3c", "finalized": "0x32"}
 HASH = bytes(31) + b"\1"
 
 
-class Tagged(FaultyNode):
+class Tagged(faulty_node.FaultyNode):
     def __init__(self):
-        super().__init__(NOWHERE)
+        super().__init__(serving.NOWHERE)
 
     def forward(self, calls):
         return [

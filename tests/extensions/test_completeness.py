@@ -7,8 +7,7 @@ import pytest
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.operations.doctor.checks import check_database
-from tests.support import auditing
-from tests.support.anvil import Anvil
+from tests.support import anvil, auditing
 from tests.support.indexing import Indexing, index_apart, settings_for
 from tests.support.request_contracts import WITHDRAWALS
 
@@ -52,7 +51,7 @@ class Requests:
 
 @pytest.fixture
 def chain(database_url: str) -> Iterator[Requests]:
-    with Anvil() as node:
+    with anvil.Anvil() as node:
         yield Requests(node, database_url)
 
 

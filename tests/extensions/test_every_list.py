@@ -19,13 +19,11 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.ethereum.column_types import annotated_columns
-from scan.ethereum.sparse_tables import ContractCreation
+from scan.ethereum import column_types, sparse_tables
 from scan.extensions.retention.tests.test_retention import remove
 from scan.indexer.block_rows import TABLES
 from scan.queries.pages import FILTER_KEYS, FILTERS
-from tests.support import auditing
-from tests.support.brute_force import without_bounds
+from tests.support import auditing, brute_force
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -61,7 +59,7 @@ DERIVED = {"valid"}
 
 
 RECORDS = {name: table.columns for name, table in TABLES.items()}
-RECORDS["contract_creations"] = annotated_columns(ContractCreation)
+RECORDS["contract_creations"] = column_types.annotated_columns(sparse_tables.ContractCreation)
 # By entity of few rows: the column that each of its filters compares.
 COLUMNS = {
     entity: {
@@ -197,7 +195,7 @@ def test_every_page_by_two_filters(listed, entity):
             continue
         filters = dict(zip((short, long), max(lacking, key=lacking.__getitem__), strict=True))
         matching = [row for row in rows if filters.items() <= row.items()]
-        with without_bounds():
+        with brute_force.without_bounds():
             require_pages(listed.client, entity, filters, matching)
 
 

@@ -18,18 +18,9 @@ from scan.extensions.user_operations.tests.test_user_operations import Chain, ch
 from scan.hex import data
 from scan.settings import Brand
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
+from tests.support import page_checks, page_fixtures
 from tests.support.database import execute
 from tests.support.explorer import Explorer
-from tests.support.page_checks import (
-    ALL_RULES,
-    AXE,
-    NOTHING_HIDDEN,
-    axe_violations,
-    least_shift,
-    show_at,
-    show_theme,
-)
-from tests.support.page_fixtures import MULTICALL
 from tests.support.serving import in_thread
 
 __all__ = ["chain"]
@@ -192,7 +183,7 @@ def paths_of(explorer, hostile):
         "/status",
         "/charts",
         "/search?q=%3Cscript",
-        f"/decode?data={MULTICALL}",
+        f"/decode?data={page_fixtures.MULTICALL}",
         "/encode?function=approve(address,uint256)",
         f"/simulate?from={person}&to={person}&value=0.000001",
     ]
@@ -283,13 +274,13 @@ def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, ho
     for site in sites if is_whole else one_of_each_kind(sites, hostile):
         for path in site.paths:
             for width in (360, 1280) if is_whole else (360,):
-                show_at(page, width)
-                show_theme(page, "light")
+                page_checks.show_at(page, width)
+                page_checks.show_theme(page, "light")
                 page.open(site.url + path)
-                if least_shift(page, site.url + path):
+                if page_checks.least_shift(page, site.url + path):
                     faults.append((path, width, "jumps"))
             for width in (360, 768, 1280, 1920) if is_whole else (360, 1280):
-                show_at(page, width)
+                page_checks.show_at(page, width)
                 faults += [(path, width, fault) for fault in misplaced(page, width)]
             aligned += page.evaluate("document.querySelectorAll('td .fraction').length")
             if is_whole or path in site.daily:
@@ -307,7 +298,7 @@ def misplaced(page, width):
     fits = page.evaluate(f"document.documentElement.scrollWidth <= {width}")
     faults = [] if fits else ["wider than the screen"]
     if width in (360, 1280):
-        faults += page.evaluate(NOTHING_HIDDEN)
+        faults += page.evaluate(page_checks.NOTHING_HIDDEN)
     if width == 1280:
         faults += page.evaluate(CROOKED_COLUMNS)
     return faults
@@ -315,17 +306,17 @@ def misplaced(page, width):
 
 def barriers(page, is_whole):
     """What axe-core finds; in make test at one width in each theme."""
-    page.evaluate(AXE.read_text() + "; undefined")
+    page.evaluate(page_checks.AXE.read_text() + "; undefined")
     crossed = [(1280, "dark"), (360, "light")] if is_whole else []
     for width, theme in ((1280, "light"), (360, "dark"), *crossed):
-        show_at(page, width)
-        show_theme(page, theme)
-        for violation in axe_violations(page, ALL_RULES):
+        page_checks.show_at(page, width)
+        page_checks.show_theme(page, theme)
+        for violation in page_checks.axe_violations(page, page_checks.ALL_RULES):
             yield width, theme, violation
 
 
 def fits_on_paper(page):
-    show_at(page, PAPER_WIDTH)
+    page_checks.show_at(page, PAPER_WIDTH)
     page.call("Emulation.setEmulatedMedia", media="print")
     fits = page.evaluate(f"document.documentElement.scrollWidth <= {PAPER_WIDTH}")
     page.call("Emulation.setEmulatedMedia", media="")

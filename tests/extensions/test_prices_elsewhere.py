@@ -12,8 +12,7 @@ from app import create_app
 from scan.extensions.markets.tests.unit_prices.test_prices import document, priced_by, read
 from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
-from scan.pages import site
-from scan.pages.formatting import worth
+from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
 
 
@@ -125,7 +124,7 @@ def test_internal_transfers_have_the_worth_of_their_value(indexed, scenario, cli
     file.write_text(json.dumps(document(scenario, currency="USD")))
     priced = create_app(priced_by(indexed.settings, str(file))).test_client()
     read(priced)
-    total = worth(exact_worth(moved["value"], 18, Decimal(3000))).replace("<", "&lt;")
+    total = formatting.worth(exact_worth(moved["value"], 18, Decimal(3000))).replace("<", "&lt;")
     assert f"≈ {total} <bdi>USD</bdi>" in priced.get("/internal-transfers").text
 
 

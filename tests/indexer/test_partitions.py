@@ -11,11 +11,9 @@ import pytest
 
 from app import create_app
 from scan.commands import audit
-from scan.database import migrations
+from scan.database import migrations, statements
 from scan.database.connection import Database
-from scan.database.statements import load_statements
 from scan.indexer import partitions
-from scan.indexer.partitions import TABLES
 from tests.fixtures import Played
 from tests.support.auditing import run
 from tests.support.database import Postgres, execute, wait_for_problem
@@ -59,7 +57,7 @@ def plain(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
     """The same in one partition a table."""
     with postgres.cloned(template) as url:
         Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
-        assert {execute(url, PARTS, table)[0] for table in TABLES} == {(1,)}
+        assert {execute(url, PARTS, table)[0] for table in partitions.TABLES} == {(1,)}
         yield url
 
 
@@ -251,7 +249,7 @@ def index_counts(url):
 
 def test_checkpoints_are_looked_for_without_subqueries(parted):
     """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
-    statement = load_statements()["indexer/lists_insert_checkpoints"]
+    statement = statements.load_statements()["indexer/lists_insert_checkpoints"]
     parameters = {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
     parameters["span"] = (0, 10 * ROWS) * 6
     with transaction(parted) as cursor:

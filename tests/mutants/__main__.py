@@ -26,9 +26,8 @@ from typing import NamedTuple
 import psutil
 
 from scan.settings import ROOT
-from tests.mutants import reached
+from tests.mutants import reached, selection
 from tests.mutants.drawing import Mutant, sample
-from tests.mutants.selection import Selector
 
 NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info build dist var".split())
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not long")
@@ -56,7 +55,7 @@ class Copy:
         modules = "tests/support/node/node_modules"
         (folder / modules).symlink_to(ROOT / modules)
 
-    def outcome(self, mutant: Mutant, selector: Selector, bound_s: float) -> Outcome:
+    def outcome(self, mutant: Mutant, selector: selection.Selector, bound_s: float) -> Outcome:
         path = self.folder / mutant.place
         original = path.read_text(encoding="utf-8")
         tests, left = selector.of(mutant, original, bound_s)
@@ -128,7 +127,7 @@ def record(folder: Path, tests: Sequence[str], processes: int) -> None:
 
 
 def outcomes(
-    selector: Selector, chosen: list[Mutant], copies: list[Copy], bound_s: float
+    selector: selection.Selector, chosen: list[Mutant], copies: list[Copy], bound_s: float
 ) -> Iterator[Outcome]:
     free = SimpleQueue[Copy]()
     for copy in copies:
@@ -169,7 +168,7 @@ def main() -> int:
         folder = given.reached or Path(temporary) / "reached"
         if not folder.exists():
             record(folder, given.tests.split(), 2 * given.processes)
-        selector = Selector(ROOT, reached.read(folder))
+        selector = selection.Selector(ROOT, reached.read(folder))
         print(f"{len(selector.reached.seconds)} tests", flush=True)
         copies = [Copy(Path(temporary) / f"copy{number}") for number in range(given.processes)]
         for outcome in outcomes(selector, chosen, copies, given.bound):

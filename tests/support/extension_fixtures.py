@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 
 from scan import registry
-from tests.support.explorer import Explorer
-from tests.support.extension_tests import used_by
+from tests.support import explorer, extension_tests, receiver
 from tests.support.foundry import Foundry, Served, project, served_over
-from tests.support.receiver import Authority
 
 
 def pytest_ignore_collect(collection_path):
@@ -18,11 +16,11 @@ def pytest_ignore_collect(collection_path):
     is_of_tests = collection_path.match("test_*.py") and "extensions" in collection_path.parts
     if not is_of_tests:
         return None
-    return True if used_by(collection_path) - registry.installed().keys() else None
+    return True if extension_tests.used_by(collection_path) - registry.installed().keys() else None
 
 
 @pytest.fixture(scope="module")
-def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+def served(own_explorer: explorer.Explorer, solc_dir: Path) -> Iterator[Served]:
     generous = dict.fromkeys(
         ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_ADDRESS"), "10000/minute"
     )
@@ -31,13 +29,13 @@ def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
-def limited(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+def limited(own_explorer: explorer.Explorer, solc_dir: Path) -> Iterator[Served]:
     """With the limits that it has by default."""
     with served_over(own_explorer, solc_dir) as found:
         yield found
 
 
 @pytest.fixture
-def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
+def foundry(tmp_path: Path, solc_dir: Path, authority: receiver.Authority) -> Iterator[Foundry]:
     with project(tmp_path, solc_dir, authority) as foundry:
         yield foundry

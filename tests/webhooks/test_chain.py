@@ -23,8 +23,7 @@ from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 from tests.support.scenario import play
 from tests.support.serving import ROOT, free_port, wait_until
-from tests.support.truth import Truth, read_truth
-from tests.support.truth.reading import ZERO
+from tests.support.truth import Truth, read_truth, reading
 
 BLOCKS = 200
 EXAMPLES = ROOT / "docs" / "examples"
@@ -189,7 +188,7 @@ def _watched(truth):
     traders = [truth.dex_trades[0]["maker"], truth.dex_trades[0]["pairAddress"]]
     paid = [t["toAddress"] for t in truth.internal_transfers[:2]]
     created = list(truth.created.values())[:3]
-    return list(dict.fromkeys([*busy, *quiet, *created, *traders, *paid, ZERO]))
+    return list(dict.fromkeys([*busy, *quiet, *created, *traders, *paid, reading.ZERO]))
 
 
 def _expected(truth, address):

@@ -12,8 +12,7 @@ import pytest
 import requests
 
 from tests.fixtures import Played
-from tests.support.indexing import Indexing
-from tests.support.reasons import verify
+from tests.support import indexing, reasons
 from tests.support.serving import ROOT, gunicorn
 
 pytestmark = pytest.mark.long
@@ -64,9 +63,9 @@ UNANSWERED: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def served(own_index: Indexing, scenario: Played) -> Iterator[str]:
+def served(own_index: indexing.Indexing, scenario: Played) -> Iterator[str]:
     url = own_index.settings.database_url
-    verify(url, [scenario.stage.contracts["harbor"]])
+    reasons.verify(url, [scenario.stage.contracts["harbor"]])
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
     with gunicorn(url, RPC_URL=scenario.anvil.url, **limits) as served:
         yield served

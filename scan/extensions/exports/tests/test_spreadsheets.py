@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import pytest
 
 from scan.extensions.exports import csv_columns
-from scan.extensions.exports.csv_columns import Context, columns
 from tests.support.serving import program
 
 pytestmark = pytest.mark.check
@@ -41,8 +40,8 @@ class ReadCell(NamedTuple):
 
 
 def transfers(symbols):
-    listed = columns("transfers", "0x" + 40 * "1")
-    context = Context("0x" + 40 * "1", "ETH", {})
+    listed = csv_columns.columns("transfers", "0x" + 40 * "1")
+    context = csv_columns.Context("0x" + 40 * "1", "ETH", {})
     records = [
         {
             "transactionHash": "0x" + 64 * "2", "blockNumber": 17, "logIndex": 3, "batchIndex": 0,

@@ -11,8 +11,7 @@ import pytest
 from app import create_app
 from scan.extensions.history import queries as history_query
 from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
-from tests.support.anvil import RpcError
-from tests.support.faulty_node import FaultyNode, Reply
+from tests.support import anvil, faulty_node
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 DEV_BALANCE = 10_000 * 10**18
@@ -70,7 +69,7 @@ def test_a_token_s_rows_are_checked_against_what_it_answers(scenario, client, hi
             call = {"to": token, "data": "0x70a08231" + key[2:].rjust(64, "0")}
             try:
                 balance = int(scenario.anvil.call("eth_call", call, "latest")[:66], 16)
-            except (RpcError, ValueError):
+            except (anvil.RpcError, ValueError):
                 assert page["unexplained"] is None
                 assert page["reason"] in ("balance_unknown", "inconsistent_events")
                 continue
@@ -91,7 +90,7 @@ def with_code(token, code):
             else call
             for call in calls
         ]
-        return Reply(body=forward(changed))
+        return faulty_node.Reply(body=forward(changed))
 
     return reply
 
@@ -114,7 +113,7 @@ def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
     token = scenario.stage.contracts["dollar"].address.lower()
     key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
     net = sums(histories[key], lambda row: row["tokenAddress"])[token]
-    with FaultyNode(scenario.anvil.url) as node:
+    with faulty_node.FaultyNode(scenario.anvil.url) as node:
         node.fault = with_code(token, code)
         settings = replace(indexed.settings, rpc_urls=(node.url,))
         page = get(create_app(settings).test_client(), key, token=token, limit=1)

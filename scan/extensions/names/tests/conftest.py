@@ -10,9 +10,8 @@ from scan.extensions.names.name_services import Choice, Interface, NameService
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import Named
+from tests.support import database, faulty_node
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
-from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 
 
@@ -23,7 +22,7 @@ def ens() -> Iterator[EnsChain]:
 
 
 @pytest.fixture(scope="module")
-def indexing(postgres: Postgres, template: str, ens: EnsChain) -> Iterator[Indexing]:
+def indexing(postgres: database.Postgres, template: str, ens: EnsChain) -> Iterator[Indexing]:
     anvil = ens.anvil
     with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
         yield indexing
@@ -32,7 +31,7 @@ def indexing(postgres: Postgres, template: str, ens: EnsChain) -> Iterator[Index
 @pytest.fixture(scope="module")
 def services(indexing: Indexing, ens: EnsChain) -> Iterator[dict[Interface, Named]]:
     """The service as it reads names by either interface, with a node that may fail."""
-    with FaultyNode(ens.anvil.url) as node:
+    with faulty_node.FaultyNode(ens.anvil.url) as node:
         yield {interface: _named(interface, indexing, ens, node) for interface in Interface}
 
 

@@ -11,9 +11,8 @@ from app import create_app
 from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.simulation.tests.test_simulation import NO_TRACES, NOTHING, lacking, simulate
 from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
+from tests.support import faulty_node, indexing
 from tests.support.explorer import Explorer
-from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import settings_for
 
 PATH = "contracts/Upgrades.sol"
 SOURCE = f"""pragma solidity ^0.8.20;
@@ -100,10 +99,10 @@ def upgrades(explorer: Explorer) -> Upgrades:
 
 
 @pytest.fixture
-def less(explorer: Explorer) -> Iterator[tuple[FlaskClient, FaultyNode]]:
+def less(explorer: Explorer) -> Iterator[tuple[FlaskClient, faulty_node.FaultyNode]]:
     """A client of the service, whose node may offer less."""
-    with FaultyNode(explorer.anvil.url) as node:
-        settings = settings_for(explorer.settings.database_url, node.url)
+    with faulty_node.FaultyNode(explorer.anvil.url) as node:
+        settings = indexing.settings_for(explorer.settings.database_url, node.url)
         yield create_app(settings).test_client(), node
 
 

@@ -14,14 +14,13 @@ from psycopg2.extensions import make_dsn, parse_dsn
 from scan.database.connection import Database
 from scan.extensions.sql_access.indexing import end_sessions
 from tests.commands.test_command import scan
+from tests.support import documents, serving
 from tests.support.database import Postgres, execute
-from tests.support.documents import blocks
 from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
 VIEWS = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")
-QUERIES = [block.text for block in blocks(DOCUMENT, "sql") if not block.note]
+QUERIES = [block.text for block in documents.blocks(DOCUMENT, "sql") if not block.note]
 
 
 @pytest.fixture(scope="module")
@@ -262,7 +261,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
             count += end_sessions(database, grace_s=0.0)
             return count >= 2
 
-        wait_until(are_ended, timeout_s=60.0)
+        serving.wait_until(are_ended, timeout_s=60.0)
         thread.join(timeout=60.0)
         assert isinstance(ended[0], psycopg2.OperationalError)
         with pytest.raises(psycopg2.OperationalError):

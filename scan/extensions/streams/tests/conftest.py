@@ -7,16 +7,15 @@ import pytest
 
 from scan.database.connection import Database
 from tests.http.conftest import clients  # noqa: F401  # a fixture
+from tests.support import made_blocks, serving
 from tests.support.database import Postgres, execute
-from tests.support.made_blocks import Chain
-from tests.support.serving import gunicorn
 
 WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
 
 
 class Streaming(NamedTuple):
     database_url: str
-    chain: Chain
+    chain: made_blocks.Chain
     server: str
 
 
@@ -31,16 +30,16 @@ def announce_blocks(database_url):
 def streaming(postgres: Postgres, template: str) -> Iterator[Streaming]:
     with postgres.cloned(template) as url:
         database = Database(url, statement_timeout_ms=0)
-        chain = Chain(database)
+        chain = made_blocks.Chain(database)
         announce_blocks(url)
         chain.append()
-        with gunicorn(url, **WITHOUT_LIMITS) as address:
+        with serving.gunicorn(url, **WITHOUT_LIMITS) as address:
             yield Streaming(url, chain, address)
         database.close()
 
 
 @pytest.fixture
-def chain(streaming: Streaming) -> Chain:
+def chain(streaming: Streaming) -> made_blocks.Chain:
     return streaming.chain
 
 

@@ -10,28 +10,27 @@ from app import create_app
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
+from tests.support import indexing, made_blocks
 from tests.support.database import Postgres, execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
 
 NOWHERE = "http://127.0.0.1:1"
-ANNA, BERT = address("anna"), address("bert")
+ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 HASH = "0x" + 64 * "a"
 
 
 @pytest.fixture
 def chain(database):
-    return Chain(database)
+    return made_blocks.Chain(database)
 
 
 def client_of(url, chain):
     for _ in range(3):
-        chain.append([Move(ANNA, BERT)])
-    return create_app(settings_for(url, NOWHERE)).test_client()
+        chain.append([made_blocks.Move(ANNA, BERT)])
+    return create_app(indexing.settings_for(url, NOWHERE)).test_client()
 
 
 @pytest.fixture
-def client(database_url: str, chain: Chain) -> FlaskClient:
+def client(database_url: str, chain: made_blocks.Chain) -> FlaskClient:
     return client_of(database_url, chain)
 
 
@@ -42,7 +41,7 @@ def read_only(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
         postgres.cloned(template) as url,
         closing(Database(url, statement_timeout_ms=0)) as database,
     ):
-        yield client_of(url, Chain(database))
+        yield client_of(url, made_blocks.Chain(database))
 
 
 def opened(client, last_id=None, **parameters):
@@ -160,7 +159,7 @@ def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_ur
 
 
 def test_an_empty_index_has_no_streams_yet(database_url):
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
     response = opened(client)
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
 

@@ -13,8 +13,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.commands.test_command import scan
-from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support import database, indexing
 from tests.support.receiver import Answer, Authority, Receiver
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
@@ -27,12 +26,12 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def client(own_index: Indexing) -> FlaskClient:
+def client(own_index: indexing.Indexing) -> FlaskClient:
     return create_app(own_index.settings).test_client()
 
 
 @pytest.fixture
-def run(own_index: Indexing, authority: Authority, receiver: Receiver) -> Iterator[Run]:
+def run(own_index: indexing.Indexing, authority: Authority, receiver: Receiver) -> Iterator[Run]:
     """Call `scan tokens`; what it has stored is removed afterwards."""
     url = own_index.settings.database_url
     environment = {
@@ -42,8 +41,8 @@ def run(own_index: Indexing, authority: Authority, receiver: Receiver) -> Iterat
         "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
     }
     yield lambda *arguments: scan("tokens", *arguments, **environment)
-    execute(url, "DELETE FROM listed_tokens")
-    execute(url, "DELETE FROM logos")
+    database.execute(url, "DELETE FROM listed_tokens")
+    database.execute(url, "DELETE FROM logos")
 
 
 def write_list(path, tokens, name="Test"):

@@ -10,8 +10,7 @@ from unittest.mock import patch
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.contract_details.builds import build_sources
-from scan.extensions.contract_details.builds.build_formats import contracts_of
+from scan.extensions.contract_details.builds import build_formats, build_sources
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.tests.builds.projects import (
     HALVES_PATH,
@@ -21,8 +20,7 @@ from scan.extensions.contract_details.tests.builds.projects import (
     creation_of,
     foundry,
 )
-from scan.verification import submission_compilations
-from scan.verification.request import parse
+from scan.verification import request, submission_compilations
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.vyper import NEWEST, SEVEN, source_for
@@ -287,9 +285,9 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
 
 def test_builds_with_different_files_at_a_path_are_compiled_apart(running, tmp_path):
     """As are those whose code is another beside further files."""
-    one = parse(
+    one = request.parse(
         build_sources.verification_request(
-            contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE
+            build_formats.contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE
         )
     )
     other = one._replace(sources={**one.sources, STORE_PATH: "contract Store {}"})
