@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -80,7 +79,7 @@ def test_hooks_are_listed_as_they_are_declared():
 
 
 @pytest.fixture
-def altered(tmp_path: Path) -> Path:
+def altered(tmp_path):
     """A copy of scan/ with its bytecode, in whose files a test may write."""
     for path in (ROOT / "scan").rglob("*"):
         if path.is_dir() or ".pyc." in path.name:  # which Python renames once it is written

@@ -103,7 +103,7 @@ def test_of_a_statement():
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tree(tmp_path, monkeypatch):
     """A project with a module, a statement, and their tests."""
     for folder in ("scan", "sql/queries", "tests/support/node/node_modules"):
         (tmp_path / folder).mkdir(parents=True)

@@ -5,7 +5,6 @@ SCAN_TEST_TRAVERSALS=1000 has it do so a thousand times.
 
 import os
 import random
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -117,7 +116,7 @@ class Weather:
 
 
 @pytest.fixture
-def weather(database_url: str) -> Iterator[Weather]:
+def weather(database_url):
     made = Weather(database_url, seed=25)
     yield made
     made.database.close()

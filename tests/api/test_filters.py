@@ -6,14 +6,13 @@ from contextlib import nullcontext
 import pytest
 
 from app import create_app
-from tests.fixtures import Played
 from tests.support import brute_force, database, lists
 from tests.support.indexing import Indexing
 from tests.support.truth import comparable
 
 
 @pytest.fixture(scope="module")
-def chain(scenario: Played) -> brute_force.Chain:
+def chain(scenario):
     return lists.chain_of(scenario.truth)
 
 

@@ -1,7 +1,6 @@
 """Reads of partitioned tables: the same answers as of one table each, and few partitions opened."""
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from flask.testing import FlaskClient
 from bench.cases import HOT, address_of
 from bench.seed import seed
 from tests.support import explain, partitions
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 
 TRANSACTIONS = 20_000
 PARTITIONS = 20
@@ -32,7 +31,7 @@ class Side(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def plain(postgres: Postgres, template: str) -> Iterator[Side]:
+def plain(postgres, template):
     with postgres.cloned(template) as url:
         seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
         with explain.explained(url) as service:
@@ -40,7 +39,7 @@ def plain(postgres: Postgres, template: str) -> Iterator[Side]:
 
 
 @pytest.fixture(scope="module")
-def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
+def partitioned(postgres, plain):
     with postgres.cloned("template0") as url:
         partitions.partition(plain.url, url, PARTITIONS)
         with explain.explained(url) as service:
@@ -73,7 +72,7 @@ class Sides(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def sides(plain: Side, partitioned: Side) -> Sides:
+def sides(plain, partitioned):
     return Sides(plain, partitioned)
 
 

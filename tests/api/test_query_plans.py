@@ -47,7 +47,7 @@ class Seeded(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def seeded(seeded_service: explain.Explained) -> Seeded:
+def seeded(seeded_service):
     hot, rare = {}, {}
     for entity, key in LISTED:
         records = query(seeded_service.client, entity, {}, 100)["data"]

@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from app import create_app
 from scan.http.index_version import REQUIRED
-from tests.support import indexing, openapi_document
+from tests.support import openapi_document
 
 pytestmark = pytest.mark.long
 
@@ -20,7 +20,7 @@ EXAMPLES = 12
 
 
 @pytest.fixture(scope="module")
-def api(own_index: indexing.Indexing):
+def api(own_index):
     import schemathesis  # takes 0.6 s, and every worker collects this file
 
     app = create_app(own_index.settings)

@@ -3,19 +3,17 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
 from scan.pages.formatting import amount, rounded
 from tests.support import indexing, made_blocks, serving
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 
 SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
 NAMES = tuple(
@@ -30,13 +28,13 @@ GREATEST = 2**256 - 1
 
 
 @pytest.fixture(scope="module")
-def url(postgres: Postgres, template: str) -> Iterator[str]:
+def url(postgres, template):
     with postgres.cloned(template) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def chain(url: str) -> Iterator[made_blocks.Chain]:
+def chain(url):
     """Its last block has the transaction that a test is about."""
     database = Database(url, statement_timeout_ms=0)
     stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
@@ -46,7 +44,7 @@ def chain(url: str) -> Iterator[made_blocks.Chain]:
 
 
 @pytest.fixture
-def client(url: str) -> FlaskClient:
+def client(url):
     return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 

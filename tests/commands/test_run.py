@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import certifi
@@ -33,7 +32,7 @@ def test_an_option_that_is_a_variable_names_it(option, capsys):
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder():
     """Started by root, PostgreSQL runs as another user, who has to get through to its data."""
     with tempfile.TemporaryDirectory(prefix="scan-run-") as found:
         Path(found).chmod(0o755)

@@ -1,7 +1,6 @@
 """docs/operation.md, followed to the letter: what is restored serves, and is exact."""
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,7 @@ INDEXED = {
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder():
     """Where PostgreSQL's user may write; pytest's own is root's alone."""
     with tempfile.TemporaryDirectory(prefix="scan-backups-") as name:
         Path(name).chmod(0o777)
@@ -45,7 +44,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def server(folder: Path) -> Iterator[Postgres]:
+def server(folder):
     """One that keeps what it writes, and ends before the folder that it archives to."""
     with Postgres() as server:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):

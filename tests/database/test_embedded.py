@@ -6,7 +6,6 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def data_folder():
 
 
 @pytest.fixture(scope="module")
-def initialised() -> Iterator[Path]:
+def initialised():
     """What initdb and a first start have written, which takes seconds."""
     with data_folder() as path:
         server = embedded.EmbeddedPostgres(path)
@@ -37,7 +36,7 @@ def initialised() -> Iterator[Path]:
 
 
 @pytest.fixture
-def folder(initialised: Path) -> Iterator[Path]:
+def folder(initialised):
     with data_folder() as path:
         subprocess.run(["cp", "--archive", initialised, path], check=True)
         yield path
@@ -54,7 +53,7 @@ def running_in(folder):
 
 
 @pytest.fixture
-def started(folder: Path) -> Iterator[embedded.EmbeddedPostgres]:
+def started(folder):
     with running_in(folder) as server:
         yield server
 

@@ -48,7 +48,7 @@ def test_killed_backends_cost_nothing(scenario, finished_digest, database_url):
 
 
 @pytest.fixture
-def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
+def finished_digest(indexed):
     return digest(indexed.settings.database_url)
 
 

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
@@ -13,7 +12,6 @@ from bench.seed import seed
 from scan.database import errors, notifications
 from scan.database.connection import Database, request_waits
 from scan.errors import Unavailable
-from tests.support.database import Postgres
 from tests.support.postgres_wires import DeadNetwork
 from tests.support.serving import NOWHERE, gunicorn, wait_until
 
@@ -33,7 +31,7 @@ WRITES = "/api/v1/keys?owner=0x" + "00" * 20  # keys are read where they are wri
 
 
 @pytest.fixture(scope="module")
-def url(own_postgres: Postgres) -> Iterator[str]:
+def url(own_postgres):
     with own_postgres.cloned(own_postgres.make_template()) as url:
         seed(url, 300)
         yield url

@@ -2,7 +2,6 @@
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator
 from contextlib import closing
 
 import psycopg2
@@ -14,20 +13,20 @@ from scan.database import connection, errors, migrations
 from scan.indexer.partitions import TABLES
 from tests.commands.test_command import scan
 from tests.support import first_release, indexing, serving
-from tests.support.database import Postgres, execute, name_in
+from tests.support.database import execute, name_in
 
 NOWHERE = "http://127.0.0.1:1"
 AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False, first=None, last=None)
 
 
 @pytest.fixture
-def empty_url(postgres: Postgres) -> Iterator[str]:
+def empty_url(postgres):
     with postgres.cloned("template0") as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def first_template(postgres: Postgres) -> Iterator[str]:
+def first_template(postgres):
     """The name of a database as release 1.0 left it."""
     with postgres.cloned("template0") as url:
         first_release.load(url)
@@ -35,7 +34,7 @@ def first_template(postgres: Postgres) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def upgraded_template(postgres: Postgres, first_template: str) -> Iterator[str]:
+def upgraded_template(postgres, first_template):
     """The name of one that was brought up to date."""
     with postgres.cloned(first_template) as url:
         bring_up(url)
@@ -43,13 +42,13 @@ def upgraded_template(postgres: Postgres, first_template: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def first_url(postgres: Postgres, first_template: str) -> Iterator[str]:
+def first_url(postgres, first_template):
     with postgres.cloned(first_template) as url:
         yield url
 
 
 @pytest.fixture
-def upgraded_url(postgres: Postgres, upgraded_template: str) -> Iterator[str]:
+def upgraded_url(postgres, upgraded_template):
     with postgres.cloned(upgraded_template) as url:
         yield url
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -50,7 +49,7 @@ def settings_of(database):
 
 
 @pytest.fixture
-def pooled(database_url: str) -> Iterator[str]:
+def pooled(database_url):
     with pgbouncer(database_url, "session") as url:
         yield url
 

@@ -2,7 +2,6 @@
 the primary. Limits in a Redis that is away are no different from a database that is."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 import requests
@@ -20,20 +19,20 @@ SETTINGS = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/mi
 
 
 @pytest.fixture(scope="module")
-def primary() -> Iterator[Postgres]:
+def primary():
     with Postgres() as server:
         server.make_template()
         yield server
 
 
 @pytest.fixture(scope="module")
-def replica(primary: Postgres) -> Iterator[Postgres]:
+def replica(primary):
     with Postgres(primary) as server:
         yield server
 
 
 @pytest.fixture
-def urls(primary: Postgres, replica: Postgres) -> Iterator[tuple[str, str]]:
+def urls(primary, replica):
     with primary.cloned("template_scan") as url:
         name = url.partition("?")[0].rpartition("/")[2]
         copy = replica.url(name)

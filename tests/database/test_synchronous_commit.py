@@ -1,7 +1,5 @@
 """A primary that commits to two machines, while the second one is away."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.database import connection, errors
@@ -10,7 +8,7 @@ from tests.support.database import Postgres, execute
 
 
 @pytest.fixture(scope="module")
-def primary() -> Iterator[Postgres]:
+def primary():
     """Waits for a standby that never comes; a server of its own, since others share theirs."""
     with Postgres() as server:
         server.make_template()
@@ -23,7 +21,7 @@ def primary() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def database(primary: Postgres) -> Iterator[connection.Database]:
+def database(primary):
     found = connection.Database(primary.url("template_scan"), statement_timeout_ms=300)
     yield found
     found.close()

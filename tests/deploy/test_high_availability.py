@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
@@ -14,7 +13,7 @@ import yaml
 from deploy.ha.cluster import HERE
 from tests.support.folders import temporary_folder
 from tests.support.high_availability import faults, report
-from tests.support.high_availability.stand import Stand, standing
+from tests.support.high_availability.stand import standing
 from tests.support.serving import ROOT, program
 
 pytestmark = pytest.mark.long
@@ -32,7 +31,7 @@ REFUSED = {*report.GOOD, "503"}
 
 
 @pytest.fixture(scope="module")
-def stand() -> Iterator[Stand]:
+def stand():
     for name in ("etcd", "haproxy", "nginx"):
         program(name)
     with temporary_folder("scan-ha-") as folder, standing(folder, SEED) as found:

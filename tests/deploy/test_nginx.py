@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
@@ -168,7 +167,7 @@ class _Slow(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def slow_instance() -> Iterator[str]:
+def slow_instance():
     with serving.in_thread(ThreadingHTTPServer(("127.0.0.1", 0), _Slow)) as url:
         yield url
 

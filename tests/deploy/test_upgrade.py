@@ -4,10 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
 
 import pytest
 
@@ -56,13 +54,13 @@ def commit(folder):
 
 
 @pytest.fixture
-def empty_url(postgres: database.Postgres) -> Iterator[str]:
+def empty_url(postgres):
     with postgres.cloned("template1") as url:
         yield url
 
 
 @pytest.fixture
-def machine(tmp_path: Path, empty_url: str) -> Path:
+def machine(tmp_path, empty_url):
     """A folder with what an installation has in /opt/scan, a clone of `upstream`, and /etc/scan."""
     upstream = tmp_path / "upstream"
     for name in TREE:

@@ -1,11 +1,9 @@
 """Which blocks the node calls safe and finalized: asked once for each newest block."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.ethereum.client import Node
-from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway, NodeSession
+from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway
 from scan.hex import to_hex
 from scan.rate_limits.turns import WaitingThreads
 from tests.support import faulty_node, serving
@@ -39,13 +37,13 @@ def newest_hash():
 
 
 @pytest.fixture
-def node() -> Iterator[Tagged]:
+def node():
     with Tagged() as node:
         yield node
 
 
 @pytest.fixture
-def session(node: Tagged) -> NodeSession:
+def session(node):
     return NodeGateway(Node([node.url]), WaitingThreads()).session("a")
 
 

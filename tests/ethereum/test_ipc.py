@@ -4,7 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,7 +21,7 @@ Serve = Callable[[socket.socket, Any], None]
 
 
 @pytest.fixture(scope="module")
-def ipc_anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Anvil, str]]:
+def ipc_anvil(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("ipc") / "node.ipc")
     with Anvil("--ipc", path) as anvil:
         for number in range(30):

@@ -1,7 +1,6 @@
 """The gateway before a node that is slow, gone, busy or back again."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
@@ -37,14 +36,14 @@ class Counting(FaultyNode):
 
 
 @pytest.fixture
-def node() -> Iterator[Counting]:
+def node():
     with Counting() as node:
         yield node
         node.held.set()
 
 
 @pytest.fixture
-def gateway(node: Counting, monkeypatch: pytest.MonkeyPatch) -> request_node.NodeGateway:
+def gateway(node, monkeypatch):
     monkeypatch.setattr(request_node, "PROBE_TIMEOUT_S", 20.0)  # of a busy machine
     return request_node.NodeGateway(Node([node.url]), WaitingThreads())
 

@@ -1,7 +1,5 @@
 """A node of another chain is refused: at first, later, behind a proxy, among several nodes."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.ethereum import client, served_chain
@@ -10,19 +8,19 @@ from tests.support import anvil, faulty_node
 
 
 @pytest.fixture(scope="module")
-def right() -> Iterator[anvil.Anvil]:
+def right():
     with anvil.Anvil() as node:
         yield node
 
 
 @pytest.fixture(scope="module")
-def wrong() -> Iterator[anvil.Anvil]:
+def wrong():
     with anvil.Anvil("--chain-id", "4242") as node:
         yield node
 
 
 @pytest.fixture
-def proxy(right: anvil.Anvil) -> Iterator[faulty_node.FaultyNode]:
+def proxy(right):
     with faulty_node.FaultyNode(right.url) as node:
         yield node
 

@@ -1,7 +1,6 @@
 """A chain that takes Amsterdam's form on the way: moving coin emits logs, which are no token's."""
 
 import json
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -36,7 +35,7 @@ class Forked(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def plain() -> Iterator[Anvil]:
+def plain():
     """The node that has the chain without the fork."""
     with Anvil() as node:
         stage = Stage(node)

@@ -2,7 +2,6 @@
 flag 2^40, and is never shown as a validator's."""
 
 import csv
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -22,7 +21,6 @@ from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 from tests.support import auditing, faulty_node, indexing
 from tests.support.chain_forms import accounts, encoding, made_chain, others
-from tests.support.database import Postgres
 
 SEPOLIA, FLAG = 11_155_111, 2**40
 PAYEE = accounts.address("builder's account")
@@ -54,7 +52,7 @@ class Indexed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def indexed(postgres: Postgres, template: str) -> Iterator[Indexed]:
+def indexed(postgres, template):
     with served(made()) as node, postgres.cloned(template) as url:
         settings = indexing.Indexing(url, node.url).run_until(1).settings
         yield Indexed(settings, create_app(settings).test_client(), node.url)

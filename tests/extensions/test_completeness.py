@@ -1,7 +1,5 @@
 """An extension that is turned on late says from which block on it is complete."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import create_app
@@ -50,7 +48,7 @@ class Requests:
 
 
 @pytest.fixture
-def chain(database_url: str) -> Iterator[Requests]:
+def chain(database_url):
     with anvil.Anvil() as node:
         yield Requests(node, database_url)
 

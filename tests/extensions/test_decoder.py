@@ -6,7 +6,6 @@ from html import unescape
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from scan.extensions.contract_details.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
 from scan.extensions.transaction_details.tests.test_transaction_contents import (
@@ -18,7 +17,6 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
 )
 from scan.extensions.user_operations.tests.test_calls import PACKED, PACKED_FIELDS, call
 from tests.support import database, value_names
-from tests.support.explorer import Explorer
 from tests.support.many_functions import MANY, deploy, verified
 
 __all__ = ["work"]
@@ -35,7 +33,7 @@ contract About {
 
 
 @pytest.fixture(scope="module")
-def client(explorer: Explorer) -> FlaskClient:
+def client(explorer):
     return explorer.client
 
 

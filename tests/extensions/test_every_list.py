@@ -8,7 +8,6 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -24,7 +23,7 @@ from scan.extensions.retention.tests.test_retention import remove
 from scan.indexer.block_rows import TABLES
 from scan.queries.pages import FILTER_KEYS, FILTERS
 from tests.support import auditing, brute_force
-from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.database import execute, use_short_checkpoints
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 
@@ -79,7 +78,7 @@ class Listed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def listed(postgres: Postgres, template: str) -> Iterator[Listed]:
+def listed(postgres, template):
     """One row of each entity in each transaction of a chain whose first block is empty."""
     with postgres.cloned(template) as url:
         use_short_checkpoints(url, DISTANCE)

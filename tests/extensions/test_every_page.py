@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -14,13 +14,12 @@ from werkzeug.serving import make_server
 from app import create_app
 from scan.extensions.mail import views
 from scan.extensions.mail.settings import Settings as MailSettings
-from scan.extensions.user_operations.tests.test_user_operations import Chain, chain
+from scan.extensions.user_operations.tests.test_user_operations import chain
 from scan.hex import data
 from scan.settings import Brand
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import page_checks, page_fixtures
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.serving import in_thread
 
 __all__ = ["chain"]
@@ -73,7 +72,7 @@ def serving(app, paths):
 
 
 @pytest.fixture(scope="module")
-def mailing(explorer: Explorer) -> Iterator[Site]:
+def mailing(explorer):
     """The pages of mail, with a subscription that waits to be confirmed."""
     settings = replace(
         explorer.settings,
@@ -89,7 +88,7 @@ def mailing(explorer: Explorer) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def bundled(chain: Chain) -> Iterator[Site]:
+def bundled(chain):
     """A chain with user operations."""
     operation = chain.operations[0]
     paths = [f"/user-operation/{operation['hash']}", f"/tx/{operation['transactionHash']}"]

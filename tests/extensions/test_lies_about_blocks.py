@@ -133,7 +133,7 @@ def lies_about(answers):
 
 
 @pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def read_once(monkeypatch):
     """A lie is told whenever it is asked for: to read it again takes time alone."""
     monkeypatch.setattr(block_source, "READS", 1)
 

@@ -11,15 +11,14 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
 
-from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
-from tests.support import database, forked_python, indexing, openapi_document, serving, solidity
+from tests.support import forked_python, indexing, openapi_document, serving, solidity
 from tests.support.wallets import new_wallet, obtain_key
 
 __all__ = ["demo_node", "demo_template"]
@@ -31,7 +30,7 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def demo_url(postgres: database.Postgres, demo_template: str, demo_node: DemoNode) -> Iterator[str]:
+def demo_url(postgres, demo_template, demo_node):
     limits = dict.fromkeys(LIMITS, "100000/minute")
     node, head = demo_node.url, demo_node.recording.head
     with (
@@ -70,7 +69,7 @@ def call(url, tool, **arguments):
 
 
 @pytest.fixture(params=["http", "stdin"])
-def ask(request: pytest.FixtureRequest, demo_url: str) -> Ask:
+def ask(request, demo_url):
     def over_http(tool, **arguments):
         return call(f"{demo_url}/mcp", tool, **arguments)
 

@@ -1,8 +1,5 @@
 """The table of values: each is proven, computed here, or reported by the node and shown as that."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from app import create_app
@@ -22,7 +19,7 @@ from tests.support.made_blocks import Chain, Move
 
 
 @pytest.fixture(scope="module")
-def rollup(postgres: Any, template: str) -> Iterator[Any]:
+def rollup(postgres, template):
     """A rollup's index, beside a node that says another value of each field that nothing proves."""
     chain = FORMS["isthmus"]()
 

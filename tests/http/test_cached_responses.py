@@ -4,7 +4,6 @@ import itertools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 
 import orjson
@@ -14,8 +13,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
-from tests.fixtures import Played
-from tests.support import database, http_client, indexing, serving
+from tests.support import database, http_client, serving
 
 PATH = "/api/v1/blocks?limit=2"
 # Threads wait for a statement as long as a test wants them to.
@@ -32,19 +30,19 @@ def uncached(path, body=b""):
 
 
 @pytest.fixture(scope="module")
-def url(own_index: indexing.Indexing) -> str:
+def url(own_index):
     return own_index.settings.database_url
 
 
 @pytest.fixture(scope="module")
-def server(url: str, own_index: indexing.Indexing) -> Iterator[str]:
+def server(url, own_index):
     environment = {"RPC_URL": own_index.settings.rpc_urls[0], **PATIENT}
     with serving.gunicorn(url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def questions(scenario: Played) -> list[tuple[str, bytes]]:
+def questions(scenario):
     """Every kind of response about the chain: a path, and a body for /query."""
     block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
     token, person = scenario.truth.tokens[0]["address"], transaction["fromAddress"]

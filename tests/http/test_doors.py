@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from flask import Flask
 
 from app import create_app
 from scan import registry
@@ -18,7 +17,7 @@ ROUTE = re.compile(r"(GET|POST|PATCH|DELETE|PUT) (/[^\s,]*)")
 
 
 @pytest.fixture(scope="module")
-def application() -> Flask:
+def application():
     return create_app(indexing.settings_for("postgresql://nobody@127.0.0.1:1/nothing", NOWHERE))
 
 

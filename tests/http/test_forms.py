@@ -1,7 +1,6 @@
 """Forms in Etherscan's form of the API: whose key they hold, and what a large one may cost."""
 
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qsl, urlencode
 
@@ -68,7 +67,7 @@ def test_looking_for_a_key_is_no_work_worth_an_attack():
 
 
 @pytest.fixture(scope="module")
-def server(shared_database_url: str) -> Iterator[str]:
+def server(shared_database_url):
     with serving.gunicorn(shared_database_url, SCAN_RATE_LIMIT_ADDRESS="60/minute") as address:
         yield address
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
@@ -46,7 +45,7 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def service(postgres: database.Postgres, template: str) -> Iterator[Served]:
+def service(postgres, template):
     with postgres.cloned(template) as url, anvil.Anvil() as node:
         seed(url, 300)
         genesis = node.call("eth_getBlockByNumber", "0x0", False)["hash"]

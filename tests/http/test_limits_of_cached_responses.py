@@ -4,26 +4,25 @@ import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan.accounts.api_keys import new_key
 from tests.http.test_cached_responses import PATH, PATIENT, uncached
-from tests.support import database, indexing, serving
+from tests.support import database, serving
 from tests.support.http_client import Client, busy_threads
 
 _sources = (f"127.0.1.{n}" for n in itertools.count(2))
 
 
 @pytest.fixture(scope="module")
-def url(own_index: indexing.Indexing) -> str:
+def url(own_index):
     return own_index.settings.database_url
 
 
 @pytest.fixture(scope="module")
-def server(url: str) -> Iterator[str]:
+def server(url):
     """Ten requests a minute, as by default, and the response is cached."""
     with serving.gunicorn(url, RPC_URL=serving.NOWHERE, **PATIENT) as address:
         Client(address, next(_sources)).ask(PATH)

@@ -1,7 +1,6 @@
 """What a path costs and allows by itself: preflights, free files, unknown paths."""
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
 import requests
@@ -36,7 +35,7 @@ _addresses = (f"127.3.1.{n}" for n in itertools.count(1))
 
 
 @pytest.fixture(scope="module")
-def server(shared_database_url: str) -> Iterator[str]:
+def server(shared_database_url):
     """The default limits, but for pages: twelve."""
     environment = {"SCAN_RATE_LIMIT_PAGES": "12/minute", **PATIENT}
     with serving.gunicorn(shared_database_url, **environment) as address:

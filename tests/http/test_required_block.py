@@ -1,7 +1,6 @@
 """X-Scan-Block is the block that a response shows, X-Scan-At-Least-Block one that it needs."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -9,7 +8,7 @@ import pytest
 import requests
 
 from tests.http.test_response_freshness import UNLIMITED
-from tests.support import anvil, database, serving
+from tests.support import anvil, serving
 from tests.support.indexing import Indexing
 
 NEWEST = "/api/v1/blocks?limit=1"
@@ -31,7 +30,7 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def served(postgres: database.Postgres, template: str) -> Iterator[Served]:
+def served(postgres, template):
     with (
         anvil.Anvil() as node,
         postgres.cloned(template) as url,

@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from typing import cast
 
 import pytest
@@ -33,12 +32,12 @@ class GivenVersion:
 
 
 @pytest.fixture
-def version() -> GivenVersion:
+def version():
     return GivenVersion()
 
 
 @pytest.fixture
-def cache(version: GivenVersion) -> response_cache.ResponseCache:
+def cache(version):
     return response_cache.ResponseCache(cast(index_version.IndexVersion, version))
 
 
@@ -126,7 +125,7 @@ def test_few_responses_are_served_for_a_time(cache, monkeypatch):
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[connection.Database]:
+def database(database_url):
     found = connection.Database(database_url, statement_timeout_ms=1000)
     yield found
     found.close()

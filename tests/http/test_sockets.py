@@ -7,14 +7,13 @@ import socket
 import sys
 import termios
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 import requests
 
 from tests.http.conftest import UNLIMITED, peak_mib, require_served, served, unread
-from tests.support import indexing, serving
+from tests.support import serving
 
 pytestmark = pytest.mark.long
 
@@ -24,7 +23,7 @@ LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def server(own_index: indexing.Indexing) -> Iterator[str]:
+def server(own_index):
     """gunicorn over the scenario's chain."""
     with served(own_index.settings.database_url) as (_, address):
         yield address

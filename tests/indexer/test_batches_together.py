@@ -1,7 +1,6 @@
 """Several batches of blocks in one transaction, as an index that is large already is caught up."""
 
 import threading
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -23,7 +22,7 @@ BLOCKS = 2  # in a batch
 
 
 @pytest.fixture
-def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def transactions(monkeypatch):
     """Of the database: how many batches were written in each."""
     monkeypatch.setattr(prefetch_process, "FETCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(prefetch, "BATCH_BLOCKS", BLOCKS)
@@ -70,7 +69,7 @@ def indexed_once(postgres, template, tmp_path_factory):
 
 
 @pytest.fixture
-def node(indexed_once: Indexed, database_url: str) -> Iterator[Anvil]:
+def node(indexed_once, database_url):
     """Whose chain the test's database has in the end, as an index that took it batch by batch."""
     yield indexed_once.node
     assert head_of(database_url) == indexed_once.node.head()

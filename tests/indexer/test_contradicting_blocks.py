@@ -1,7 +1,6 @@
 """Blocks that contradict their own hash or roots whenever a node gives them."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,7 +11,7 @@ from tests.support import anvil, faulty_node
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[anvil.Anvil]:
+def chain():
     with anvil.Anvil() as node:
         for value in range(6):
             node.send(node.accounts[0], node.accounts[1], value=value)
@@ -62,7 +61,7 @@ IMPERSONATED = "0x" + "ab" * 20
 
 
 @pytest.fixture(scope="module")
-def impersonating() -> Iterator[anvil.Anvil]:
+def impersonating():
     """The transaction of block 2 has no signature, and another hash than its bytes."""
     with anvil.Anvil() as node:
         node.impersonate(IMPERSONATED)

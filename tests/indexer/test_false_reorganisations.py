@@ -7,7 +7,6 @@ import pytest
 
 from scan.ethereum import node_errors
 from scan.indexer import fork_finder
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
@@ -35,7 +34,7 @@ class FalseHashes:
 
 
 @pytest.fixture
-def paid(anvil: Anvil) -> Anvil:
+def paid(anvil):
     sender, recipient, *_ = anvil.accounts
     for value in range(BLOCKS):
         anvil.send(sender, recipient, value=value + 1)

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.check
 
 
 @pytest.fixture
-def limit(monkeypatch: pytest.MonkeyPatch) -> prefetch_process.FetchLimit:
+def limit(monkeypatch):
     monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.0)
     return prefetch_process.FetchLimit(threading.Event())
 

@@ -1,7 +1,6 @@
 """Blocks whose answers are larger than is read at once: checked as others are, or refused."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ LARGER = MAX_ANSWER_BYTES + 2**20
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[anvil.Anvil]:
+def chain():
     with anvil.Anvil() as node:
         coin = node.deploy(node.accounts[0], "Coin", "Coin", "COIN", 18)
         node.mine()

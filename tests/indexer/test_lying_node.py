@@ -2,15 +2,14 @@
 that is proven is called unproven."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import pytest
 
 from scan.ethereum import client, node_errors
-from tests.fixtures import Played
 from tests.support import faulty_node, indexing, lying_node, table_digest
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 
 MOST_RUNS = 200
 
@@ -46,7 +45,7 @@ SAID = {"blocks": {"size"}}
 
 
 @pytest.fixture
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_pauses(monkeypatch):
     """A node that lied is left alone for a moment, not for ten seconds."""
     monkeypatch.setattr(client, "REST_AFTER_FAILURE_S", 0.02)
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
@@ -54,7 +53,7 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def honest(scenario: Played, postgres: Postgres, template: str) -> Iterator[table_digest.Digest]:
+def honest(scenario, postgres, template):
     """All of an index beside the honest node alone, with all logs."""
     with postgres.cloned(template) as url:
         indexing.Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())

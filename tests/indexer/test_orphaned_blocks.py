@@ -1,7 +1,6 @@
 """The journal of orphaned blocks: what it keeps of them, and which block they have in common with
 the chain, through forks of forks and back."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -52,7 +51,7 @@ class Branches:
 
 
 @pytest.fixture
-def branches(database_url: str) -> Iterator[Branches]:
+def branches(database_url):
     made = Branches(database_url)
     yield made
     made.database.close()

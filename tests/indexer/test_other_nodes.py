@@ -1,7 +1,6 @@
 """Chains of Hardhat's node, Ganache and EthereumJS, indexed as anvil's are: beside their truth."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 import rlp
@@ -13,7 +12,7 @@ from tests.audit.test_audit import run
 from tests.indexer.test_node_faults import status
 from tests.support import database, table_digest
 from tests.support.indexing import Indexing
-from tests.support.other_nodes import EthereumJs, Ganache, Hardhat, OtherNode
+from tests.support.other_nodes import EthereumJs, Ganache, Hardhat
 from tests.support.scenario.stage import STRANGERS
 from tests.support.truth import read_truth
 
@@ -22,7 +21,7 @@ STATE_READ_BY = {Hardhat: "blockHash", Ganache: "blockNumber", EthereumJs: "bloc
 
 
 @pytest.fixture(scope="module", params=STATE_READ_BY, ids=lambda kind: kind.__name__)
-def node(request: pytest.FixtureRequest) -> Iterator[OtherNode]:
+def node(request):
     with request.param() as running:
         yield running
 

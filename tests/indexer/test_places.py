@@ -1,7 +1,6 @@
 """Nodes that number logs, or name receipts, otherwise than their order, which the roots prove."""
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 
@@ -22,7 +21,7 @@ def numbered_by_transaction(call, answer):
 
 
 @pytest.fixture
-def logging_chain(anvil: Anvil) -> Anvil:
+def logging_chain(anvil):
     """Two transactions with two logs each in one block."""
     first, second = anvil.accounts[:2]
     coin = anvil.deploy(first, "Coin", "C", "C", 18)
@@ -47,7 +46,7 @@ def test_logs_are_numbered_by_their_place(logging_chain, database_url, postgres,
 
 
 @pytest.fixture
-def rollup() -> Iterator[Anvil]:
+def rollup():
     with Anvil("--network", "optimism", hardfork="isthmus") as node:
         yield node
 

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,7 @@ from prometheus_client import REGISTRY
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError
 from scan.indexer import block_rows, prefetch_process
-from tests.fixtures import Played
 from tests.support import faulty_node, indexer_process, serving, table_digest
-from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 
@@ -30,7 +27,7 @@ SPAWNING = multiprocessing.get_context  # before tests/fixtures.py replaces it
 
 
 @pytest.fixture(autouse=True)
-def spawned_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+def spawned_workers(monkeypatch):
     monkeypatch.setattr(multiprocessing, "get_context", SPAWNING)
 
 
@@ -72,7 +69,7 @@ def stuck_receipts(calls, forward):
 
 
 @pytest.fixture
-def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def processes(monkeypatch):
     """The numbers of those started, for ranges of any length."""
     started = []
     start = prefetch_process.PrefetchProcess.__init__
@@ -88,7 +85,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @pytest.fixture
-def node(scenario: Played) -> Iterator[FaultyNode]:
+def node(scenario):
     with FaultyNode(scenario.anvil.url) as proxy:
         yield proxy
 
@@ -100,7 +97,7 @@ def start_process(indexed, url):
 
 
 @pytest.fixture
-def process(indexed: Indexing, node: FaultyNode) -> Iterator[prefetch_process.PrefetchProcess]:
+def process(indexed, node):
     started = start_process(indexed, node.url)
     try:
         yield started
@@ -215,7 +212,7 @@ def test_a_process_killed_while_it_sends_leaves_nobody_waiting(indexed, node):
 
 
 @pytest.fixture
-def busy(anvil: Anvil, database_url: str) -> Iterator[tuple[indexer_process.IndexerProcess, int]]:
+def busy(anvil, database_url):
     """`scan index` while its second process waits for the node; and the number of that process."""
     anvil.mine(LONG)
     with FaultyNode(anvil.url) as node:

@@ -1,7 +1,6 @@
 """Nodes that have dropped old blocks: the first block that they have is named, and what helps."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -18,7 +17,7 @@ REASON = f"the node has pruned blocks before {FIRST}, and block 1 is needed"
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[Anvil]:
+def chain():
     """A transaction in each block but every seventh."""
     with Anvil() as anvil:
         for number in range(1, HEAD + 1):
@@ -29,7 +28,7 @@ def chain() -> Iterator[Anvil]:
 
 
 @pytest.fixture
-def node(chain: Anvil) -> Iterator[faulty_node.FaultyNode]:
+def node(chain):
     with faulty_node.FaultyNode(chain.url) as proxy:
         yield proxy
 

@@ -3,7 +3,6 @@
 import pytest
 
 from app import create_app
-from scan.database.connection import Database
 from scan.ethereum import block_decoder, blocks
 from scan.indexer.block_rows import load_standard_topics
 from tests.support import indexing, made_blocks
@@ -70,7 +69,7 @@ def test_before_the_first_block_it_may_change(database_url, anvil):
 
 
 @pytest.fixture
-def made(database_url: str, database: Database) -> made_blocks.Chain:
+def made(database_url, database):
     """Blocks made up, of which all logs are stored."""
     execute(database_url, MADE_CHAIN, 1, b"genesis", "all")
     return made_blocks.Chain(database)

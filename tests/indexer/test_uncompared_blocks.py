@@ -1,7 +1,6 @@
 """What no root covers of a block: unknown types, and fields that look like another chain's form."""
 
 import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,13 +16,13 @@ Records = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def plain() -> Iterator[Anvil]:
+def plain():
     with Anvil() as node:
         yield _with_blocks(node)
 
 
 @pytest.fixture(scope="module")
-def mainnet() -> Iterator[Anvil]:
+def mainnet():
     with Anvil("--chain-id", "1") as node:
         yield _with_blocks(node)
 

@@ -5,7 +5,6 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterator
 
 import pytest
 import requests
@@ -23,7 +22,7 @@ KEY = "scan_" + 64 * "a"
 
 
 @pytest.fixture(params=["text", "json"])
-def lines(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
+def lines(request):
     """What the root logger writes in either format, and requests with it."""
     root = logging.getLogger()
     before, level = root.handlers[:], root.level

@@ -1,7 +1,6 @@
 """The ways people take through the pages, in a real browser."""
 
 import json
-from collections.abc import Iterator
 from itertools import product
 from urllib.parse import urlsplit
 
@@ -9,11 +8,11 @@ import pytest
 import requests
 
 from scan.pages.formatting import checksummed
-from tests.support import browser, page_checks, serving
+from tests.support import page_checks, serving
 
 
 @pytest.fixture
-def hurried(page: browser.Page) -> Iterator[browser.Page]:
+def hurried(page):
     """Pages look for what is new thirty times as often."""
     script = "{ const later = setTimeout; setTimeout = (f, ms, ...a) => later(f, ms / 30, ...a); }"
     added = page.call("Page.addScriptToEvaluateOnNewDocument", source=script)

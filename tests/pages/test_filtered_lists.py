@@ -12,9 +12,7 @@ from app import create_app
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
 from scan.queries.pages import FILTERS
-from tests.fixtures import Played
 from tests.support import database, derived_lists, lists
-from tests.support.truth import Record
 
 ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})["#]')
 
@@ -38,12 +36,12 @@ def hashes(rows):
 
 
 @pytest.fixture(scope="module")
-def sent(scenario: Played) -> list[Record]:
+def sent(scenario):
     return scenario.truth.transactions
 
 
 @pytest.fixture(scope="module")
-def sender(sent: list[Record]) -> str:
+def sender(sent):
     return str(sent[-1]["fromAddress"])
 
 

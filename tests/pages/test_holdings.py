@@ -6,7 +6,6 @@ from html import unescape
 import pytest
 
 from app import create_app
-from tests.fixtures import Played
 from tests.support import database, indexing
 
 ROW = re.compile(
@@ -15,7 +14,7 @@ ROW = re.compile(
 
 
 @pytest.fixture(scope="module")
-def holder(scenario: Played) -> str:
+def holder(scenario):
     addresses = {t["toAddress"] for t in scenario.truth.token_transfers} - {"0x" + "0" * 40}
     return max(addresses, key=lambda a: len(scenario.truth.tokens_held_by(a)))
 

@@ -1,11 +1,9 @@
 """The pages as HTML: what they show, how they are cached, and that hostile text stays text."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support import faulty_node, indexing
@@ -192,7 +190,7 @@ def test_static_files_name_their_content(client):
 
 
 @pytest.fixture(scope="module")
-def limited(indexed: indexing.Indexing) -> Iterator[FlaskClient]:
+def limited(indexed):
     settings = replace(indexed.settings, rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
     yield create_app(settings).test_client()
 

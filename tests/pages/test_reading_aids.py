@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.fixtures import Played
 from tests.support import database, page_checks
 
 FOCUSED = "document.activeElement.getAttribute('href')"
@@ -32,7 +31,7 @@ def press(page, key):
 
 
 @pytest.fixture
-def busy(scenario: Played) -> str:
+def busy(scenario):
     """The path of an address with a head of many links before its list."""
     return f"/address/{scenario.truth.dex_trades[-1]['maker']}"
 

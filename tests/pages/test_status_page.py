@@ -1,7 +1,5 @@
 """/status, the state of the index for people, to which every page leads."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import create_app
@@ -9,7 +7,7 @@ from tests.support import database, indexing, serving
 
 
 @pytest.fixture
-def url(postgres: database.Postgres, indexed_template: str) -> Iterator[str]:
+def url(postgres, indexed_template):
     """An index of which no indexer reports anything by itself."""
     with postgres.cloned(indexed_template) as url:
         database.execute(url, "DELETE FROM indexer_status")

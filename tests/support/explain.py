@@ -8,7 +8,6 @@ from flask.testing import FlaskClient
 
 from app import create_app, renew
 from scan.database.connection import Database
-from scan.database.transaction import Row
 from scan.http.request_state import SESSION
 from tests.support import indexing, serving
 
@@ -74,7 +73,7 @@ class ExplainingDatabase(Database):
         self.plans: list[Plan] = []
         self._parents: dict[str, str] | None = None  # of partitions; no test adds one
 
-    def rows(self, statement: str, **params: Any) -> list[Row]:
+    def rows(self, statement, **params):
         found = super().rows(statement, **params)
         used = self._statements[statement]
         if used.literals is None:

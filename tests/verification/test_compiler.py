@@ -38,7 +38,7 @@ NEWEST = (0, 8, 28)
 
 
 @pytest.fixture
-def compilers(compilers_dir: Path) -> compiler_store.CompilerStore:
+def compilers(compilers_dir):
     return compiler_store.CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
 
 

@@ -8,7 +8,6 @@ import os
 import subprocess
 import tarfile
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -97,7 +96,7 @@ def fake_npm(folder, listed=None, soljson=SOLJSON):
 
 
 @pytest.fixture
-def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_native_build(monkeypatch):
     def unreachable():
         raise compiler_store.NotFetched("nothing is reached from a test")
 
@@ -111,7 +110,7 @@ def no_digests(folder):
 
 
 @pytest.fixture
-def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_pinned_digest(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
 
 

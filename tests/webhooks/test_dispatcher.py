@@ -21,7 +21,7 @@ WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture(autouse=True)
-def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_grace(monkeypatch):
     """What hangs in these tests hangs until it is ended."""
     monkeypatch.setattr(dispatcher, "GRACE_S", 0.1)
 

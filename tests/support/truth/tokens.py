@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from eth_abi import decode
 from eth_abi.exceptions import DecodingError
 
-from tests.support.truth.reading import ZERO, Record
-from tests.support.truth.token_moves import WRAPPING, Move, moves_in, wrappers_in
+from tests.support.truth.reading import ZERO
+from tests.support.truth.token_moves import WRAPPING, moves_in, wrappers_in
 
 
 class Tokens:
@@ -18,7 +18,7 @@ class Tokens:
         self.types: dict[str, str] = {}
         self.first_seen: dict[str, int] = {}
 
-    def transfers(self) -> list[Record]:
+    def transfers(self):
         wrappers = wrappers_in(self.chain)
         read = [
             move
@@ -35,7 +35,7 @@ class Tokens:
             records += self.transfer_records(move)
         return records
 
-    def type_of(self, move: Move) -> str:
+    def type_of(self, move):
         claimed = self.claimed_type(move.log)
         if claimed:
             return claimed
@@ -44,7 +44,7 @@ class Tokens:
         if move.shape == "erc1155":
             return "BEP1155"
 
-        def answers(signature: str, *args: object) -> bool:
+        def answers(signature, *args):
             answer = self.chain.call(move.log.address, signature, args, move.log.block)
             return answer is not None and len(answer) >= 32
 
@@ -142,7 +142,7 @@ class Tokens:
         }
 
 
-def amount_of(token_type: str | None, token_id: int, value: int) -> Record:
+def amount_of(token_type, token_id, value):
     """What the words of an event mean is the type's to say, whatever event it was."""
     if token_type == "BEP721":
         return {"value": "1", "tokenId": str(token_id)}

@@ -1,8 +1,6 @@
 """Ranges fetched by a cluster: a scheduler and workers that are killed, frozen, or late."""
 
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyarrow import fs
@@ -16,20 +14,19 @@ from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.indexer import block_rows, chain_identity
-from tests.fixtures import Played
 from tests.support.serving import wait_until
 
 UNREACHABLE = "http://127.0.0.1:9"
 
 
 @pytest.fixture(scope="module")
-def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+def dask(tmp_path_factory):
     with DaskCluster(tmp_path_factory.mktemp("dask")) as started:
         yield started
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def bucket(monkeypatch):
     """The URI of a bucket of S3, whose credentials are in the environment."""
     from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
 
@@ -46,7 +43,7 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.fixture
-def tasks(scenario: Played) -> list[RangeTask]:
+def tasks(scenario):
     """Of a node that the workers do not reach: each has one in its environment."""
     ranges = split(0, scenario.anvil.head(), 5)
     return [RangeTask((UNREACHABLE,), "", "auto", block_rows.NO_LOGS, blocks) for blocks in ranges]
@@ -126,7 +123,7 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
 
 
 @pytest.fixture
-def stored(tasks: list[RangeTask], scenario: Played, tmp_path: Path) -> tuple[RangeStore, str]:
+def stored(tasks, scenario, tmp_path):
     """A range in a folder that is shared, and its digest; its files are in `written`."""
     store = RangeStore(str(tmp_path / "shared"))
     store.make()

@@ -12,19 +12,18 @@ from scan.ethereum import blocks, client, node_errors
 from scan.extensions.backfill import backfill_command, plan, spool
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill
 from tests.support import database, faulty_node, indexing, serving
-from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply, node_error
 from tests.support.table_digest import digest, fresh_digest
 
 
 @pytest.fixture(scope="module")
-def own_template(own_postgres: database.Postgres) -> str:
+def own_template(own_postgres):
     """Of a server that a test may stop."""
     return own_postgres.make_template()
 
 
 @pytest.fixture
-def chain(anvil: Anvil) -> Anvil:
+def chain(anvil):
     """A transaction in each block."""
     for _ in range(60):
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)

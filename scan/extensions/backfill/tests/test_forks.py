@@ -8,7 +8,6 @@ from scan.extensions.backfill import chain_backfill, resources
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import database, indexing, serving
-from tests.support.anvil import Anvil
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import collections, honest_tokens, wrappers
 from tests.support.table_digest import digest, fresh_digest
@@ -17,7 +16,7 @@ DEPTH = 6
 
 
 @pytest.fixture
-def stage(anvil: Anvil) -> Stage:
+def stage(anvil):
     """A token is made in the last DEPTH blocks."""
     stage = Stage(anvil)
     for act in (honest_tokens, collections, wrappers):
@@ -62,7 +61,7 @@ def test_blocks_of_another_fork_are_read_again(
 
 
 @pytest.fixture
-def chain(anvil: Anvil) -> Anvil:
+def chain(anvil):
     """A transaction in one of its blocks."""
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
     anvil.mine(12)

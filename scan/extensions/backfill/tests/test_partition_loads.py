@@ -34,7 +34,7 @@ DEFINITIONS = """
 
 
 @pytest.fixture
-def parted(database_url: str) -> str:
+def parted(database_url):
     """The address of a database whose long tables have partitions for NEEDED rows, and no row."""
     with closing(connection.Database(database_url, statement_timeout_ms=0)) as database:
         for table in partitions.TABLES:

@@ -66,7 +66,7 @@ def test_before_byzantium_traces_tell_what_failed(postgres, template, database_u
 
 
 @pytest.fixture
-def stage(anvil: Anvil) -> Stage:
+def stage(anvil):
     stage = Stage(anvil)
     for act in (tokens.honest_tokens, contracts.creations, contracts.purses):
         act(stage)

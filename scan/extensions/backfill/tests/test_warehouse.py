@@ -1,8 +1,6 @@
 """Rows that DuckDB derives, as PostgreSQL's COPY reads them."""
 
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pyarrow
 import pytest
@@ -29,7 +27,7 @@ TEXTS = (
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(tmp_path):
     with closing(Warehouse.open(tmp_path, memory_bytes=1 << 30, threads=2)) as warehouse:
         yield warehouse
 

@@ -4,19 +4,17 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import pytest
-from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
 from scan.errors import SettingError
 from scan.extensions.brand.settings import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import UNBRANDED, Settings
-from tests.support import indexing, serving
+from tests.support import serving
 from tests.support.page_checks import AXE, axe_violations, show_theme
 from tests.support.page_checks import COLOURS as COLOURS_OF_A_PAGE
 
@@ -33,7 +31,7 @@ BrandOf = Callable[..., Settings]
 
 
 @pytest.fixture
-def brand_of(tmp_path: Path) -> BrandOf:
+def brand_of(tmp_path):
     """Settings with a file of SCAN_BRAND; `files` has contents by the key that names the file."""
 
     def settings(files=NONE, **values):
@@ -56,7 +54,7 @@ def _toml(value):
 
 
 @pytest.fixture
-def branded(indexed: indexing.Indexing, brand_of: BrandOf) -> FlaskClient:
+def branded(indexed, brand_of):
     settings = brand_of(
         {
             "logo": DRAWING,

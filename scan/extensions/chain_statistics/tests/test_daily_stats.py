@@ -5,18 +5,16 @@ import io
 import json
 import random
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from tests.api.test_bad_input import HUGE, require_parameter
 from tests.indexer.test_daily_stats import MIDNIGHT_S, counted, moves
 from tests.support import indexing, made_blocks, serving
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 
 PATH = "/api/v1/stats/daily"
 FIRST_DAY, LAST_DAY = "2023-11-14", "2023-11-20"  # with none on the 17th
@@ -42,14 +40,14 @@ def fill(url):
 
 
 @pytest.fixture(scope="module")
-def url(postgres: Postgres, template: str) -> Iterator[str]:
+def url(postgres, template):
     with postgres.cloned(template) as url:
         fill(url)
         yield url
 
 
 @pytest.fixture(scope="module")
-def days(url: str) -> FlaskClient:
+def days(url):
     return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 
@@ -167,7 +165,7 @@ def test_before_the_first_block_there_are_no_days(database_url):
 
 
 @pytest.fixture(scope="module")
-def busy(postgres: Postgres, template: str) -> Iterator[str]:
+def busy(postgres, template):
     """Days of four blocks, and a last one of 450 with more gas in each."""
     with postgres.cloned(template) as url:
         fill(url)

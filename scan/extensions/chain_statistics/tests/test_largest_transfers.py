@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -12,7 +11,7 @@ from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics
 from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE
 from tests.support import explain, indexing, made_blocks, serving
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 
 LARGE = 10**19
 SAMPLE = 20
@@ -25,7 +24,7 @@ def day_of(number):
 
 
 @pytest.fixture(scope="module")
-def moved(postgres: Postgres, template: str) -> Iterator[tuple[str, list[list[made_blocks.Move]]]]:
+def moved(postgres, template):
     """A database, and the moves of each day."""
     chance = random.Random(26)
     days = [

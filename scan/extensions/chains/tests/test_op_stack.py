@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import random
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -13,7 +12,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support import anvil, indexing
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.lists import Listed, by_links, get
 
 DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"
@@ -117,7 +116,7 @@ def _pass_messages(node, contract, number):
 
 
 @pytest.fixture(scope="module")
-def rollup(postgres: Postgres, template: str) -> Iterator[Rollup]:
+def rollup(postgres, template):
     with (
         anvil.Anvil("--network", "optimism", hardfork="isthmus") as node,
         postgres.cloned(template) as url,

@@ -21,7 +21,7 @@ ARGUMENTS = ("[]", exchange.ANN, "1800000000", "5", "0x", "-3", "hi")
 
 
 @pytest.fixture(scope="module")
-def written(chain: exchange.Chain) -> str:
+def written(chain):
     """A verified contract, whose code no other contract has."""
     source = exchange.SOURCE.replace("contract Exchange {", f"contract Written {{ {MULTICALL}")
     output = explorer.compiled(

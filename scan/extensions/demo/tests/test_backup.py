@@ -8,10 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import requests
@@ -33,7 +31,7 @@ LEAST_BYTES = 4096  # for what fills up in the middle of a dump
 
 
 @pytest.fixture(scope="module")
-def top() -> Iterator[Path]:
+def top():
     with folders.temporary_folder("scan backup ") as folder:
         yield folder
 
@@ -77,7 +75,7 @@ def in_use(folder):
 
 
 @pytest.fixture(scope="module")
-def original(top, demo_node) -> Original:
+def original(top, demo_node):
     return Original(top / "data", demo_node.url, demo_node.recording.head)
 
 
@@ -105,7 +103,7 @@ def scan_on_a_full_disk(*arguments, folder):
 
 
 @pytest.fixture(scope="module")
-def backup(original) -> Path:
+def backup(original):
     done = scan("backup", original.file, folder=original.folder)
     assert (done.returncode, done.stdout) == (0, f"wrote {original.file}\n"), done.stderr
     return original.file

@@ -1,7 +1,5 @@
 """Senders, which no hash covers: computed from signatures, and said where there is none."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.ethereum import blocks, client
@@ -16,7 +14,7 @@ ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[anvil.Anvil]:
+def chain():
     with anvil.Anvil() as node:
         for type_ in ("0x0", "0x1", "0x2"):
             fields = {} if type_ == "0x2" else {"gasPrice": "0x77359400"}

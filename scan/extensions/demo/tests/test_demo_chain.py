@@ -1,8 +1,5 @@
 """The demo chain as `scan run` serves it: its times end now, and blocks are added to it."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 import rlp
 from eth_utils import keccak
@@ -26,18 +23,18 @@ def grown(blocks):
 
 
 @pytest.fixture(scope="module")
-def recorded() -> replay.Recording:
+def recorded():
     return replay.Recording.read(demo_node.RECORDING)
 
 
 @pytest.fixture(scope="module")
-def first(recorded: replay.Recording) -> int:
+def first(recorded):
     """The first block of the loop."""
     return int(ask(recorded, demo_chain.LOOP))
 
 
 @pytest.fixture(scope="module")
-def chain(recorded: replay.Recording, first: int) -> DemoChain:
+def chain(recorded, first):
     """After the whole loop, and some blocks of the next one."""
     return grown(recorded.head + 1 - first + AFTER_THE_LOOP)
 
@@ -170,7 +167,7 @@ def test_accounts_are_proven_after_a_later_loop(chain, first):
 
 
 @pytest.fixture
-def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[demo_node.DemoNode]:
+def node(tmp_path, monkeypatch):
     monkeypatch.setattr(demo_chain, "INTERVAL_S", 0.01)
     node = demo_chain.start(tmp_path, now=lambda: NOW)
     yield node

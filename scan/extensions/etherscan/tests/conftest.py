@@ -1,9 +1,7 @@
 """Asking in Etherscan's form, and the scenario's chain read from the node for comparison."""
 
 import pytest
-from flask.testing import FlaskClient
 
-from tests.fixtures import Played
 from tests.support.etherscan_truth import EtherscanTruth
 
 
@@ -34,10 +32,10 @@ class Asking:
 
 
 @pytest.fixture(scope="session")
-def ask(client: FlaskClient) -> Asking:
+def ask(client):
     return Asking(client)
 
 
 @pytest.fixture(scope="session")
-def etherscan_truth(scenario: Played) -> EtherscanTruth:
+def etherscan_truth(scenario):
     return EtherscanTruth(scenario.anvil, scenario.truth)

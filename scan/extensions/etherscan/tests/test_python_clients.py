@@ -5,14 +5,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
 
-from tests.fixtures import Played
-from tests.support import indexing, reasons
+from tests.support import reasons
 from tests.support.serving import ROOT, gunicorn
 
 pytestmark = pytest.mark.long
@@ -63,7 +60,7 @@ UNANSWERED: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def served(own_index: indexing.Indexing, scenario: Played) -> Iterator[str]:
+def served(own_index, scenario):
     url = own_index.settings.database_url
     reasons.verify(url, [scenario.stage.contracts["harbor"]])
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
@@ -155,7 +152,7 @@ def environment(folder, *packages):
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
     return environment(folder, "-r", str(CLIENTS / "requirements.txt"))
 

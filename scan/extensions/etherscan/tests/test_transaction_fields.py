@@ -1,7 +1,6 @@
 """Which fields of a transaction are read from the node, and which need none."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,8 +9,6 @@ import pytest
 
 from app import create_app
 from scan.extensions.etherscan.tests.conftest import Asking
-from scan.settings import Settings
-from tests.fixtures import Played
 from tests.support import database, faulty_node, serving
 from tests.support.indexing import Indexing
 
@@ -68,20 +65,20 @@ class CountingNode(faulty_node.FaultyNode):
 
 
 @pytest.fixture
-def node(scenario: Played) -> Iterator[CountingNode]:
+def node(scenario):
     with CountingNode(scenario.anvil.url) as node:
         yield node
 
 
 @pytest.fixture(scope="module")
-def filled(postgres: database.Postgres, template: str, scenario: Played) -> Iterator[Settings]:
+def filled(postgres, template, scenario):
     with postgres.cloned(template) as url:
         indexing = Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
         yield indexing.settings
 
 
 @pytest.fixture
-def changed(filled: Settings, postgres: database.Postgres) -> Iterator[Settings]:
+def changed(filled, postgres):
     """The same database for a test to change."""
     with postgres.cloned(urlsplit(filled.database_url).path.removeprefix("/")) as url:
         yield replace(filled, database_url=url, read_database_url=url)

@@ -7,14 +7,13 @@ import json
 from decimal import Decimal
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from tests.support import indexing, lists
+from tests.support import lists
 
 
 @pytest.fixture(scope="module")
-def files(indexed: indexing.Indexing, tmp_path_factory: pytest.TempPathFactory) -> FlaskClient:
+def files(indexed, tmp_path_factory):
     """The API over the scenario's chain, without a limit of files in fact."""
     settings = dataclasses.replace(
         indexed.settings,

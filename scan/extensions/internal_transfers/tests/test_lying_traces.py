@@ -1,6 +1,6 @@
 """Traces of nodes that lie: what contradicts the transaction or proven balances is refused."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -26,7 +26,7 @@ class Paid(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def paid() -> Iterator[Paid]:
+def paid():
     with anvil.Anvil() as node:
         stage = Stage(node)
         purse = stage.deploy("purse", "Purse").address.lower()

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -11,7 +10,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_refusal
-from tests.support import anvil, database, serving
+from tests.support import anvil, serving
 from tests.support.indexing import Indexing, settings_for
 from tests.support.items import items_of, require_same_items
 
@@ -158,7 +157,7 @@ class Talking(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def talking(postgres: database.Postgres, template: str) -> Iterator[Talking]:
+def talking(postgres, template):
     with anvil.Anvil() as node, postgres.cloned(template) as url:
         owner, tokens = node.accounts[0], {}
         for name, returned in RETURNED.items():

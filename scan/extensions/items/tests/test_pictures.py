@@ -4,7 +4,6 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -18,7 +17,6 @@ from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from tests.support import many_functions, page_checks
-from tests.support.explorer import Explorer
 from tests.support.serving import wait_until
 
 # tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().
@@ -91,7 +89,7 @@ def require_picture(explorer, src, content):
 
 
 @pytest.fixture(scope="module")
-def gallery(explorer: Explorer) -> str:
+def gallery(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
     for id_ in (666, 667):
         explorer.send(token, call_data("hang(uint256,string)", id_, ""))
@@ -101,7 +99,7 @@ def gallery(explorer: Explorer) -> str:
 
 
 @pytest.fixture(scope="module")
-def many_items(explorer: Explorer) -> str:
+def many_items(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
     uri = "https://gallery.example/{id}.json"
     explorer.send(token, call_data("fill(uint256,uint256,string)", 1000, 30, uri))
@@ -195,7 +193,7 @@ def test_pictures_are_not_charged_as_pages(explorer, gallery):
 
 
 @pytest.fixture
-def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def fetched(monkeypatch):
     """URLs of documents that are fetched, by a server that does not answer."""
     urls = []
     over = threading.Event()

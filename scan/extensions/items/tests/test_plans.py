@@ -1,17 +1,15 @@
 """How PostgreSQL serves lists of items: by index, the last page as the first."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support import database, explain
+from tests.support import explain
 from tests.support.seeded_items import BAZAAR, COLLECTION, PERSON, address_of, seed_items
 
 TRANSFERS = 20_000
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: database.Postgres, template: str) -> Iterator[explain.Explained]:
+def seeded(postgres, template):
     with postgres.cloned(template) as url:
         seed_items(url, TRANSFERS)
         with explain.explained(url) as service:

@@ -1,6 +1,5 @@
 """A service that mails, for each test."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,11 +10,10 @@ from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.mail.tests.inbox import SITE, Inbox, Mail, beside
 from scan.settings import Brand
 from tests.support.serving import free_port
-from tests.support.webhooks import Webhooks
 
 
 @pytest.fixture
-def mail(webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mail]:
+def mail(webhooks, monkeypatch):
     monkeypatch.setattr(views, "EVERY_S", 0.02)
     inbox = Inbox()
     server = Controller(inbox, hostname="127.0.0.1", port=free_port())

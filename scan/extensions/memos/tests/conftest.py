@@ -1,6 +1,5 @@
 """A chain with memos."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -8,7 +7,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.settings import Settings
-from tests.support import anvil, database, indexing
+from tests.support import anvil, indexing
 
 INVOICE = "Invoice 2026-114"
 NOTHING = "0x" + 40 * "e"  # an address without code
@@ -52,7 +51,7 @@ class Chain(NamedTuple):
 
 
 @pytest.fixture
-def chain(postgres: database.Postgres, template: str) -> Iterator[Chain]:
+def chain(postgres, template):
     with anvil.Anvil() as node, postgres.cloned(template) as url:
         settings = indexing.Indexing(url, node.url).settings
         yield Chain(node, settings, create_app(settings).test_client())

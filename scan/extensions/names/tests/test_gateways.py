@@ -2,7 +2,7 @@
 
 import ipaddress
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,7 +16,7 @@ from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
-from tests.support.receiver import Answer, Authority, Handler, Received, Receiver
+from tests.support.receiver import Answer, Handler, Received
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
@@ -31,7 +31,7 @@ def says(address):
 
 
 @pytest.fixture(autouse=True)
-def quiet(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def quiet(receiver, monkeypatch):
     monkeypatch.setattr(gateways, "TOTAL_S", 8.0)
     receiver.received.clear()
     yield
@@ -212,7 +212,7 @@ HOSTILE: dict[str, Callable[[Handler, Received], Answer | None]] = {
 
 
 @pytest.fixture
-def hasty(authority: Authority) -> gateways.Gateways:
+def hasty(authority):
     timeouts = AttemptTimeouts(total_s=1.0, connect_s=1.0)
     return gateways.Gateways(
         DocumentFetcher(tls_context(str(authority.bundle)), timeouts), LOOPBACK

@@ -4,8 +4,7 @@ import pytest
 from eth_abi import encode
 
 from scan.extensions.names.name_services import Interface
-from scan.extensions.names.tests import ens_chain, names_of_chain
-from tests.support.anvil import Contract
+from scan.extensions.names.tests import names_of_chain
 from tests.support.faulty_node import altering
 
 MARKUP = "<img src=x onerror=alert(1)>.eth"
@@ -41,7 +40,7 @@ def by_both(names, quickly_by):
 
 
 @pytest.fixture(scope="module")
-def parrot(ens: ens_chain.EnsChain) -> Contract:
+def parrot(ens):
     return ens.anvil.deploy(ens.owner, "Parrot")
 
 

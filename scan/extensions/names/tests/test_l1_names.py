@@ -1,6 +1,5 @@
 """Names of Ethereum on an L2 (ENSIP-19): chosen on the L2 or for all chains, kept on Ethereum."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,17 +9,16 @@ from scan.extensions.names import name_services, node_names, primary_names
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Anvil
 from tests.support.authorizations import CHAIN_ID
 from tests.support.faulty_node import FaultyNode, altering, cut_connection, hang
-from tests.support.indexing import Indexing
 
 COIN = node_names.evm_coin_type(CHAIN_ID)
 OTHER_COIN = node_names.evm_coin_type(10)
 
 
 @pytest.fixture(scope="module")
-def ethereum() -> Iterator[EnsChain]:
+def ethereum():
     """ENS with its universal resolver where it is on Ethereum."""
     with Anvil() as anvil:
         ens = EnsChain(anvil)
@@ -29,19 +27,19 @@ def ethereum() -> Iterator[EnsChain]:
 
 
 @pytest.fixture(scope="module")
-def l1(ethereum: EnsChain) -> Iterator[FaultyNode]:
+def l1(ethereum):
     with FaultyNode(ethereum.anvil.url) as node:
         yield node
 
 
 @pytest.fixture(scope="module")
-def registrar(ens: EnsChain) -> Contract:
+def registrar(ens):
     deployed = ens.anvil.deploy(ens.owner, "ReverseRegistrarOfL2")
     return ens.be_at(deployed, name_services.REVERSE_REGISTRAR)
 
 
 @pytest.fixture
-def l2(ens: EnsChain, indexing: Indexing, l1: FaultyNode, registrar: Contract) -> Iterator[Named]:
+def l2(ens, indexing, l1, registrar):
     """The L2, which is the indexed chain, with a node of its own that may fail."""
     with FaultyNode(ens.anvil.url) as node:
         yield served(ens, indexing, node, l1)

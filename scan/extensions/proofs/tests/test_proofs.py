@@ -1,17 +1,15 @@
 """Accounts proven by the node, and nodes that prove nothing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_parameter
-from tests.fixtures import Played
-from tests.support import faulty_node, indexing
+from tests.support import faulty_node
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 NOT_PROVEN = ">reported by the node</span>"  # beside the balance
@@ -25,13 +23,13 @@ def get(client, address, **arguments):
 
 
 @pytest.fixture
-def node(scenario: Played) -> Iterator[faulty_node.FaultyNode]:
+def node(scenario):
     with faulty_node.FaultyNode(scenario.anvil.url) as faulty:
         yield faulty
 
 
 @pytest.fixture
-def service(node: faulty_node.FaultyNode, indexed: indexing.Indexing) -> FlaskClient:
+def service(node, indexed):
     """Of its own, which remembers nothing, behind the faulty node."""
     return create_app(replace(indexed.settings, rpc_urls=(node.url,))).test_client()
 

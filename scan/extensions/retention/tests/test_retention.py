@@ -1,7 +1,6 @@
 """Rows that are not kept: lists begin later and are exact, and nothing else changes."""
 
 import itertools
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -16,10 +15,9 @@ from scan.database.connection import Database
 from scan.extensions.retention.maintenance import Retention
 from scan.indexer.partitions import TABLES
 from scan.settings import Keep, Settings
-from tests.fixtures import Played
 from tests.indexer.test_partitions import PARTS, lists
 from tests.support import auditing, indexing, openapi_document, table_digest
-from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.database import execute, use_short_checkpoints
 
 PARTITION_ROWS = 40
 # What derives from all rows.
@@ -54,7 +52,7 @@ def remove(url, first_block):
 
 
 @pytest.fixture(scope="module")
-def pruned(postgres: Postgres, template: str, scenario: Played) -> Iterator[Pruned]:
+def pruned(postgres, template, scenario):
     head = scenario.anvil.head()
     with postgres.cloned(template) as whole:
         use_short_checkpoints(whole)

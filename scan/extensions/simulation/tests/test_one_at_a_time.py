@@ -1,6 +1,5 @@
 """A simulation takes little from others: one at a time at the node, bounded gas and bytes."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -21,7 +20,7 @@ CALLED = "0x" + "ca" * 20
 
 
 @pytest.fixture(scope="module")
-def service(postgres: database.Postgres, template: str) -> Iterator[tuple[str, SlowNode, str]]:
+def service(postgres, template):
     with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
         anvil.mine()
         indexing.Indexing(url, anvil.url).run_until(anvil.head())

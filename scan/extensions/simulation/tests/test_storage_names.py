@@ -3,11 +3,10 @@
 import pytest
 
 from scan.extensions.transaction_details.tests.storage import conftest, contracts
-from tests.support.explorer import Explorer
 
 
 @pytest.fixture(scope="module")
-def kept(explorer: Explorer) -> conftest.Deployed:
+def kept(explorer):
     return conftest.deploy(explorer, {contracts.PATH: contracts.KEPT}, contracts.PATH, "Kept")
 
 

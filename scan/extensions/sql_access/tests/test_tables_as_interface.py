@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from decimal import Decimal, localcontext
 from urllib.parse import quote
@@ -15,8 +14,7 @@ from scan.database.connection import Database
 from scan.extensions.sql_access.indexing import end_sessions
 from tests.commands.test_command import scan
 from tests.support import documents, serving
-from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing
+from tests.support.database import execute
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
 VIEWS = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")
@@ -24,7 +22,7 @@ QUERIES = [block.text for block in documents.blocks(DOCUMENT, "sql") if not bloc
 
 
 @pytest.fixture(scope="module")
-def role(own_index: Indexing) -> Iterator[tuple[str, str]]:
+def role(own_index):
     done = scan("sql-role", "analyst_of_tests", DATABASE_URL=own_index.settings.database_url)
     assert done.returncode == 0, done.stderr
     [password] = re.findall(r"^password  (\w+)$", done.stdout, re.M)
@@ -36,7 +34,7 @@ def role(own_index: Indexing) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def cursor(own_index: Indexing, role: tuple[str, str]) -> Iterator["psycopg2.extensions.cursor"]:
+def cursor(own_index, role):
     """As that role."""
     fields = parse_dsn(own_index.settings.database_url)
     connection = psycopg2.connect(**{**fields, "user": role[0], "password": role[1]})
@@ -277,7 +275,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
 
 
 @pytest.fixture
-def owner(postgres: Postgres) -> Iterator[tuple[str, str]]:
+def owner(postgres):
     """A role that is no superuser, in a new database of another's; the superuser's URL."""
     with postgres.cloned("template0") as url:
         execute(url, "CREATE ROLE scan_of_tests LOGIN")

@@ -1,6 +1,5 @@
 """One server with a chain that tests add to."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from scan.database.connection import Database
 from tests.http.conftest import clients  # noqa: F401  # a fixture
 from tests.support import made_blocks, serving
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 
 WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
 
@@ -27,7 +26,7 @@ def announce_blocks(database_url):
 
 
 @pytest.fixture(scope="package")
-def streaming(postgres: Postgres, template: str) -> Iterator[Streaming]:
+def streaming(postgres, template):
     with postgres.cloned(template) as url:
         database = Database(url, statement_timeout_ms=0)
         chain = made_blocks.Chain(database)
@@ -39,10 +38,10 @@ def streaming(postgres: Postgres, template: str) -> Iterator[Streaming]:
 
 
 @pytest.fixture
-def chain(streaming: Streaming) -> made_blocks.Chain:
+def chain(streaming):
     return streaming.chain
 
 
 @pytest.fixture
-def server(streaming: Streaming) -> str:
+def server(streaming):
     return streaming.server

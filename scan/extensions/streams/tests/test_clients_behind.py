@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -34,14 +34,14 @@ class CountingDatabase(Database):
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[CountingDatabase]:
+def database(database_url):
     counting = CountingDatabase(database_url)
     yield counting
     counting.close()
 
 
 @pytest.fixture
-def chain(database_url: str) -> Iterator[made_blocks.Chain]:
+def chain(database_url):
     writes = Database(database_url, statement_timeout_ms=0)
     announce_blocks(database_url)
     yield made_blocks.Chain(writes)
@@ -270,7 +270,7 @@ class Client:
 
 
 @pytest.fixture
-def open_streams(database: CountingDatabase) -> broadcaster.Streams:
+def open_streams(database):
     return broadcaster.Streams(database, None)
 
 

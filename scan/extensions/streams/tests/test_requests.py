@@ -1,17 +1,15 @@
 """Which streams may be opened: hostile positions, filters, and how many."""
 
-from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
 from tests.support import indexing, made_blocks
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 
 NOWHERE = "http://127.0.0.1:1"
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
@@ -30,12 +28,12 @@ def client_of(url, chain):
 
 
 @pytest.fixture
-def client(database_url: str, chain: made_blocks.Chain) -> FlaskClient:
+def client(database_url, chain):
     return client_of(database_url, chain)
 
 
 @pytest.fixture(scope="module")
-def read_only(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+def read_only(postgres, template):
     """Over three blocks that no test changes."""
     with (
         postgres.cloned(template) as url,

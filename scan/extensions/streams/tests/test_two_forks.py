@@ -1,6 +1,5 @@
 """Consumers that resume after several forks of a real chain are sent what has changed, once."""
 
-from collections.abc import Iterator
 from itertools import takewhile
 
 import pytest
@@ -63,7 +62,7 @@ def _newest(server):
 
 
 @pytest.fixture
-def forked(database_url: str) -> Iterator[Forked]:
+def forked(database_url):
     with (
         anvil.Anvil() as node,
         Indexing(database_url, node.url, until=0) as indexing,

@@ -4,17 +4,16 @@ import hashlib
 import json
 import struct
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.commands.test_command import scan
-from tests.support import database, indexing
-from tests.support.receiver import Answer, Authority, Receiver
+from tests.support import database
+from tests.support.receiver import Answer
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
 HUGE = PNG[:16] + struct.pack(">II", 2000, 2000)
@@ -26,12 +25,12 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def client(own_index: indexing.Indexing) -> FlaskClient:
+def client(own_index):
     return create_app(own_index.settings).test_client()
 
 
 @pytest.fixture
-def run(own_index: indexing.Indexing, authority: Authority, receiver: Receiver) -> Iterator[Run]:
+def run(own_index, authority, receiver):
     """Call `scan tokens`; what it has stored is removed afterwards."""
     url = own_index.settings.database_url
     environment = {

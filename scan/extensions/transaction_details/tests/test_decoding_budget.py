@@ -26,7 +26,7 @@ def events(count, *types, anonymous=True, indexed=0):
 
 
 @pytest.fixture
-def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def attempts(monkeypatch):
     """The entries by which something was decoded, as far as their values."""
     made = []
     decode = abi_decoding.decoded_values

@@ -62,7 +62,7 @@ class Work(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def work(explorer: Explorer) -> Work:
+def work(explorer):
     return Work(explorer, many_functions.verified(explorer, WORKER, "Worker"))
 
 
@@ -148,7 +148,7 @@ def shout(times):
 
 
 @pytest.fixture(scope="module")
-def shouted(work: Work) -> str:
+def shouted(work):
     """A transaction with 10,000 logs."""
     return work.send(work.worker, shout(10_000), gas=16_000_000)
 

@@ -1,7 +1,6 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -78,7 +77,7 @@ def play(node):
 
 
 @pytest.fixture(scope="module")
-def chain(postgres: database.Postgres, template: str) -> Iterator[Chain]:
+def chain(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
         played = play(node)
         patch.setattr(prefetch, "BATCH_BLOCKS", 5)

@@ -13,14 +13,14 @@ from scan.extensions.backfill.history_files import e2store, file_sources, histor
 from scan.extensions.backfill.spool import SpoolFailed
 from scan.extensions.backfill.tests.history_files import faulty_files, signed_chain
 from scan.indexer.block_rows import FetchedBlock
-from tests.support import anvil, solidity
+from tests.support import solidity
 
 BLOCKS = 50
 HEADER, BODY, SLIM = 3, 4, 10
 
 
 @pytest.fixture(scope="module")
-def all_parts(signed: anvil.Anvil) -> list[e2store.Parts]:
+def all_parts(signed):
     return signed_chain.parts(signed.url, 0, BLOCKS - 1)
 
 

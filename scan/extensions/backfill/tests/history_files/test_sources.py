@@ -1,8 +1,6 @@
 """Folders and web servers with files: lists, digests, interrupted downloads, and hosts at fault."""
 
 import hashlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +16,7 @@ def digest_of(content):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     folder = tmp_path / "files"
     folder.mkdir()
     for number, name in enumerate(NAMES):
@@ -28,13 +26,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(folder: Path) -> Iterator[FileServer]:
+def server(folder):
     with FileServer(folder) as server:
         yield server
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> file_sources.FileStore:
+def store(tmp_path):
     return file_sources.FileStore(tmp_path / "downloads")
 
 

@@ -1,7 +1,6 @@
 """EIP-7702: which authorizations took effect, as the node's state has it."""
 
 import random
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -29,7 +28,7 @@ from tests.support.authorizations import (
     send,
     with_high_s,
 )
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.scenario.transactions import key_of
 
 SEED, BLOCKS = 7, 30
@@ -85,13 +84,13 @@ def played(postgres, template):
 
 
 @pytest.fixture(scope="module")
-def delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+def delegations(postgres, template):
     with played(postgres, template) as chain:
         yield chain
 
 
 @pytest.fixture
-def own_delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+def own_delegations(postgres, template):
     with played(postgres, template) as chain:
         yield chain
 

@@ -6,7 +6,6 @@ tests/support/request_contracts.py. Hashes of requests are written into the inde
 import csv
 import io
 import random
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -95,7 +94,7 @@ def play(node):
 
 
 @pytest.fixture(scope="module")
-def requested(postgres: database.Postgres, template: str) -> Iterator[Requested]:
+def requested(postgres, template):
     with anvil.Anvil() as node, postgres.cloned(template) as url:
         deposits, taken = play(node)
         settings = indexing.Indexing(url, node.url).run_until(node.head()).settings

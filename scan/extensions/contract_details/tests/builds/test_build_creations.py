@@ -11,7 +11,7 @@ from scan.extensions.contract_details.builds import build_sources, build_watch
 from scan.extensions.contract_details.tests.builds.projects import VERSION
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.verification.creation_comparison import search_hashes
-from tests.support.explorer import Explorer, compilation, standard_input
+from tests.support.explorer import compilation, standard_input
 
 Use = Callable[[Path], build_watch.Builds]
 
@@ -84,7 +84,7 @@ def foundry(project):
 
 
 @pytest.fixture
-def use(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Use:
+def use(explorer, monkeypatch):
     """Let the application know the builds of a folder."""
     services = explorer.app.extensions["scan"]
 

@@ -3,8 +3,6 @@
 import json
 import logging
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -22,7 +20,6 @@ from scan.extensions.contract_details.tests.builds.projects import (
 )
 from scan.verification import request, submission_compilations
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.vyper import NEWEST, SEVEN, source_for
 
 NOWHERE = f"0x{'00' * 20}"
@@ -44,7 +41,7 @@ class Watched:
 
 
 @pytest.fixture
-def running(explorer: Explorer) -> Iterator[Explorer]:
+def running(explorer):
     """Without the contracts of other tests, which builds of the same code would verify again."""
     url = explorer.settings.database_url
     execute(url, "DELETE FROM built_abis")
@@ -129,7 +126,7 @@ def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, mo
 
 
 @pytest.fixture
-def uncompiled(running: Explorer, tmp_path: Path) -> Explorer:
+def uncompiled(running, tmp_path):
     """A contract of a build whose sources are gone."""
     folder = foundry(tmp_path)
     (tmp_path / STORE_PATH).unlink()

@@ -10,7 +10,7 @@ from eth_utils import keccak
 from scan.extensions.contract_details.factory_children import factory_children
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from tests.support import database, serving
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 VERSION, PATH = "0.8.28", "contracts/Factory.sol"
 NUMBERS = itertools.count(1)
@@ -75,7 +75,7 @@ class Project:
 
 
 @pytest.fixture
-def project(explorer: Explorer) -> Project:
+def project(explorer):
     return Project(explorer)
 
 

@@ -3,11 +3,9 @@
 import signal
 import threading
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import psutil
 import pytest
@@ -29,19 +27,19 @@ CLIENT = "192.0.2.7"
 
 
 @pytest.fixture(scope="module")
-def idle(postgres: database.Postgres, template: str, solc_dir: Path) -> Iterator[explorer.Explorer]:
+def idle(postgres, template, solc_dir):
     """The service with nobody who runs its jobs."""
     with explorer.explorer_over(postgres, template, solc_dir) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def address(idle: explorer.Explorer) -> str:
+def address(idle):
     return many_functions.deploy(idle, SOURCE, "Stored")
 
 
 @pytest.fixture
-def jobs(idle: explorer.Explorer) -> Iterator[VerificationJobs]:
+def jobs(idle):
     found = idle.app.extensions["scan"]
     yield found.sources.get(VerificationJobs)
     database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
@@ -211,7 +209,7 @@ def test_a_job_that_ends_its_process_each_time_is_given_up(idle, jobs, address):
 
 
 @pytest.fixture
-def slow_solc_dir(solc_dir: Path, tmp_path: Path) -> Path:
+def slow_solc_dir(solc_dir, tmp_path):
     """A compiler that takes its time, so that there is time to end its process."""
     folder = tmp_path / f"solc-{many_functions.VERSION}"
     folder.mkdir()

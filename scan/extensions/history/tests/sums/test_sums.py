@@ -5,7 +5,6 @@ import csv
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from decimal import Decimal
 from html import unescape
 from typing import NamedTuple
@@ -49,7 +48,7 @@ class Chain(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def chain(postgres: database.Postgres, template: str) -> Iterator[Chain]:
+def chain(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         stage = play(anvil, rounds=2, poison=False)
         for time in LATER:

@@ -2,13 +2,12 @@
 
 import ipaddress
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from scan.extensions.items.item_media import item_metadata, media_cache
 from scan.outbound import connection, document_fetcher
-from tests.support.receiver import Answer, Authority, Receiver
+from tests.support.receiver import Answer
 
 pytestmark = pytest.mark.check
 
@@ -19,12 +18,12 @@ SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 @pytest.fixture
-def fetcher(authority: Authority) -> document_fetcher.DocumentFetcher:
+def fetcher(authority):
     return document_fetcher.DocumentFetcher(connection.tls_context(str(authority.bundle)), SHORT)
 
 
 @pytest.fixture(autouse=True)
-def quiet(receiver: Receiver) -> Iterator[None]:
+def quiet(receiver):
     receiver.received.clear()
     yield
     receiver.behaviour = lambda *_: Answer()

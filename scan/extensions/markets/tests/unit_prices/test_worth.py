@@ -2,7 +2,6 @@
 Uniswap's own contracts; and what tokens and pools can do that want to be worth something."""
 
 import json
-from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
 from typing import NamedTuple
 
@@ -14,7 +13,6 @@ from scan.extensions.markets.tests.unit_prices.test_prices import priced_by, rea
 from scan.extensions.markets.unit_prices import prices
 from scan.pages.formatting import worth
 from scan.queries import holdings
-from tests.fixtures import Postgres
 from tests.support import page_checks, serving
 from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import Indexing
@@ -79,7 +77,7 @@ class Market(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def market(postgres: Postgres, template: str) -> Iterator[Market]:
+def market(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         stage = Stage(anvil)
         _open(stage)

@@ -3,7 +3,6 @@ no other error. Every test with `the_error` is such a set-up."""
 
 import json
 import time
-from collections.abc import Iterator
 
 import psycopg2
 import pytest
@@ -34,7 +33,7 @@ class SetUp:
 
 
 @pytest.fixture(scope="module")
-def sound(postgres: database.Postgres, template: str) -> Iterator[SetUp]:
+def sound(postgres, template):
     with Anvil() as anvil:
         anvil.call("anvil_mine", hex(200))
         with postgres.cloned(template) as url, indexing.Indexing(url, anvil.url, until=200):

@@ -1,16 +1,15 @@
 """One chain of transactions that fail in every way there is, and services behind nodes that lie."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from app import create_app
-from tests.support import database, faulty_node, indexing, reasons
+from tests.support import faulty_node, indexing, reasons
 
 
 @pytest.fixture(scope="package")
-def played(postgres: database.Postgres, template: str) -> Iterator[reasons.Played]:
+def played(postgres, template):
     with reasons.play_reasons(postgres, template) as found:
         yield found
 

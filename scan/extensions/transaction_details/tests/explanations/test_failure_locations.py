@@ -1,7 +1,6 @@
 """The line in which a call failed, for failures of all kinds, by several ways to compile."""
 
 import json
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -83,12 +82,12 @@ WAYS = [
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def failing(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
+def failing(request, explorer):
     yield deployed(explorer, request.param)
 
 
 @pytest.fixture(scope="module")
-def optimized(explorer: Explorer) -> Deployed:
+def optimized(explorer):
     return deployed(explorer, "optimized")
 
 

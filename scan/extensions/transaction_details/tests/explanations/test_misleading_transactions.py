@@ -1,7 +1,6 @@
 """Transactions made to be told wrongly, by real contracts: sentences, lists and records of them."""
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -64,7 +63,7 @@ def shortened(address):
 
 
 @pytest.fixture(scope="module")
-def played(postgres: database.Postgres, template: str) -> Iterator[Played]:
+def played(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:

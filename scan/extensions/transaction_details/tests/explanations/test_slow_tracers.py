@@ -7,7 +7,6 @@ from scan.extensions.internal_transfers.step_traces import LEAST_STEPS, TOO_SLOW
 from scan.extensions.transaction_details.tests.explanations import test_failure_locations
 from scan.extensions.transaction_details.tests.explanations.failing_lines import line_of
 from tests.support import faulty_node, indexing
-from tests.support.explorer import Explorer
 
 COUNTING = """{
     step: function(log, db) {},
@@ -20,7 +19,7 @@ ADDRESS = f"0x{0xABCDEF:040x}"
 
 
 @pytest.fixture(scope="module")
-def failing(explorer: Explorer) -> test_failure_locations.Deployed:
+def failing(explorer):
     return test_failure_locations.deployed(explorer, "plain")
 
 

@@ -1,7 +1,6 @@
 """The gas of lines adds up to the receipt's, whatever a transaction calls, creates or wastes."""
 
 import json
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 from unittest.mock import Mock
 
@@ -154,7 +153,7 @@ def intrinsic(data, *, is_creation=False):
 
 
 @pytest.fixture(scope="module", params=["plain", pytest.param("optimized", marks=pytest.mark.long)])
-def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
+def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
 
     def deploy(name, library="", arguments=""):

@@ -2,7 +2,6 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -36,7 +35,7 @@ class Stores(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def stores(explorer: Explorer) -> Iterator[Stores]:
+def stores(explorer):
     library = explorer.deploy(creation_of("Halves"))
     store = explorer.deploy(creation_of("Store", library), f"{5:064x}")
     factory = explorer.deploy(creation_of("Factory", library))

@@ -7,7 +7,7 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.transaction_details.storage import mapping_keys
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
 from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
 from tests.support import faulty_node, indexing
 
@@ -16,7 +16,7 @@ NAME = b"\x11" * 32
 
 
 @pytest.fixture
-def kept(kept: Deployed) -> Deployed:
+def kept(kept):
     """A test's own, in which nothing is written yet, with the code of the verified one."""
     return deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept", is_verified=False)
 

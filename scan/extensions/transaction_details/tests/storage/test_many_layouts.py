@@ -16,9 +16,8 @@ from scan.extensions.transaction_details.storage.slot_names import (
     content_of,
     names_of_slots,
 )
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
 from scan.hex import data
-from tests.support.explorer import Explorer
 
 TYPES = {
     "t": layout.StorageType("value", "uint256", 32),
@@ -120,7 +119,7 @@ def test_comparisons_are_bounded_together():
 
 
 @pytest.fixture(scope="module")
-def diamond(explorer: Explorer) -> Deployed:
+def diamond(explorer):
     sources = {"Diamond.sol": DIAMOND}
     first = deploy(explorer, sources, "Diamond.sol", "Facet").address
     copies = [

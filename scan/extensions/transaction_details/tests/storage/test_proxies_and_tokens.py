@@ -7,7 +7,7 @@ import pytest
 
 from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, deploy
 from scan.extensions.transaction_details.tests.storage.contracts import VERSION
-from tests.support.explorer import Explorer, compiled, from_node_modules, standard_input
+from tests.support.explorer import compiled, from_node_modules, standard_input
 
 OPENZEPPELIN = "@openzeppelin/contracts"
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -94,14 +94,14 @@ def test_a_token_of_openzeppelin(explorer):
 
 
 @pytest.fixture(scope="module")
-def implementations(explorer: Explorer) -> dict[str, str]:
+def implementations(explorer):
     names = ("First", "Colliding", "Fitting")
     path = "Upgradeable.sol"
     return {n: of_openzeppelin(explorer, path, UPGRADEABLE, n).address for n in names}
 
 
 @pytest.fixture
-def proxy(explorer: Explorer, implementations: dict[str, str]) -> Deployed:
+def proxy(explorer, implementations):
     """A test's own, which it may upgrade."""
     argument = f"{int(implementations['First'], 16):064x}"
     return of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)

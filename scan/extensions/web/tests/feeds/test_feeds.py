@@ -2,10 +2,8 @@
 
 import feedparser
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from tests.api.test_cursors_and_forks import store_all_logs
 from tests.support import indexing, made_blocks
@@ -34,13 +32,13 @@ def read(client, path, **more):
 
 
 @pytest.fixture
-def chain(database_url: str, database: Database) -> made_blocks.Chain:
+def chain(database_url, database):
     store_all_logs(database_url)
     return made_blocks.Chain(database)
 
 
 @pytest.fixture
-def made(database_url: str) -> FlaskClient:
+def made(database_url):
     return create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
 
 
