@@ -68,11 +68,7 @@ class IndexVersion:
             self._requested_at = now
         if now - self._read_at > self._unverified_s or self._read_at < self._expired_at:
             return None
-        if self._listener is None:
-            return self._read
-        if not self.read_notifications():
-            return None
-        return max(self._read, sum(self._notified.values()))
+        return self._read if self._listener is None else self.notified()
 
     def expire(self) -> None:
         """Have the next version read from the database: this process has changed the index, and its
@@ -80,24 +76,19 @@ class IndexVersion:
         self._expired_at = time.monotonic()
 
     def notified(self) -> int | None:
-        """Return the newest known version, None where no notifications come. Never waits."""
-        if not self.read_notifications():
-            return None
-        return max(self._read, sum(self._notified.values()))
-
-    def read_notifications(self) -> bool:
-        """Read notifications, and return whether the listener is connected. Never waits.
+        """Read notifications, and return the newest known version; None where none come, as the
+        listener is not connected. Never waits.
 
         A process without requests calls it, too: a listener that does not read holds up its
         backend, with it a DROP DATABASE of any database, and in the end every NOTIFY.
         """
         if self._listener is None:
-            return False
+            return None
         with self._lock:
             payloads = self._listener.poll()
             for payload in payloads or ():
                 self._record_notification(payload)
-            return payloads is not None
+        return None if payloads is None else max(self._read, sum(self._notified.values()))
 
     def may_be_newest(self, version: int) -> bool:
         """Return whether no newer version is known, without reading notifications."""
@@ -237,7 +228,9 @@ class IndexedBlock:
                     time.sleep(LOOK_EVERY_S)
                     position = self.read()
             finally:
-                self._give_place_back(client)
+                with self._lock:
+                    self._waiting -= 1
+                self._waiting_threads.give_back(client)
         if position.block < number:
             raise NotIndexedYet(number)
         return position.version
@@ -248,11 +241,6 @@ class IndexedBlock:
                 return False
             self._waiting += 1
             return True
-
-    def _give_place_back(self, client: Hashable) -> None:
-        with self._lock:
-            self._waiting -= 1
-        self._waiting_threads.give_back(client)
 
     def read(self) -> Position:
         """Read the version and the block that the database has now; raises Unavailable."""

@@ -44,7 +44,6 @@ from scan.http.response_cache import (
     CACHED_FOR_S,
     FILE_CACHED_FOR_S,
     ResponseCache,
-    cache_key,
     is_unmodified,
     may_be_cached,
 )
@@ -150,7 +149,7 @@ class Middleware:
 
     def check(self) -> None:
         """Read notifications, also without requests; the loop calls this twice a second."""
-        self._index_version.read_notifications()
+        self._index_version.notified()
 
     def client_address(self, environ: Environ) -> str:
         """Return the address that requests without a key are charged to."""
@@ -229,7 +228,14 @@ class Middleware:
             if (refusal := self._missing_prerequisite(state)) is not None:
                 return state.refuse(refusal)
             yield Wait.BODY
-        response = self._cached(state)
+        key = response_cache.cache_key(state)
+        if key is not None and state.is_page:
+            key = key._replace(staleness=self._indexed_block.known().staleness)
+        state.cache_key = key
+        response = None if key is None else self._cache.find(key)
+        if response is not None and state.required_block is not None:
+            shown = int(dict(response.headers).get(SHOWN, "-1"))
+            response = response if shown >= state.required_block else None
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
                 yield Wait.THREAD
@@ -270,17 +276,6 @@ class Middleware:
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
         requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", SENT_HEADERS)
         return WsgiResponse("204 No Content", preflight_headers(allow, requested), b"")
-
-    def _cached(self, state: RequestState) -> WsgiResponse | None:
-        key = cache_key(state)
-        if key is not None and state.is_page:
-            key = key._replace(staleness=self._indexed_block.known().staleness)
-        state.cache_key = key
-        response = None if key is None else self._cache.find(key)
-        if response is None or state.required_block is None:
-            return response
-        shown = dict(response.headers).get(SHOWN, "-1")
-        return response if int(shown) >= state.required_block else None
 
     def _ask_flask(self, state: RequestState, start_response: Any) -> Iterable[bytes]:
         """Return Flask's response, cached where it may be, else passed on piece by piece."""

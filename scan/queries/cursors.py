@@ -78,7 +78,9 @@ class Traversal(NamedTuple):
 
     scope: bytes  # a digest that binds a cursor to its list: in another list it is refused
     direction: str
-    cursor: Cursor | None
+    cursor: Cursor | None = None
+    after: Value | None = None  # the cursor's position in a list where it is one value
+    seen_block: int | None = None  # the number of the cursor's block
 
     @classmethod
     def of(
@@ -95,29 +97,22 @@ class Traversal(NamedTuple):
 
         Raises InvalidParameter for a cursor of another list.
         """
-        given = sorted((name, str(value)) for name, value in filters.items() if value is not None)
-        content = orjson.dumps([entity, direction, given])
+        texts = sorted((name, str(value)) for name, value in filters.items() if value is not None)
+        content = orjson.dumps([entity, direction, texts])
         scope = blake2b(content, digest_size=DIGEST_BYTES).digest()
         if text is None:
-            return cls(scope, direction, None)
-        return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
+            return cls(scope, direction)
+        cursor = _decode(text, scope, kinds, has_blocks=has_blocks)
+        seen_block = cursor.newest and cursor.newest.number
+        return cls(scope, direction, cursor, cursor.position[0], seen_block)
 
     def after_position(self, position: tuple[Value, ...]) -> Self:
         """Return the list after a position, which is not checked for forks."""
-        return self._replace(cursor=Cursor(position, None))
+        return self._replace(cursor=Cursor(position, None), after=position[0], seen_block=None)
 
     def position(self, values: int) -> tuple[Value | None, ...]:
         """Return the cursor's position; as many None as `values` at the list's beginning."""
         return self.cursor.position if self.cursor else (None,) * values
-
-    @property
-    def after(self) -> Value | None:
-        """Return the position in a list where it is one value."""
-        return self.cursor.position[0] if self.cursor else None
-
-    @property
-    def seen_block(self) -> int | None:
-        return self.cursor.newest.number if self.cursor and self.cursor.newest else None
 
     def next(self, position: Sequence[Value] | None, newest: BlockId | None = None) -> str | None:
         """Return the cursor of the page after `position` as text; None where no rows follow.
