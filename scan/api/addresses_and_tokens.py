@@ -17,7 +17,7 @@ from scan.queries import addresses, contracts, holdings, pages, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
 from scan.queries.holdings import WorthPage, unit_prices
 
-blueprint = Blueprint("addresses", __name__)
+blueprint = Blueprint("addresses_and_tokens", __name__)
 
 MOST_ADDRESSES = 100
 INCLUDED = ("token",)

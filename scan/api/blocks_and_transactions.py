@@ -17,7 +17,7 @@ from scan.api.hooks import Api
 from scan.http import list_responses, request_state, requests
 from scan.queries import blocks, entities, network, pages, tokens, transactions
 
-blueprint = Blueprint("blocks", __name__)
+blueprint = Blueprint("blocks_and_transactions", __name__)
 
 
 @blueprint.get("/blocks")
@@ -29,19 +29,18 @@ def list_blocks() -> requests.Response:
         )
     # The newest block at or before it; no other parameter goes with it.
     parameters.only_known_arguments(arguments, ("time",))
-    record = blocks.at_time(
-        requests.reader(), parameters.time_s(arguments["time"], "time", is_upper=True)
+    time_s = parameters.time_s(arguments["time"], "time", is_upper=True)
+    record = blocks.at_time(requests.reader(), time_s)
+    return requests.json_body(
+        requests.reader().indexed(record, "No block at or before this time is indexed.")
     )
-    if record is None:
-        raise requests.reader().not_indexed("No block at or before this time is indexed.")
-    return requests.json_body(record)
 
 
 @blueprint.get("/blocks/<block>")
 def get_block(block: str) -> requests.Response:
     requests.query_arguments()
-    named = None if block == "latest" else parameters.block_number_or_hash(block)
-    return requests.json_body(_indexed(named))
+    key = None if block == "latest" else parameters.block_number_or_hash(block)
+    return requests.json_body(blocks.record(requests.reader(), key))
 
 
 @blueprint.get("/blocks/<block>/transactions")
@@ -49,20 +48,14 @@ def list_transactions_of_block(block: str) -> requests.Response:
     """Return a block's transactions; not of `latest`, whose pages would be of different blocks."""
     keys = pages.FILTER_KEYS["transactions"]
     arguments = requests.query_arguments(*keys, *list_responses.LISTED, "orderBy")
-    number = orjson.loads(_indexed(parameters.block_number_or_hash(block)))["number"]
+    record = blocks.record(requests.reader(), parameters.block_number_or_hash(block))
+    number = orjson.loads(record)["number"]
 
     def read(window: pages.Window) -> pages.Page:
         window = window._replace(block_from=number, block_to=number)
         return entities.page(requests.reader(), "transactions", window, arguments)
 
     return list_responses.list_response("transactions", arguments, read)
-
-
-def _indexed(named: int | bytes | None) -> str:
-    record = blocks.get(requests.reader(), named)
-    if record is None:
-        raise blocks.not_indexed(requests.reader(), named)
-    return record
 
 
 list_responses.add_list(blueprint, "/transactions", "transactions")
@@ -73,13 +66,13 @@ list_responses.add_list(blueprint, "/addresses/<address>/transactions", "transac
 @requests.requires(requests.Prerequisite.NODE_FIELDS)
 def get_transaction(transaction_hash: str) -> requests.Response:
     """Return a transaction's record, with fields of extensions."""
-    indexed, _ = indexed_transaction(transaction_hash)
-    tag = blocks.finality_of(requests.reader(), indexed["blockNumber"], indexed["confirmations"])
-    fields: dict[str, Any] = {**indexed, "finality": tag}
+    record = indexed_transaction(transaction_hash)
+    tag = blocks.finality_of(requests.reader(), record["blockNumber"], record["confirmations"])
+    fields: dict[str, Any] = {**record, "finality": tag}
     for part in registry.parts(Api):
-        own = dict(part.transaction_fields(indexed))
-        fields["unproven"] += own.pop("unproven", ())
-        fields |= own
+        added = dict(part.transaction_fields(record))
+        fields["unproven"] += added.pop("unproven", ())
+        fields |= added
     return requests.json_value(fields)
 
 
@@ -88,18 +81,14 @@ def get_adjacent(transaction_hash: str) -> requests.Response:
     """Return the transactions of the same sender before and after one."""
     requests.query_arguments()
     adjacent = transactions.adjacent(requests.reader(), parameters.hash32(transaction_hash))
-    if adjacent is None:
-        raise requests.reader().not_indexed("This transaction is not indexed.")
-    return requests.json_body(adjacent.encode())
+    return requests.json_body(requests.reader().indexed(adjacent))
 
 
-def indexed_transaction(transaction_hash: str) -> tuple[dict[str, Any], str]:
-    """Return a transaction's record, also as JSON text; raises NotFound."""
+def indexed_transaction(transaction_hash: str) -> Any:
+    """Return a transaction's record; raises NotFound."""
     requests.query_arguments()
     record = transactions.get(requests.reader(), parameters.hash32(transaction_hash))
-    if record is None:
-        raise requests.reader().not_indexed("This transaction is not indexed.")
-    return orjson.loads(record), record
+    return orjson.loads(requests.reader().indexed(record))
 
 
 list_responses.add_list(blueprint, "/token-transfers", "token_transfers")

@@ -23,7 +23,7 @@ from scan.rate_limits.limiter import is_of_one_client
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook, Webhook
 
-blueprint = Blueprint("keys", __name__)
+blueprint = Blueprint("keys_and_webhooks", __name__)
 
 
 @blueprint.get("/keys")

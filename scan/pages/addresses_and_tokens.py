@@ -92,9 +92,7 @@ def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
     if window.time_to is None:
         return None
     record = blocks.at_time(reader(), window.time_to)
-    if record is None:
-        raise reader().not_indexed("No block at or before this day is indexed.")
-    newest = json.loads(record)
+    newest = json.loads(reader().indexed(record, "No block at or before this day is indexed."))
     return BlockId(newest["number"], data(newest["hash"], 32))
 
 

@@ -291,9 +291,7 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     if ENTITIES.get(kind) != entity or len(numbers) not in _NUMBERS[kind]:
         raise InvalidParameter("row must be the id of a row of this list.", field="row")
     text = transactions.get(reader(), bytes.fromhex(transaction_hash))
-    if text is None:
-        raise reader().not_indexed("The transaction of this row is not indexed.")
-    record = json.loads(text)
+    record = json.loads(reader().indexed(text, "The transaction of this row is not indexed."))
     ordinal = cursors.ordinal_at(
         reader(),
         entity,

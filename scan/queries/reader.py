@@ -234,6 +234,12 @@ class Reader:
         added = f',"incomplete":{orjson.dumps(names).decode()}}}' if names else "}"
         return f"{record[:-1]}{added}"
 
+    def indexed(self, row: T | None, what: str = "This transaction is not indexed.") -> T:
+        """Return what is indexed; raises NotFound for None, as not_indexed() has it."""
+        if row is None:
+            raise self.not_indexed(what)
+        return row
+
     def not_indexed(
         self, what: str, number: int | None = None, field: str | None = None
     ) -> NotFound:

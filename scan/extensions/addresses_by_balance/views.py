@@ -69,7 +69,7 @@ def _accounts_body(name: str, page: Page, arguments: Mapping[str, str]) -> Respo
     return list_body(name, page, arguments, complete=page.reason is None, reason=page.reason)
 
 
-page_views = Blueprint("pages_by_balance", __name__)
+page_views = Blueprint("pages_addresses_by_balance", __name__)
 
 
 @page_views.get("/accounts")

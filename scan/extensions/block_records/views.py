@@ -117,7 +117,7 @@ def taken_by(reader: Reader, named: int | bytes) -> TakenRequests | None:
     return TakenRequests(number, bytes(hash_), [records[request.ordinal] for request in taken])
 
 
-api_views = Blueprint("authorizations", __name__)
+api_views = Blueprint("block_records", __name__)
 add_list(api_views, "/authorizations", "authorizations")
 
 
@@ -173,7 +173,7 @@ def blobs_of(block: Record, window: pages.Window) -> dict[str, list[Record]]:
     return {"blobs": json.loads(pages.filtered_page(reader(), "blobs", {}, window).data)}
 
 
-page_views = Blueprint("pages_earnings", __name__)
+page_views = Blueprint("pages_block_records", __name__)
 FIELDS = (
     filtered_lists.Field("miner", "Fee recipient", "address"),
     filtered_lists.Field("from", "Since (UTC)", "day"),

@@ -78,7 +78,7 @@ def _quoted(day: str | None) -> str:
 
 DAYS = {"30": 30, "90": 90}
 
-page_views = Blueprint("pages_statistics", __name__)
+page_views = Blueprint("pages_chain_statistics", __name__)
 CHART_DAYS = 60
 
 

@@ -119,7 +119,7 @@ def _chart(balances: BalanceHistory) -> Chart | None:
     return line_chart(points, title=title, decimals=balances.decimals)
 
 
-blueprint = Blueprint("pages_sums", __name__)
+blueprint = Blueprint("pages_history", __name__)
 # The entity and the rows' name by the last part of a list's path.
 LISTS = {
     "transactions": ("transactions", "transaction"),

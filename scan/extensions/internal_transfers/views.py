@@ -78,9 +78,7 @@ def list_internal_transfers_of_transaction(transaction_hash: str) -> Response:
 
     def read(window: Window) -> Page:
         page, is_traced = transaction_page(reader(), key, window)
-        if is_traced is None:
-            raise reader().not_indexed("This transaction is not indexed.")
-        if not is_traced:
+        if not reader().indexed(is_traced):
             reason = without_traces(reader())
             raise NotFound(f"This transaction's block was indexed without traces. {reason}")
         return page

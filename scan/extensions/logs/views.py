@@ -40,7 +40,7 @@ MAX_SUGGESTED = 200  # events of a contract's ABI
 NOT_STORED = "Feeds of events are made of stored logs alone (SCAN_LOGS=all)."
 
 
-page_views = Blueprint("pages_events", __name__)
+page_views = Blueprint("pages_logs", __name__)
 
 
 @page_views.get("/events")

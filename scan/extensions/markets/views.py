@@ -30,7 +30,7 @@ from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fiel
 from scan.pages.formatting import percent, short_price
 from scan.queries.holdings import Prices, unit_prices
 
-api_views = Blueprint("pools", __name__)
+api_views = Blueprint("markets", __name__)
 
 
 @api_views.get("/pools")
@@ -184,7 +184,7 @@ def _ticks(least: Decimal, most: Decimal) -> list[Decimal]:
 
 FEE_PLACES = 2
 
-page_views = Blueprint("pages_pools", __name__)
+page_views = Blueprint("pages_markets", __name__)
 
 
 @page_views.get("/dex")

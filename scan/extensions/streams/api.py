@@ -9,7 +9,7 @@ from scan.extensions.streams import block_events, broadcaster
 from scan.extensions.streams.open_response import keep_open, opening
 from scan.http import hooks, requests
 
-blueprint = Blueprint("stream", __name__)
+blueprint = Blueprint("streams", __name__)
 
 NO_LOGS = "No logs are sent: this index does not store them (SCAN_LOGS)."
 # nginx passes events on without buffering, and no cache keeps them.

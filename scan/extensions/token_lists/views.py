@@ -21,7 +21,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 
-api_views = Blueprint("logos", __name__)
+api_views = Blueprint("token_lists", __name__)
 
 
 @api_views.get("/logos/<digest>")

@@ -38,13 +38,13 @@ def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return of_node.record() | queries.fields(record, of_node)
 
 
-blueprint = Blueprint("explanations", __name__)
+blueprint = Blueprint("transaction_details", __name__)
 
 
 @blueprint.get("/transactions/<transaction_hash>/trace")
 @requests.requires(requests.Prerequisite.NODE)
 def get_trace(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(requests.reader(), record)
     return _traced(
         record,
@@ -58,7 +58,7 @@ def get_trace(transaction_hash: str) -> requests.Response:
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
 @requests.requires(requests.Prerequisite.NODE)
 def get_state_changes(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     changes = explanations.state_changes(requests.reader(), record)
     return _traced(
         record,
@@ -78,7 +78,7 @@ def _traced(record: Mapping[str, Any], **read: object) -> requests.Response:
 @blueprint.get("/transactions/<transaction_hash>/gas")
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     gas = gas_use.transaction_gas(requests.reader(), record)
     return requests.json_value(
         {
@@ -94,7 +94,7 @@ def get_gas(transaction_hash: str) -> requests.Response:
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas_by_line(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     lines = gas_use.lines_of_transaction(requests.reader(), record)
     return requests.json_value({**_transaction_fields(record), **lines.record()})
 

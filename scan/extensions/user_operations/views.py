@@ -42,10 +42,7 @@ def list_user_operations_of_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
 
     def read(window: Window) -> Page:
-        page = user_operations.transaction_page(reader(), key, window)
-        if page is None:
-            raise reader().not_indexed("This transaction is not indexed.")
-        return page
+        return reader().indexed(user_operations.transaction_page(reader(), key, window))
 
     return list_response("userOperations", query_arguments(*LISTED), read, direction="asc")
 
