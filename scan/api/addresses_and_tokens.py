@@ -1,7 +1,5 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens.
-
-GET /api/v1/tokens, /tokens/:address and /tokens/:address/holders and its /change.
-"""
+"""GET /api/v1/addresses, /addresses/:address and its /tokens; /tokens, /tokens/:address, its
+/holders and /change."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

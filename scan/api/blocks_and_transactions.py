@@ -1,11 +1,6 @@
-"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash.
-
-GET /api/v1/transactions, of all or an address; /transactions/:hash and the paths below it.
-
-GET /api/v1/token-transfers and /dex-trades; transfers and trades of a token or an address.
-
-GET /api/v1/stats and /stats/finality.
-"""
+"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash; /transactions, of all or an address,
+/transactions/:hash and the paths below it; /token-transfers and /dex-trades, also those of a token
+or an address; /stats and /stats/finality."""
 
 from typing import Any
 

@@ -1,7 +1,5 @@
-"""GET, POST and DELETE /api/v1/keys: API keys, which only an address's wallet can obtain.
-
-/api/v1/webhooks: webhooks, their deliveries, tests and retries.
-"""
+"""/api/v1/keys: API keys, which only an address's wallet can obtain; /api/v1/webhooks: webhooks,
+their deliveries, tests and retries."""
 
 import time
 from collections.abc import Collection, Mapping

@@ -1,10 +1,6 @@
-"""sql/lists.toml, with the lists.toml of each installed extension merged into it.
-
-The table of lists, sql/lists.toml with those of the extensions, in types, from which statements
-of lists are rendered.
-
-The comments in that file say what each value means.
-"""
+"""The table of lists, sql/lists.toml with the lists.toml of each installed extension merged into
+it, in types, from which statements of lists are rendered. The comments in that file say what each
+value means."""
 
 import functools
 import tomllib

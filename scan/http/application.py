@@ -1,9 +1,6 @@
-"""The routes of an application: which one a path has, its methods, and which one is near.
-
-Flask's application without what nothing here uses, and errors in the form of each interface.
-
-Files of a release, which browsers cache for ever: their URLs contain a hash of the content.
-"""
+"""Flask's application without what nothing here uses: its routes (which one a path has, its
+methods, and which one is near), errors in the form of each interface, and files of a release, which
+browsers cache for ever: their URLs contain a hash of the content."""
 
 import difflib
 import hashlib

@@ -1,7 +1,5 @@
-"""The API key of a request.
-
-Charges each request once, to its API key or to its client's address, before it is served.
-"""
+"""The API key of a request, and its charge: each request is charged once, to its key or to its
+client's address, before it is served."""
 
 import io
 import re

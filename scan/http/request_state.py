@@ -1,15 +1,11 @@
-"""Forms of pages are sent by these pages alone: another site could have its visitors' browsers send
+"""The state of one request, which its steps complete: the types of these steps, the interface that
+it is for, such as the API or the pages, and the format of a list that it asks for, a page of JSON
+or a whole file, by `format` or the header Accept. Also the services that views use, which live as
+long as the process, and marks of views, by whose paths a request is treated before Flask chooses
+the view.
+
+Forms of pages are sent by these pages alone: another site could have its visitors' browsers send
 one, each with its own address. Programs, which have no visitor, say nothing of their origin.
-
-The interfaces, such as the API and the pages: their paths, and how each refuses a request.
-
-The format of a list, a page of JSON or a whole file, by `format` or the header Accept.
-
-The state of one request, which its steps complete, and the types of these steps.
-
-The services that views use, which live as long as the process.
-
-Marks of views, by whose paths a request is treated before Flask chooses the view.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence

@@ -1,17 +1,12 @@
-"""Names the setting that lifts a bound, to clients on a developer's own machine.
-
-Behind a proxy every client seems to come from loopback. It is not told the setting, since its
-request has a header of the proxy or another host's name, or Scan listens or trusts proxies beyond
-this machine.
-
-Reads a request for its view: the query string, the body, the API key, the client's address.
-
-Forms in bodies, urlencoded or multipart, whose parsing is bounded.
-
-JSON responses.
+"""Reads a request for its view: the query string, the body, which may be a form whose parsing is
+bounded, the API key and the client's address; and makes responses of JSON.
 
 Prerequisites of views beside the database: while one is missing, the middleware refuses their
 requests in the loop, or has them wait there, instead of having a thread find out.
+
+Clients on a developer's own machine are told the setting that lifts a bound. Behind a proxy every
+client seems to come from loopback: it is not told the setting, since its request has a header of
+the proxy or another host's name, or Scan listens or trusts proxies beyond this machine.
 """
 
 import re

@@ -1,10 +1,7 @@
-"""Whole responses in memory, each until the index changes that it was made from.
-
-Tags of responses, by which clients ask whether theirs is still the newest (RFC 9110, 8.8.3).
-
-Compressed forms of responses, in gzip. They are made in threads and kept with the cached
-response; the worker's loop only chooses between the two.
-"""
+"""Whole responses in memory, each until the index changes that it was made from: their tags, by
+which clients ask whether theirs is still the newest (RFC 9110, 8.8.3), and their forms in gzip,
+which are made in threads and kept with the cached response; the worker's loop only chooses between
+the two."""
 
 import io
 import threading

@@ -1,10 +1,6 @@
-"""A thread that works beside serving, which `threads()` of an extension's worker.py returns.
-
-The state of the index against its node, for /readyz and /status, and the check beside serving
-that the node serves the chain of the index.
-
-What runs beside serving: comparisons of creations.
-"""
+"""What runs beside serving: a thread that `threads()` of an extension's Worker returns, the state
+of the index against its node, for /readyz and /status, the check that the node serves the chain of
+the index, and comparisons of creations."""
 
 import logging
 import threading

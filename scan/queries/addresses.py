@@ -1,10 +1,8 @@
-"""The balance of an address at the newest indexed block, or at another.
+"""Addresses: records of one or many, the balance at the newest indexed block or at another, the
+tokens and items that they hold, names and counts.
 
-Addresses: records of one or many, the tokens and items that they hold, names, counts.
-
-Primary names of addresses, where an extension reads them from a name service.
-
-A name is the claim of whoever has the address: it is shown beside the address, never instead of it.
+Primary names are there where an extension reads them from a name service. A name is the claim of
+whoever has the address: it is shown beside the address, never instead of it.
 """
 
 from collections.abc import Mapping, Sequence

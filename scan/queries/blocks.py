@@ -1,7 +1,5 @@
-"""Blocks: their list, one by number, hash or time, blocks of a producer, the pace of the chain.
-
-Withdrawals of validators (EIP-4895) and builders (EIP-7732).
-"""
+"""Blocks: their list, one by number, hash or time, blocks of a producer, the pace of the chain, and
+withdrawals of validators (EIP-4895) and builders (EIP-7732)."""
 
 from collections.abc import Sequence
 from decimal import Decimal

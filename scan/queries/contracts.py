@@ -1,9 +1,5 @@
-"""Contracts: the code at an address, its verified source, and a proxy's implementations.
-
-Creations of contracts: creator, factory and transaction.
-
-Selectors of functions by name.
-"""
+"""Contracts: the code at an address, its verified source, a proxy's implementations; their
+creations, with creator, factory and transaction; and selectors of functions by name."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

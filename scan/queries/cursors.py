@@ -1,24 +1,18 @@
 """Cursors: the end of a list's page, as opaque text that a client sends back for the next one.
 
 A cursor has the position of the page's last row and the newest block of all rows that the client
-was given: while that block is in the chain, so are those rows, and positions have not changed.
-It is bound to the list: its entity, filter and order. Its last bytes are a check of the others: a
+was given: while that block is in the chain, so are those rows, and positions have not changed. It
+is bound to the list: its entity, filter and order. Its last bytes are a check of the others: a
 cursor that was cut off or altered is refused, since the list would continue at another row.
 
-Statements serve it with these parameters and columns:
+Statements serve it with the parameters `after` (the position, null without a cursor: rows after it
+in the order are returned) and `seen_block` (a number, null without a cursor: its block_reference()
+is returned). They return the position of the page's last row, null where no rows follow it, and the
+block_reference() of the page's newest row.
 
-- `after` (the position, null without a cursor): rows after it in the order are returned
-- `seen_block` (a number, null without a cursor): its block_reference() is returned
-- the position of the page's last row is returned, null where no rows follow it
-- the block_reference() of the page's newest row is returned
-
-Reorganisations: the newest block that the chain shares with the branch of a given one.
-
-Orphaned blocks are known for seven days, the newest 10,000 of them.
-
-Cursors of blocks that a fork removed: which rows the client must drop, and where it resumes.
-
-The ordinal of a row by its place in the chain, at which a list begins.
+Where a fork has removed the block, the newest block that the chain shares with its branch says
+which rows the client must drop, and where it resumes. Orphaned blocks are known for seven days, the
+newest 10,000 of them.
 """
 
 import re

@@ -1,12 +1,10 @@
-"""Unit prices of the coin and of tokens, where an extension gives them.
+"""The tokens of an address by their worth at the newest unit prices, where an extension gives
+prices of the coin and of tokens.
 
-Tokens that are older than an index that begins late, as SCAN_START_BLOCK says.
-
-What their holders had before its first block is in no row, so balances by events alone are changes
-since then: too small, or negative. `balances_since` of the Reader becomes a header of the response,
-also in forms whose records have no field for it.
-
-The tokens of an address by their worth at the newest unit prices.
+Tokens may be older than an index that begins late, as SCAN_START_BLOCK says. What their holders had
+before its first block is in no row, so balances by events alone are changes since then: too small,
+or negative. `balances_since` of the Reader becomes a header of the response, also in forms whose
+records have no field for it.
 """
 
 import time

@@ -1,9 +1,8 @@
-"""The filters of entities, as sql/lists.toml declares them, and how their values are read.
+"""A page of a list: its window, its form, the filters of entities, as sql/lists.toml declares them,
+how their values are read, and the statement that serves them.
 
 A new filter is an entry there; of a new kind it is a parser here and a field in [filters] of
 scan/api/openapi/shared.toml, too.
-
-A page of a list: its window, its form, and the statement that serves a filter.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,9 +1,5 @@
-"""Tokens and their holders.
-
-Transfers of tokens: their lists, and their counts over time.
-
-Trades on exchanges: side and price of one, and the exchanges to choose from.
-"""
+"""Tokens and their holders; transfers of tokens, in lists and as counts over time; and trades on
+exchanges: side and price of one, and the exchanges to choose from."""
 
 import json
 from collections.abc import Mapping, Sequence

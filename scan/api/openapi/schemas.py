@@ -1,6 +1,5 @@
-"""What openapi.toml of the core and of extensions declares, merged, with values of constants.
-
-Schemas of the document, of the fields and records that openapi.toml declares.
+"""Schemas of the document, of the fields and records that openapi.toml of the core and of
+extensions declares, merged, with values of constants.
 
 A field is its kind, or `[kind, text, example, keywords]`, of which all but the first may be left
 out; a table without `_text` is a schema as it stands. Kinds are the names of schemas (`Hash`,
@@ -14,11 +13,10 @@ whose columns it has; `_of_token`, fields that may show something else than a to
 `_proven`, those that show no column of their name. A record in another one may have `_or_null`,
 `_list` or `_map`, the text of the field.
 
-Fields of a record under other names, as tables of openapi.toml and of other forms write them.
-
-`name = field` is a field's new name, which by default is its own in snake case. `name()` is a value
-that something else computes. `as <format>` says how it is shown, and `in <field>` which field has
-the decimals of a number. null, true and false stand for themselves.
+Tables of openapi.toml and of other forms write fields of a record under other names. `name = field`
+is a field's new name, which by default is its own in snake case. `name()` is a value that something
+else computes. `as <format>` says how it is shown, and `in <field>` which field has the decimals of
+a number. null, true and false stand for themselves.
 """
 
 import re

@@ -1,7 +1,5 @@
-"""The forms of events in summary_sentences.json, filled with the events' arguments.
-
-The facts about a transaction, and the result of a rule that recognises it.
-"""
+"""The facts about a transaction: the forms of events in summary_sentences.json, filled with the
+events' arguments, and the result of a rule that recognises the transaction."""
 
 import re
 from collections import defaultdict

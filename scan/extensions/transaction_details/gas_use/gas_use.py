@@ -1,9 +1,8 @@
-"""The gas of calls: each alone and with the calls inside, by function, and as boxes of a picture.
+"""The gas of a transaction's calls, from the node: each alone and with the calls inside, by
+function, and as boxes of a picture; and of a contract's functions, from the index.
 
-Pure. Gas is as the node's trace has it. That of the transaction's own call has the gas that every
+Gas is as the node's trace has it. That of the transaction's own call has the gas that every
 transaction costs and that of its input, less what was refunded.
-
-The gas of a transaction's calls from the node, and of a contract's functions from the index.
 """
 
 from collections import defaultdict

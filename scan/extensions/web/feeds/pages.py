@@ -1,7 +1,7 @@
-"""Entries of feeds. An entry's id is of the chain and of the block that has what it tells, so that
-after a fork no entry says something else than the one of the same id did.
+"""Atom feeds below pages: of an address, a token, verified contracts, and those of extensions.
 
-Atom feeds below pages: of an address, a token, verified contracts, and those of extensions.
+An entry's id is of the chain and of the block that has what it tells, so that after a fork no entry
+says something else than the one of the same id did.
 """
 
 import re
