@@ -1,7 +1,5 @@
-"""What the node says of approvals now, in one batch of calls with bounds, and calls that revoke.
-
-An owner's approvals: the newest of each by its events, beside what the node says of it.
-"""
+"""An owner's approvals: the newest of each by its events, beside what the node says of it now, in
+one batch of calls with bounds, and calls that revoke."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

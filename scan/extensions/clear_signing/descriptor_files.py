@@ -1,11 +1,8 @@
-"""The JSON files of a folder of descriptors, with what they include.
+"""The JSON files of a folder of descriptors, with what they include, and paths of ERC-7730 to the
+arguments of a call, which lead to values whose types an ABI has, as abi_json.render() writes them.
 
 They are files of strangers: links are not followed, nothing outside the folder is included, and
 number, depth and size are bounded. A file that breaks a bound is left out, and the log says why.
-
-Paths of ERC-7730 to the arguments of a call, and what they lead to.
-
-A path leads to values whose types an ABI has; values are those of abi_json.render().
 """
 
 import logging

@@ -1,7 +1,5 @@
-"""Which messages a descriptor describes (ERC-7730, "EIP-712 messages binding context").
-
-The descriptors of a chain, by the contract that they describe or the factory that created it.
-"""
+"""The descriptors of a chain, by the contract that they describe or the factory that created it,
+and by the messages that they describe (ERC-7730, "EIP-712 messages binding context")."""
 
 import logging
 import re

@@ -1,7 +1,5 @@
-"""module=contract: ABIs and sources of verified contracts, and implementations of proxies.
-
-module=contract, action=getcontractcreation: creator, transaction and creation code.
-"""
+"""module=contract: ABIs and sources of verified contracts, implementations of proxies, and with
+action=getcontractcreation creator, transaction and creation code."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
-"""module=proxy: a list of allowed JSON-RPC methods, with checked parameters.
-
-module=logs: getLogs, from the database if logs are stored, otherwise from the node.
-"""
+"""module=proxy: a list of allowed JSON-RPC methods, with checked parameters; and module=logs:
+getLogs, from the database if logs are stored, otherwise from the node."""
 
 from collections.abc import Callable, Mapping
 

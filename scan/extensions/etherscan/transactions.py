@@ -1,9 +1,6 @@
-"""Names of functions in rows of transactions, such as `bid(uint256 _id)`, by verified ABIs.
-
-Completes rows of transactions and token transfers with fields from the node and names.
-
-module=transaction, action=gettxinfo: a transaction with a page of its logs.
-"""
+"""Completes rows of transactions and token transfers with fields from the node, and with names of
+functions such as `bid(uint256 _id)`, by verified ABIs; and module=transaction, action=gettxinfo: a
+transaction with a page of its logs."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime

@@ -1,12 +1,11 @@
-"""Cells of a CSV file, as spreadsheets take them (RFC 4180).
+"""The columns of each list's CSV file, as [csv] of the openapi.toml files names them, and their
+cells, as spreadsheets take them (RFC 4180).
 
 Spreadsheets keep 15 digits of a number. Values that must be exact are text: base units are followed
 by `wei` or `units`, a token's id follows `#`. Amounts are numbers, which can be summed.
 
-The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
-
-A column is a field as the API's document writes it, in one of FORMATS, or
-`name()` for one of CELLS; the names of GROUPS are several columns.
+A column is a field as the API's document writes it, in one of FORMATS, or `name()` for one of
+CELLS; the names of GROUPS are several columns.
 """
 
 import csv

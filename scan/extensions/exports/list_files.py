@@ -1,11 +1,6 @@
-"""A whole list as one file, from one snapshot of the database, with bounded memory and size.
-
-Where a bound is reached, the file ends after a whole page, and the rest begins there.
-
-How many lists are written and sent as files at once.
-
-A list as a file in a response, with bounds on files of one client and of all.
-"""
+"""A whole list as one file in a response, from one snapshot of the database, with bounds on memory,
+size, the files of one client and of all at once. Where a bound of the file is reached, it ends
+after a whole page, and the rest begins there."""
 
 import math
 import time

@@ -1,12 +1,11 @@
-"""Arrow schemas and arrays of the rows in Parquet files; a file has rows of one kind.
+"""Parquet files of one table each, of rows of one kind: their schemas and arrays in Arrow,
+compression, writing, reading.
 
 A uint256 is four columns of unsigned 64-bit limbs: `value_0` has the lowest bits, `value_3` the
 highest. PyArrow's decimal256 takes 72 us a value to load, and DuckDB reads it as a floating-point
 number without a warning. Where such a value is null, all four are. Addresses and hashes are
 fixed-size binary. Rows stand in the chain's order, so a row's ordinal is its position, counted over
 the files from the first block on.
-
-Parquet files of one table each: compression, writing, reading.
 """
 
 import os

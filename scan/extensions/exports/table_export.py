@@ -1,9 +1,8 @@
-"""The manifest of an export's folder: its chain, files, and ranges of blocks with their hashes.
+"""Exports tables into a folder, range by range of blocks; an interrupted export is continued. The
+folder's manifest has its chain, files, and ranges of blocks with their hashes.
 
-Exports tables into a folder, range by range of blocks; an interrupted export is continued.
-
-Each range is read in a snapshot of its own, which lasts seconds. Hashes show that ranges are of
-one chain: the first block of each is a child of the last block of the range before. Where a fork
+Each range is read in a snapshot of its own, which lasts seconds. Hashes show that ranges are of one
+chain: the first block of each is a child of the last block of the range before. Where a fork
 removed that block, its range is removed and exported again.
 """
 

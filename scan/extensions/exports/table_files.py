@@ -1,7 +1,5 @@
-"""Rows of whole tables by ranges of blocks, in batches of about ROWS_AT_ONCE.
-
-Parquet and CSV files of a table's rows: whole or absent, with one batch in memory.
-"""
+"""Parquet and CSV files of a table's rows, whole or absent: rows are read by ranges of blocks, in
+batches of about ROWS_AT_ONCE, of which one is in memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

@@ -1,4 +1,5 @@
-"""The file of chains: a table in TOML for each, whose name is the chain's path.
+"""Forwards a request to a chain's service, and its response to the client, by the file of chains: a
+table in TOML for each, whose name is the chain's path.
 
 [bsc]
 chain_id = 56
@@ -7,8 +8,6 @@ url = "http://127.0.0.1:8101"       # its service, for `scan gateway`
 RPC_URL = "http://127.0.0.1:8545"   # its environment, for `scan run --chains`
 
 Paths are relative to the folder of the file: the gateway reads it in another working directory.
-
-Forwards a request to a chain's service, and its response to the client.
 """
 
 import re

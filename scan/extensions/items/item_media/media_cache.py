@@ -1,9 +1,5 @@
-"""Limits on the documents that are fetched from one site, and from all slow sites together.
-
-The queue of documents to fetch, bounded in all, and for each site.
-
-Names, traits and pictures of items: from the chain at once, from elsewhere in the background.
-"""
+"""Names, traits and pictures of items: from the chain at once, from elsewhere in the background, by
+a queue of documents to fetch, bounded in all and for each site, and for all slow sites together."""
 
 import hashlib
 import logging

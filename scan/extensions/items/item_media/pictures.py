@@ -1,10 +1,8 @@
-"""The cost of drawing an SVG, in which a few bytes can refer to each other many times. Pure.
+"""The cost of drawing an SVG, in which a few bytes can refer to each other many times, and the
+number of pixels that a picture claims in its header, for which a decoder allocates memory. Pure.
 
 Browsers draw each `use`, pattern, mask, marker or filter anew wherever it is referred to: 1.5 kB
 with `use` nested nine times blocked a tab for good.
-
-The number of pixels that a picture claims in its header, for which a decoder allocates memory.
-Pure.
 """
 
 import re
