@@ -53,8 +53,8 @@ def list_addresses() -> requests.Response:
 
 
 def _amount(balance: Balance) -> dict[str, Any]:
-    known = balance.required()
-    return {"balance": known.wei, "balanceBlock": known.block}
+    balance_read = balance.required()
+    return {"balance": balance_read.wei, "balanceBlock": balance_read.block}
 
 
 def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
@@ -72,13 +72,13 @@ def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
     """Return the requested addresses; raises InvalidParameter for more than MOST_ADDRESSES."""
-    given = arguments.get("addresses", "").split(",")
-    if len(given) > MOST_ADDRESSES:
+    texts = arguments.get("addresses", "").split(",")
+    if len(texts) > MOST_ADDRESSES:
         raise InvalidParameter(
             f"addresses must be at most {MOST_ADDRESSES} addresses, separated by commas.",
             field="addresses",
         )
-    return [parameters.address(text.strip(), "addresses") for text in given]
+    return [parameters.address(text.strip(), "addresses") for text in texts]
 
 
 @blueprint.get("/addresses/<address>")

@@ -165,9 +165,11 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
         ):
             if f"{{{placeholder}}}" in name:
                 for instance in instances:
-                    named = name.format_map({placeholder: instance.name})
-                    if not any((folder / f"{named}.sql").exists() for folder in all_folders()):
-                        yield named, render(template, entity=entity, list=instance)
+                    instance_name = name.format_map({placeholder: instance.name})
+                    if not any(
+                        (folder / f"{instance_name}.sql").exists() for folder in all_folders()
+                    ):
+                        yield instance_name, render(template, entity=entity, list=instance)
 
 
 def _load(name: str, text: str) -> Statement:
@@ -183,10 +185,12 @@ def _load(name: str, text: str) -> Statement:
     literals = _LITERALS.search(header.group())
     if literals is None:
         return Statement(name, body, types, None)
-    named = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
-    if not named <= used:
-        raise StatementError(f"{name} has literals that are no parameters: {sorted(named - used)}")
-    return Statement(name, body, types, named)
+    literal_names = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
+    if not literal_names <= used:
+        raise StatementError(
+            f"{name} has literals that are no parameters: {sorted(literal_names - used)}"
+        )
+    return Statement(name, body, types, literal_names)
 
 
 def _types(declared: str) -> dict[str, str]:

@@ -113,8 +113,8 @@ def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Re
     name, file = all_entities()[entity].json_name, _file_format(state, arguments)
     window = window_of(arguments)
     if file is not None:
-        own = cast("bytes | None", values.get("address"))
-        return _files().send(name, read, file, window, arguments, own)
+        address = cast("bytes | None", values.get("address"))
+        return _files().send(name, read, file, window, arguments, address)
     return list_body(name, read(window), arguments)
 
 

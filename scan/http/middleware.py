@@ -234,8 +234,8 @@ class Middleware:
         state.cache_key = key
         response = None if key is None else self._cache.find(key)
         if response is not None and state.required_block is not None:
-            shown = int(dict(response.headers).get(SHOWN, "-1"))
-            response = response if shown >= state.required_block else None
+            cached_block = int(dict(response.headers).get(SHOWN, "-1"))
+            response = response if cached_block >= state.required_block else None
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
                 yield Wait.THREAD
@@ -394,8 +394,8 @@ class Middleware:
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
         limits = state.charged.result.headers() if state.charged else []
-        own = [*CORS, *limits, ("X-Request-Id", state.request_id)]
-        start_response(response.status, own + response.headers)
+        added = [*CORS, *limits, ("X-Request-Id", state.request_id)]
+        start_response(response.status, added + response.headers)
         if stream is not None:
             return stream
         return [] if state.method == "HEAD" else [response.body]

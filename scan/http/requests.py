@@ -100,9 +100,9 @@ def is_own_machine() -> bool:
 
 def reader() -> Reader:
     """Return the request's Reader of the chain; the versions that it reads decide on caching."""
-    own = request_state_of(request.environ).reader
-    assert own is not None
-    return own
+    request_reader = request_state_of(request.environ).reader
+    assert request_reader is not None
+    return request_reader
 
 
 def note_changed_index() -> None:
@@ -123,7 +123,7 @@ def _is_ignored(field: str, is_page: bool) -> bool:
     return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
 
 
-def query_arguments(*known: str) -> Mapping[str, str]:
+def query_arguments(*allowed: str) -> Mapping[str, str]:
     """Return the query string's parameters; raises InvalidParameter where a parameter is unknown or
     given twice, or is not UTF-8. Flask's own request.args takes 25 us."""
     # In WSGI each character of the text stands for a byte.
@@ -140,7 +140,7 @@ def query_arguments(*known: str) -> Mapping[str, str]:
         if _NOT_UTF8.search(value):
             raise InvalidParameter("The value is not valid UTF-8.", field=name[:50])
     arguments = dict(pairs)
-    parameters.only_known_arguments(arguments, known)
+    parameters.only_known_arguments(arguments, allowed)
     if len(arguments) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)

@@ -198,11 +198,11 @@ def accepts_gzip(accepted: str) -> bool:
 
 def is_compressible(headers: Headers) -> bool:
     """Return whether a response with these headers is text that is long enough."""
-    named = dict(headers)
+    by_name = dict(headers)
     return (
-        named.get("Content-Type", "").startswith(TYPES)
-        and int(named.get("Content-Length", "0")) >= MIN_BYTES
-        and "Content-Encoding" not in named
+        by_name.get("Content-Type", "").startswith(TYPES)
+        and int(by_name.get("Content-Length", "0")) >= MIN_BYTES
+        and "Content-Encoding" not in by_name
     )
 
 

@@ -80,7 +80,11 @@ def at_head(
         states = reader.sources.account_states.all_at(
             reader.node, stale, head.number, bytes(head.hash)
         )
-        contracts = {a for a, known in zip(addresses, indexed, strict=True) if known.is_contract}
+        contracts = {
+            a
+            for a, balance_read in zip(addresses, indexed, strict=True)
+            if balance_read.is_contract
+        }
         codes = {a: state.code_hash for a, state in states.items() if a in contracts}
         reader.sources.replaced_codes.note(codes, head.number)
     if len(states) < len(set(stale)):
@@ -88,13 +92,13 @@ def at_head(
     balances = []
     for address, balance in zip(addresses, indexed, strict=True):
         state = states.get(address)
-        known, is_contract, is_current = balance
+        balance_read, is_contract, is_current = balance
         if head.number is not None and state is not None:
-            known = KnownBalance(str(state.balance), head.number)
+            balance_read = KnownBalance(str(state.balance), head.number)
             is_contract, is_current = state.is_contract, True
-        elif head.number is not None and known is not None and is_current:
-            known = known._replace(block=head.number)
-        balances.append(Balance(known, is_contract, is_current))
+        elif head.number is not None and balance_read is not None and is_current:
+            balance_read = balance_read._replace(block=head.number)
+        balances.append(Balance(balance_read, is_contract, is_current))
     return balances
 
 
@@ -224,9 +228,9 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:
     """Return {address: {label, token, contract, pool}} as JSON text, of addresses with a name."""
-    known: str
-    (known,) = reader.row("queries/addresses_list_names", addresses=list(addresses))
-    return known
+    names_text: str
+    (names_text,) = reader.row("queries/addresses_list_names", addresses=list(addresses))
+    return names_text
 
 
 def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
@@ -235,8 +239,8 @@ def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, A
     if not addresses:
         return {}
     # A tuple would be written as a record, not as an array.
-    (known,) = reader.row("queries/transactions_list_parties", addresses=list(addresses))
-    return cast("dict[str, dict[str, Any]]", orjson.loads(known))
+    (parties_text,) = reader.row("queries/transactions_list_parties", addresses=list(addresses))
+    return cast("dict[str, dict[str, Any]]", orjson.loads(parties_text))
 
 
 def counts(reader: Reader, address: bytes, most: int) -> dict[str, Any]:

@@ -107,10 +107,12 @@ def finality(reader: Reader) -> request_node.Finality:
     newest = newest_number(reader)
     if newest is None:
         return request_node.Finality()
-    known = reader.sources.finality.at(reader.node, newest, partial(hash_at, reader, newest))
+    node_finality = reader.sources.finality.at(
+        reader.node, newest, partial(hash_at, reader, newest)
+    )
     if reader.sources.finality.is_paused:
         reader.do_not_cache()
-    return known
+    return node_finality
 
 
 def finality_of(reader: Reader, number: int, confirmations: int) -> str | None:

@@ -273,9 +273,9 @@ def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
             exact.add(selector)
         if name.lower() in map(str.lower, names):
             in_any_case.add(selector)
-    named = exact or in_any_case
-    if not named:
+    selectors = exact or in_any_case
+    if not selectors:
         raise InvalidParameter("method is not a known function" + ADVICE, field="method")
-    if is_cut or len(named) >= MAX_SELECTORS:
+    if is_cut or len(selectors) >= MAX_SELECTORS:
         raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
-    return sorted(named)
+    return sorted(selectors)

@@ -148,8 +148,8 @@ def of_transaction(
     )
     window = Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
     rows = orjson.loads(transfers_page(reader, window).data)
-    own = [row for row in rows if row["transactionHash"] == record["hash"]]
-    return own[:limit], len(own) > limit
+    trades = [row for row in rows if row["transactionHash"] == record["hash"]]
+    return trades[:limit], len(trades) > limit
 
 
 MAX_EXCHANGES = 30  # to choose from
@@ -178,8 +178,8 @@ def exchanges(reader: Reader) -> Exchanges:
 def priced(trade: Mapping[str, Any], pool: Mapping[str, Any]) -> PricedTrade:
     """Return the side and the price of the record of a trade in a pool."""
     is_sell = trade["tokenIn"] == pool["token0"]
-    given, got = Decimal(trade["amountIn"]), Decimal(trade["amountOut"])
-    amount0, amount1 = (given, got) if is_sell else (got, given)
+    amount_in, got = Decimal(trade["amountIn"]), Decimal(trade["amountOut"])
+    amount0, amount1 = (amount_in, got) if is_sell else (got, amount_in)
     price = None
     if amount0 and amount1:  # decimals that are not known count as 0
         price = (amount1 / amount0).scaleb(

@@ -125,11 +125,11 @@ def schemas() -> Json:
     """Return all that are declared, with the fields that extensions add to records."""
     added = declared("added")
     records = {name: fields | added.get(name, {}) for name, fields in declared("records").items()}
-    own = {name: field(value) for name, value in declared("schemas").items()}
+    declared_schemas = {name: field(value) for name, value in declared("schemas").items()}
     nullable = {
         f"{name}OrNull": {
             "anyOf": [ref(name), NULL],
-            "description": f"{own[name]['description']} Or null.",
+            "description": f"{declared_schemas[name]['description']} Or null.",
         }
         for name in sorted(NULLABLE)
     }
@@ -138,7 +138,7 @@ def schemas() -> Json:
         of_events = [s.get("allOf", ()) for s in schema.get("properties", {}).values()]
         for part in (schema, *schema.get("allOf", ()), *chain.from_iterable(of_events)):
             _say_what_is_said(records[name], part)
-    return made | own | nullable
+    return made | declared_schemas | nullable
 
 
 def _say_what_is_said(declaration: Json, schema: Json) -> None:
@@ -232,15 +232,15 @@ def record(fields: Json) -> Json:
     text = {"description": fields["_text"]} if fields.get("_text") else {}
     if "_page" in fields:
         fields = _page(fields["_page"], fields.get("_total", "Total")) | fields
-    own = {name: value for name, value in fields.items() if not name.startswith("_")}
+    properties = {name: value for name, value in fields.items() if not name.startswith("_")}
     if "_event" in fields:
-        data = {"_text": "Its data.", "_extends": "EventData", **own}
+        data = {"_text": "Its data.", "_extends": "EventData", **properties}
         event = {"event": [f"one of {fields['_event']}", "Its type."], "data": data}
         return record({"_text": fields["_text"], **event, "timestamp": "ItsTime"})
     schema = {
         "type": "object",
-        "properties": {name.removesuffix("?"): field(value) for name, value in own.items()},
-        "required": [name for name in own if not name.endswith("?")],
+        "properties": {name.removesuffix("?"): field(value) for name, value in properties.items()},
+        "required": [name for name in properties if not name.endswith("?")],
         **({"additionalProperties": False} if fields.get("_form") else {}),
     }
     if "_extends" in fields:

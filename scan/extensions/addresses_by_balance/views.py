@@ -77,16 +77,18 @@ def show_accounts() -> Response:
     def read(window: Window, _: Mapping[str, str]) -> AccountPage:
         return page(reader(), window)
 
-    shown = filtered_list("/accounts", "/accounts", (), read, paging=UNORDERED, is_by_size=True)
-    is_whole = shown.is_counted
+    account_list = filtered_list(
+        "/accounts", "/accounts", (), read, paging=UNORDERED, is_by_size=True
+    )
+    is_whole = account_list.is_counted
     if not is_whole:  # page numbers end where the API's do
-        shown = replace(shown, total=MOST_COUNTED, is_counted=True)
-    return shown.response(
+        account_list = replace(account_list, total=MOST_COUNTED, is_counted=True)
+    return account_list.response(
         "accounts.html",
-        shown=shown,
+        shown=account_list,
         is_whole=is_whole,
-        reason=shown.source.reason if isinstance(shown.source, AccountPage) else None,
-        names=records.names_of(shown.records),
+        reason=account_list.source.reason if isinstance(account_list.source, AccountPage) else None,
+        names=records.names_of(account_list.records),
     )
 
 

@@ -179,20 +179,20 @@ def _node_events(
     """Return events, read in ranges of blocks as large as the node answers, as far back as time and
     number allow; of blocks before an earlier head, which is still in the chain, those read then."""
     cache, key = reader.sources.get(NodeEvents), (owner, tuple(topics))
-    known = cache.get(key)
-    if known is not None and known.head == head:
-        return known
-    if known is None or not _is_before(reader, known.head, head):
-        known = OfNode((), head.number + 1, head)
+    cached = cache.get(key)
+    if cached is not None and cached.head == head:
+        return cached
+    if cached is None or not _is_before(reader, cached.head, head):
+        cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
     events, since = _read_back(
-        reader, node, log_filter, BlockSpan(known.head.number + 1, head.number), MOST_EVENTS
+        reader, node, log_filter, BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS
     )
-    if since == known.head.number + 1:
-        events += known.events
+    if since == cached.head.number + 1:
+        events += cached.events
         older, since = _read_back(
-            reader, node, log_filter, BlockSpan(first, known.since - 1), MOST_EVENTS - len(events)
+            reader, node, log_filter, BlockSpan(first, cached.since - 1), MOST_EVENTS - len(events)
         )
         events += older
     if since > head.number:

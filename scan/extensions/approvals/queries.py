@@ -148,8 +148,8 @@ def _state(
         expires = _first(said[1:], EXPIRES_BITS) if is_whole else None
         risks = (amount, held, _first(answers[2])) if (expires or 0) >= head_s else (amount and 0,)
     problem = None if amount is not None else said if isinstance(said, str) else MALFORMED
-    known = [risk for risk in risks if risk is not None]
-    at_risk = min(known) if len(known) == len(risks) else None
+    known_risks = [risk for risk in risks if risk is not None]
+    at_risk = min(known_risks) if len(known_risks) == len(risks) else None
     return State(amount, problem, held, at_risk, expires)
 
 

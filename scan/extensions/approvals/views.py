@@ -60,7 +60,7 @@ FIELDS = (
 
 def _read(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
     owner = to_hex(key)
-    shown = filtered_lists.filtered_list(
+    approval_list = filtered_lists.filtered_list(
         f"/address/{owner}",
         f"/addresses/{owner}/approvals",
         FIELDS,
@@ -68,9 +68,9 @@ def _read(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
         tab="approvals",
         paging=filtered_lists.UNORDERED,
     )
-    spenders = (record["spender"] for record in shown.records)
-    return shown, {
-        "names": records.names_of(shown.records, owner, *spenders),
+    spenders = (record["spender"] for record in approval_list.records)
+    return approval_list, {
+        "names": records.names_of(approval_list.records, owner, *spenders),
         "unlimited": _UNLIMITED,
         "may_describe": requests.reader().sources.get(ClearSigning).may_describe(requests.reader()),
     }

@@ -118,9 +118,9 @@ class MessageEvent:
             ]
         except (DecodingError, OverflowError):
             return None
-        named = dict(zip([field.name for field in fields], values, strict=True))
+        by_name = dict(zip([field.name for field in fields], values, strict=True))
         message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
-        message |= named
+        message |= by_name
         message.pop(_NO_FIELD, None)
         for party in ("sender", "target"):
             message[party] = message[party] and data(message[party], 20)

@@ -87,15 +87,15 @@ class TakenRequests(NamedTuple):
     records: list[Any] | None
 
 
-def taken_by(reader: Reader, named: int | bytes) -> TakenRequests | None:
+def taken_by(reader: Reader, number_or_hash: int | bytes) -> TakenRequests | None:
     """Return the requests of a block by its number or hash; None where there is no such block.
 
     Requests are returned only where their hash is the one in the block's header.
     """
     number, hash_, rows = reader.row(
         "queries/execution_requests_get_taken",
-        number=named if isinstance(named, int) else None,
-        hash=named if isinstance(named, bytes) else None,
+        number=number_or_hash if isinstance(number_or_hash, int) else None,
+        hash=number_or_hash if isinstance(number_or_hash, bytes) else None,
         most_deposits=MOST_DEPOSITS,
         most_queued=MOST_QUEUED,
     )
@@ -144,10 +144,10 @@ add_list(api_views, "/execution-requests", "execution_requests")
 def list_execution_requests_of_block(block: str) -> Response:
     """Return the requests that a block included, which may be of older transactions."""
     query_arguments()
-    named = parameters.block_number_or_hash(block)
-    taken = taken_by(reader(), named)
+    number_or_hash = parameters.block_number_or_hash(block)
+    taken = taken_by(reader(), number_or_hash)
     if taken is None:
-        raise blocks.not_indexed(reader(), named)
+        raise blocks.not_indexed(reader(), number_or_hash)
     hash_ = taken.requests_hash
     return json_value(
         {
@@ -183,10 +183,12 @@ FIELDS = (
 
 @page_views.get("/earnings")
 def show_earnings() -> Response:
-    shown = filtered_lists.filtered_list(
+    earnings_list = filtered_lists.filtered_list(
         "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
     )
-    return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
+    return earnings_list.response(
+        "earnings.html", shown=earnings_list, names=names_of(earnings_list.records)
+    )
 
 
 def requests_of(block: Record, window: pages.Window) -> dict[str, list[Record]]:

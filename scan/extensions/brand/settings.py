@@ -106,17 +106,17 @@ def _colors(table: dict[str, Any]) -> Palette:
 
     Raises ValueError where two colours that pages show on each other have too little contrast.
     """
-    known = default_palette()
+    defaults = default_palette()
     chosen = {}
     for name, colours in table.items():
-        if name not in known:
-            raise ValueError(f"has no colour {name}; there are {', '.join(known)}")
+        if name not in defaults:
+            raise ValueError(f"has no colour {name}; there are {', '.join(defaults)}")
         match colours:
             case [str(light), str(dark)] if all(re.fullmatch(_COLOUR, c) for c in (light, dark)):
                 chosen[name] = (light, dark)
             case _:
                 raise ValueError(f'{name} must be two colours such as ["#1c50c8", "#8fb4ff"]')
-    palette = known | chosen
+    palette = defaults | chosen
     for front, back, least in PAIRS:
         for theme, one, other in zip(THEMES, palette[front], palette[back], strict=True):
             if (ratio := contrast(one, other)) < least:

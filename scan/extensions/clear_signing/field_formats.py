@@ -65,9 +65,9 @@ def as_key(typed: TypedValue) -> str:
     return str(typed.value).lower()  # of booleans, true and false
 
 
-def cut(shown: str) -> str:
+def cut(text: str) -> str:
     """Return a text of at most MAX_CHARACTERS."""
-    return shown if len(shown) <= MAX_CHARACTERS else f"{shown[: MAX_CHARACTERS - 1]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"
 
 
 def address_of(value: object) -> str | None:
@@ -184,10 +184,10 @@ def _unit(typed: TypedValue, params: Params, names: Names) -> Part:
 
 def _enum(typed: TypedValue, params: Params, names: Names) -> Part:
     values = params.get("$ref")
-    shown = one_line(values.get(as_key(typed))) if isinstance(values, dict) else ""
-    if not shown:
+    text = one_line(values.get(as_key(typed))) if isinstance(values, dict) else ""
+    if not text:
         raise DoesNotFit("the enumeration does not have it")
-    return Part(shown, "text")
+    return Part(text, "text")
 
 
 def _chain_id(typed: TypedValue, params: Params, names: Names) -> Part:

@@ -97,8 +97,8 @@ def run_demo_chain(settings: Settings) -> int:
     """Run with the bundled demo chain, which goes on."""
 
     def start(settings: Settings) -> Settings:
-        named = replace(settings, chain_name=settings.chain_name or "Demo chain")
-        return _following(with_links(named), demo_chain.start(settings.data_dir))
+        demo_settings = replace(settings, chain_name=settings.chain_name or "Demo chain")
+        return _following(with_links(demo_settings), demo_chain.start(settings.data_dir))
 
     def fill(settings: Settings) -> None:
         log.info("RPC_URL is not set: using the bundled demo chain")

@@ -211,8 +211,8 @@ def _cell(
     read: Callable[[Record, Context], Any], as_: str | None, decimals: str | None
 ) -> Callable[[Record, Context], Cell]:
     if as_:
-        shown = FORMATS[as_]
-        return lambda record, context: shown(read(record, context), context)
+        format_value = FORMATS[as_]
+        return lambda record, context: format_value(read(record, context), context)
     if decimals:
         # Items have no decimals; those of a token and the amount may not be known: null.
         return lambda r, context: _amount(read(r, context), r.get(decimals, 0))
@@ -230,16 +230,16 @@ def _columns(names: Sequence[str]) -> Iterator[Column]:
 
 def csv_text(kind: str, records: Sequence[Record]) -> bytes:
     """Return a short list as a CSV file; its cells need no context."""
-    shown, context = columns(kind, None), Context(None, "", {})
-    rows = [[column.cell(record, context) for column in shown] for record in records]
-    return BYTE_ORDER_MARK + lines([[column.name for column in shown], *rows])
+    csv_columns, context = columns(kind, None), Context(None, "", {})
+    rows = [[column.cell(record, context) for column in csv_columns] for record in records]
+    return BYTE_ORDER_MARK + lines([[column.name for column in csv_columns], *rows])
 
 
-def columns(kind: str, own: str | None, *, has_prices: bool = False) -> Sequence[Column]:
+def columns(kind: str, address: str | None, *, has_prices: bool = False) -> Sequence[Column]:
     """Return the columns of a list; `own` is the address in its path, if it has one."""
     every = _columns(declared("csv")[kind])
     return [
         column
         for column in every
-        if (own is not None or not column.of_own) and (has_prices or not column.is_priced)
+        if (address is not None or not column.of_own) and (has_prices or not column.is_priced)
     ]

@@ -50,8 +50,10 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     startup.require_order(options.block_from, options.block_to)
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:
-        known = ", ".join(TABLES)
-        print(f"scan: unknown table {unknown[0]}; there are: {known}, or all.", file=sys.stderr)
+        table_names = ", ".join(TABLES)
+        print(
+            f"scan: unknown table {unknown[0]}; there are: {table_names}, or all.", file=sys.stderr
+        )
         return EXIT_WRONG_CALL
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
     url = startup.settings_with_database(settings).read_database_url

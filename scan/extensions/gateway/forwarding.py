@@ -127,8 +127,8 @@ class Forwarded(NamedTuple):
 
     @property
     def status_line(self) -> str:
-        known = {status.value: status.phrase for status in HTTPStatus}
-        return f"{self.status} {known.get(self.status, 'Unknown')}"
+        phrases = {status.value: status.phrase for status in HTTPStatus}
+        return f"{self.status} {phrases.get(self.status, 'Unknown')}"
 
 
 class ServiceState(NamedTuple):

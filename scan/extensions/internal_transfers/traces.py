@@ -283,9 +283,10 @@ def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) ->
     `output` is None where the node does not give what a call returned. Raises BadHex, KeyError,
     TypeError or AttributeError for malformed traces, and for those of another block.
     """
-    named = [trace for trace in traces if trace.get("transactionHash") is not None]
+    of_transactions = [trace for trace in traces if trace.get("transactionHash") is not None]
     if not (
-        _name(traces, "blockHash", block_hash) and _name(named, "transactionHash", transaction_hash)
+        _name(traces, "blockHash", block_hash)
+        and _name(of_transactions, "transactionHash", transaction_hash)
     ):
         raise BadHex("the traces are another block's")
     frames = {path: _nested_frame(trace) for path, trace in _traces_by_path(traces).items()}

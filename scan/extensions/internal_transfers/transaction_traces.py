@@ -131,20 +131,20 @@ class TransactionTraces:
         cache = self._caches.setdefault(kind.name, SizedCache(kind.cache_bytes))
         node = node.within(TIMEOUT_S)
         key = (indexed.hash, indexed.block_hash)
-        known = cache.get(key)
-        if known is None:
+        cached = cache.get(key)
+        if cached is None:
             with self._alone((kind.name, key), node):
-                known = cache.get(key)
-                if known is None:
-                    known = self._ask(node, indexed, kind)
+                cached = cache.get(key)
+                if cached is None:
+                    cached = self._ask(node, indexed, kind)
                     # A trace that is too large stays so; other reasons may pass.
-                    if not isinstance(known, TracesUnavailable):
-                        cache.store(key, known, kind.size_of(known))
-                    elif known.message == TOO_LARGE:
-                        cache.store(key, known, FRAME_BYTES)
-        if isinstance(known, TracesUnavailable):
-            raise TracesUnavailable(known.message)
-        return known
+                    if not isinstance(cached, TracesUnavailable):
+                        cache.store(key, cached, kind.size_of(cached))
+                    elif cached.message == TOO_LARGE:
+                        cache.store(key, cached, FRAME_BYTES)
+        if isinstance(cached, TracesUnavailable):
+            raise TracesUnavailable(cached.message)
+        return cached
 
     @contextmanager
     def _alone(self, key: Hashable, node: NodeSession) -> Iterator[None]:

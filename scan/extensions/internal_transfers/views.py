@@ -93,11 +93,11 @@ page_views = Blueprint("pages_internal_transfers", __name__)
 
 @page_views.get("/internal-transfers")
 def list_internal_transfers() -> Response:
-    shown = entity_list("internal_transfers", "/internal-transfers", "/internal-transfers")
-    return shown.response(
+    transfer_list = entity_list("internal_transfers", "/internal-transfers", "/internal-transfers")
+    return transfer_list.response(
         "internal_transfers.html",
-        shown=shown,
-        names=names_of(shown.records),
+        shown=transfer_list,
+        names=names_of(transfer_list.records),
         prices=unit_prices(reader()),
     )
 

@@ -162,7 +162,7 @@ def get_shown_picture(digest: str, address: str, token_id: str) -> Response:
 def show_item(address: str, token_id: str) -> Response:
     key, number = address_of(address), parameters.token_id(token_id)
     item = items.get(reader(), key, number)
-    shown = filtered_lists.filtered_list(
+    transfer_list = filtered_lists.filtered_list(
         f"/nft/{to_hex(key)}/{number}",
         f"/tokens/{to_hex(key)}/items/{number}/transfers",
         (),
@@ -170,15 +170,15 @@ def show_item(address: str, token_id: str) -> Response:
         paging=filtered_lists.UNORDERED,
     )
     owners = json.loads(item.owners)
-    return shown.response(
+    return transfer_list.response(
         "item.html",
         token=json.loads(tokens.get(reader(), key)),
         item=json.loads(item.record),
         uri=item.uri,
         media=item.media,
         owners=owners,
-        shown=shown,
-        names=names_of([*shown.records, *owners], to_hex(key)),
+        shown=transfer_list,
+        names=names_of([*transfer_list.records, *owners], to_hex(key)),
     )
 
 
@@ -189,7 +189,7 @@ def _tab_of(
 
     def tab(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
         address = to_hex(key)
-        shown = filtered_lists.filtered_list(
+        item_list = filtered_lists.filtered_list(
             page.format(address),
             api_path.format(address),
             (),
@@ -197,8 +197,8 @@ def _tab_of(
             tab="items",
             paging=filtered_lists.UNORDERED,
         )
-        names = names_of(shown.records, address)
-        return shown, {"names": names, "thumbnails": _thumbnails(shown.records)}
+        names = names_of(item_list.records, address)
+        return item_list, {"names": names, "thumbnails": _thumbnails(item_list.records)}
 
     return tab
 

@@ -81,13 +81,17 @@ def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
             reason = f"topic0 is not a signature: {error}."
             raise InvalidParameter(reason, field="topic0") from None
     standard = {topic: e[0].signature for topic, e in standard_abis().events.items()}
-    for known in (events_at(reader, address), standard):
-        named = {topic: text for topic, text in known.items() if text.partition("(")[0] == event}
-        if len(named) > 1:
-            reason = f"topic0 is the name of several events: {', '.join(sorted(named.values()))}."
+    for signatures in (events_at(reader, address), standard):
+        by_topic = {
+            topic: text for topic, text in signatures.items() if text.partition("(")[0] == event
+        }
+        if len(by_topic) > 1:
+            reason = (
+                f"topic0 is the name of several events: {', '.join(sorted(by_topic.values()))}."
+            )
             raise InvalidParameter(reason, field="topic0")
-        if named:
-            return next(iter(named))
+        if by_topic:
+            return next(iter(by_topic))
     raise InvalidParameter("topic0 is not the name of a known event" + ADVICE, field="topic0")
 
 

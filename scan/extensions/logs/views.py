@@ -45,36 +45,36 @@ page_views = Blueprint("pages_logs", __name__)
 
 @page_views.get("/events")
 def list_events() -> Response:
-    shown = filtered_lists.entity_list("logs", "/events", "/logs")
-    values = _decode(shown.records)
-    names = names_of(shown.records, *values)
-    return shown.response("event_list.html", shown=shown, names=names)
+    log_list = filtered_lists.entity_list("logs", "/events", "/logs")
+    values = _decode(log_list.records)
+    names = names_of(log_list.records, *values)
+    return log_list.response("event_list.html", shown=log_list, names=names)
 
 
 def events_page(key: bytes) -> flask.Response:
     """Return the tab, whose total is not known where logs are not stored."""
     address = to_hex(key)
-    shown = filtered_lists.entity_list(
+    log_list = filtered_lists.entity_list(
         "logs",
         f"/address/{address}",
         f"/logs?address={address}",
         tab="events",
         fixed={"address": address},
     )
-    values = _decode(shown.records)
-    known = {signature: signature for signature in queries.events_at(reader(), key).values()}
-    known |= {e.signature: e.signature for log in shown.records if (e := log["event"])}
-    known = {text: text for text in sorted(known)[:MAX_SUGGESTED] if text.isascii()}
+    values = _decode(log_list.records)
+    suggested = {signature: signature for signature in queries.events_at(reader(), key).values()}
+    suggested |= {e.signature: e.signature for log in log_list.records if (e := log["event"])}
+    suggested = {text: text for text in sorted(suggested)[:MAX_SUGGESTED] if text.isascii()}
     fields = [
-        f._replace(choices=known, only_choices=False) if f.key == "topic0" else f
-        for f in shown.fields
+        f._replace(choices=suggested, only_choices=False) if f.key == "topic0" else f
+        for f in log_list.fields
     ]
-    shown = replace(shown, fields=fields)
-    return shown.response(
+    log_list = replace(log_list, fields=fields)
+    return log_list.response(
         "events.html",
         **addresses_and_tokens.address_head(key, "events"),
         names=names_of([], to_hex(key), *values),
-        shown=shown,
+        shown=log_list,
         are_all_stored=queries.stored_selection(reader()) == "all",
     )
 

@@ -191,13 +191,13 @@ def state(reader: Reader, address: bytes) -> dict[str, Any]:
     )
     if dex is None:
         raise NotFound(UNKNOWN)
-    known = [None if reader.first_block else str(reserve) for reserve in reserves]
+    indexed_reserves = [None if reader.first_block else str(reserve) for reserve in reserves]
     price, fee = _of_node(reader, address, dex, served_chain.BlockId(number, bytes(hash_)))
     return {
         "address": to_hex(address),
         "blockNumber": number,
-        "reserve0": known[0],
-        "reserve1": known[1],
+        "reserve0": indexed_reserves[0],
+        "reserve1": indexed_reserves[1],
         "price": None if price is None else f"{_scaled(price, decimals0 - decimals1):f}",
         "fee": fee,
         "unproven": ("price",) if dex in FEES else ("price", "fee"),

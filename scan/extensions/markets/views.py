@@ -189,21 +189,21 @@ page_views = Blueprint("pages_markets", __name__)
 
 @page_views.get("/dex")
 def show_pools() -> Response:
-    shown = filtered_list(
+    pool_list = filtered_list(
         "/dex",
         "/pools",
         [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
-        lambda window, given: pools.page(reader(), window, **pools.read_filters(given)),
+        lambda window, filters: pools.page(reader(), window, **pools.read_filters(filters)),
         paging=UNORDERED,
         is_by_size=True,
     )
-    return shown.response("dex.html", shown=shown)
+    return pool_list.response("dex.html", shown=pool_list)
 
 
 @page_views.get("/pool/<address>")
 def show_pool(address: str) -> Response:
     key = records.address_of(address)
-    shown = entity_list(
+    trade_list = entity_list(
         "dex_trades",
         f"/pool/{to_hex(key)}",
         f"/dex-trades?pool={to_hex(key)}",
@@ -222,7 +222,7 @@ def show_pool(address: str) -> Response:
     candles = json.loads(read.data)
     state = queries.state(reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
-    return shown.response(
+    return trade_list.response(
         "pool.html",
         pool=pool,
         interval=interval,
@@ -235,15 +235,15 @@ def show_pool(address: str) -> Response:
         price=None if state["price"] is None else Decimal(state["price"]),
         fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
         prices=unit_prices(reader()),
-        trades=shown,
-        names=records.names_of([*shown.records, pool], pool["token0"], pool["token1"]),
+        trades=trade_list,
+        names=records.names_of([*trade_list.records, pool], pool["token0"], pool["token1"]),
     )
 
 
 def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     """Return the pools of a token, by their trades."""
     token = to_hex(key)
-    shown = filtered_list(
+    pool_list = filtered_list(
         f"/token/{token}",
         f"/pools?tokenAddress={token}",
         (),
@@ -252,7 +252,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
         paging=UNORDERED,
         is_by_size=True,
     )
-    return shown, {}
+    return pool_list, {}
 
 
 HOOKS = (

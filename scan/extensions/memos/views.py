@@ -22,8 +22,8 @@ page_views = Blueprint("pages_memos", __name__)
 
 @page_views.get("/memos")
 def list_memos() -> Response:
-    shown = filtered_lists.entity_list("memos", "/memos", "/memos")
-    return shown.response("memos.html", shown=shown, names=names_of(shown.records))
+    memo_list = filtered_lists.entity_list("memos", "/memos", "/memos")
+    return memo_list.response("memos.html", shown=memo_list, names=names_of(memo_list.records))
 
 
 def add_to_transactions(records: Sequence[Record]) -> None:

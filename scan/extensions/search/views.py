@@ -128,14 +128,14 @@ def destination_of(text: str, records: Sequence[Record]) -> Record | None:
     """Return the only record of a search that has this hash, address, number or operator's label;
     None without one. A name of a token or a contract, which anybody can choose, leads nowhere, and
     neither does what extensions find: a memo may have the text of any hash."""
-    named = to_hex(content) if (content := hash_or_address(text.strip())) else None
+    value = to_hex(content) if (content := hash_or_address(text.strip())) else None
     exact = [
         record
         for record in records
         if record["match"] == "exact"
         and (
             record["type"] in UNMISTAKABLE
-            or (record["type"] in ("token", "contract") and record["value"] == named)
+            or (record["type"] in ("token", "contract") and record["value"] == value)
         )
     ]
     return exact[0] if len(exact) == 1 else None
@@ -143,8 +143,8 @@ def destination_of(text: str, records: Sequence[Record]) -> Record | None:
 
 def hash_or_address(text: str) -> bytes:
     """Return the 32 bytes of a hash, or the 20 of an address; no bytes for another text."""
-    named = _HEX.match(text)
-    return bytes.fromhex(named[1]) if named else b""
+    match = _HEX.match(text)
+    return bytes.fromhex(match[1]) if match else b""
 
 
 def _with_similar(reader: Reader, body: str, text: str) -> str:
@@ -158,8 +158,8 @@ def _with_similar(reader: Reader, body: str, text: str) -> str:
         reader.do_not_cache()
         return body
     records = orjson.loads(body)
-    known = {record["value"] for record in records}
-    records += [record for record in orjson.loads(similar) if record["value"] not in known]
+    values = {record["value"] for record in records}
+    records += [record for record in orjson.loads(similar) if record["value"] not in values]
     return orjson.dumps(records[:MAX_FOUND]).decode()
 
 
@@ -209,10 +209,10 @@ def show_search() -> Response:
     others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
     if not others and len(results) == 1 and results[0]["type"] in UNMISTAKABLE:
         return _redirect(RESULTS[results[0]["type"]].path, results[0]["value"])
-    named = hash_or_address(text)
+    content = hash_or_address(text)
     # Its page says why it is not indexed; a memo with its text is no reason to stay away from it.
-    if named and not any(result["type"] in RESULTS for result in results):
-        return _redirect(_path_of_unindexed(named), to_hex(named))
+    if content and not any(result["type"] in RESULTS for result in results):
+        return _redirect(_path_of_unindexed(content), to_hex(content))
     return page("search.html", query=text, others=others, groups=_grouped(results), paths=_paths())
 
 
@@ -230,11 +230,13 @@ def _redirect(path: str, value: str) -> Response:
     return flask.Response(status=302, headers={"Location": f"{path}{quote(value)}"})
 
 
-def _path_of_unindexed(named: bytes) -> str:
+def _path_of_unindexed(content: bytes) -> str:
     """Return the path of the page for an address, or for a hash of no block or transaction."""
-    if len(named) == ADDRESS_BYTES:
+    if len(content) == ADDRESS_BYTES:
         return RESULTS["address"].path
-    of_hash = (results.path for results in _all_results().values() if results.has(reader(), named))
+    of_hash = (
+        results.path for results in _all_results().values() if results.has(reader(), content)
+    )
     return next(of_hash, RESULTS["transaction"].path)
 
 

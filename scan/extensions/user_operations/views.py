@@ -59,8 +59,12 @@ def transaction_head(transaction: Record) -> hooks.Shown:
 
 @page_views.get("/user-operations")
 def list_user_operations() -> Response:
-    shown = filtered_lists.entity_list("user_operations", "/user-operations", "/user-operations")
-    return shown.response("user_operations.html", shown=shown, names=names_of(shown.records))
+    operation_list = filtered_lists.entity_list(
+        "user_operations", "/user-operations", "/user-operations"
+    )
+    return operation_list.response(
+        "user_operations.html", shown=operation_list, names=names_of(operation_list.records)
+    )
 
 
 @page_views.get("/user-operation/<operation_hash>")

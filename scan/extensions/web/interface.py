@@ -206,8 +206,8 @@ def _redirect(**arguments: str) -> Response:
             CHECKS[name](arguments[name])
     except InvalidParameter as error:
         raise NotFound(f"There is no such page. {error.message}") from None
-    given = {"q": request.args.get("q", ""), **arguments}
-    quoted = {name: quote(value, safe="") for name, value in given.items()}
+    variables = {"q": request.args.get("q", ""), **arguments}
+    quoted = {name: quote(value, safe="") for name, value in variables.items()}
     target = TARGETS[request.url_rule.rule].format_map(quoted)
     return Response(status=301, headers={"Location": target})
 

@@ -241,11 +241,11 @@ class ItemMedia:
         """Return the picture. Raises BadContent. Both results are cached, as checking an SVG takes
         long."""
         key = hashlib.sha256(content).digest()
-        known = self._pictures.get(key)
-        if isinstance(known, item_metadata.BadContent):
-            raise known
-        if known is not None:
-            return item_metadata.Picture(known, content)
+        cached = self._pictures.get(key)
+        if isinstance(cached, item_metadata.BadContent):
+            raise cached
+        if cached is not None:
+            return item_metadata.Picture(cached, content)
         try:
             picture = item_metadata.picture(content)
         except item_metadata.BadContent as error:

@@ -77,8 +77,8 @@ class _Document:
         if name == "link":
             raise TooComplex
         element = _Element(cost, [])
-        for attribute, given in attributes.items():
-            value = given.translate(_LEFT_OUT)
+        for attribute, value_text in attributes.items():
+            value = value_text.translate(_LEFT_OUT)
             css = self._unescaped(value)
             if _NESTED in css.lower():
                 element.cost += self._drawn_within(value)

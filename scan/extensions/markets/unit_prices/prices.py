@@ -50,35 +50,39 @@ class PoolPrices:
         self._known: _Known | None = None
         self._problem: str | None = UNREAD
 
-    def add_to(self, given: UnitPrices, reader: Reader) -> UnitPrices:
+    def add_to(self, operator_prices: UnitPrices, reader: Reader) -> UnitPrices:
         """Return the prices given, and the newest ones by pools."""
         if reader.first_block:  # what pools hold is not known by events alone
-            return given
-        self._read_when_due(reader.sources.database, given)
-        known = self._known
-        if known is None or known.currency != given.currency:
+            return operator_prices
+        self._read_when_due(reader.sources.database, operator_prices)
+        pool_prices = self._known
+        if pool_prices is None or pool_prices.currency != operator_prices.currency:
             reader.do_not_cache()
-            return given._replace(pool_problem=self._problem or UNREAD)
-        prices, unused = known.prices, known.unused
-        if given.tokens.keys() & (prices.keys() | unused.keys()):  # prices given since
-            prices = {token: by for token, by in prices.items() if token not in given.tokens}
-            unused = {token: by for token, by in unused.items() if token not in given.tokens}
-        return given._replace(pools=prices, unused=unused, pool_problem=self._problem)
+            return operator_prices._replace(pool_problem=self._problem or UNREAD)
+        prices, unused = pool_prices.prices, pool_prices.unused
+        if operator_prices.tokens.keys() & (prices.keys() | unused.keys()):  # prices given since
+            prices = {
+                token: by for token, by in prices.items() if token not in operator_prices.tokens
+            }
+            unused = {
+                token: by for token, by in unused.items() if token not in operator_prices.tokens
+            }
+        return operator_prices._replace(pools=prices, unused=unused, pool_problem=self._problem)
 
-    def _read_when_due(self, database: Database, given: UnitPrices) -> None:
-        bases = given.currency, given.tokens.keys()
+    def _read_when_due(self, database: Database, operator_prices: UnitPrices) -> None:
+        bases = operator_prices.currency, operator_prices.tokens.keys()
         with self._lock:
             if self._is_reading or (self._bases == bases and self._now() < self._read_again_at):
                 return
             self._is_reading, self._bases = True, bases
         reading = threading.Thread(
-            target=self._read, args=(database, given), name="pool prices", daemon=True
+            target=self._read, args=(database, operator_prices), name="pool prices", daemon=True
         )
         reading.start()
 
-    def _read(self, database: Database, given: UnitPrices) -> None:
+    def _read(self, database: Database, operator_prices: UnitPrices) -> None:
         try:
-            self._known = _pool_prices(database, given)
+            self._known = _pool_prices(database, operator_prices)
             self._problem = None
         except Exception as error:
             log.warning("prices of pools: %s", error, exc_info=not isinstance(error, ScanError))
@@ -89,29 +93,29 @@ class PoolPrices:
             self._is_reading = False
 
 
-def _pool_prices(database: Database, given: UnitPrices) -> _Known:
+def _pool_prices(database: Database, operator_prices: UnitPrices) -> _Known:
     [[_, data]] = database.rows(
         "queries/pool_prices_list",
-        tokens=[bytes.fromhex(token[2:]) for token in given.tokens],
-        prices=[*given.tokens.values()],
-        min_depth=given.min_depth,
+        tokens=[bytes.fromhex(token[2:]) for token in operator_prices.tokens],
+        prices=[*operator_prices.tokens.values()],
+        min_depth=operator_prices.min_depth,
         hours=POOL_HOURS,
         max_age=timedelta(days=MAX_AGE_DAYS),
         factor=MAX_FACTOR,
         pools_each=POOLS_EACH,
         max_bases=MAX_BASES,
-        max_holders=MAX_HOLDERS // min(max(len(given.tokens), 1), MAX_BASES),
+        max_holders=MAX_HOLDERS // min(max(len(operator_prices.tokens), 1), MAX_BASES),
         limit=MAX_POOL_PRICES,
     )
-    known = _Known({}, {}, given.currency)
+    pool_prices = _Known({}, {}, operator_prices.currency)
     for record in json.loads(data):
         token, pool, at = record["token"], record["pool"], record["at"]
         if record["unused"]:
-            known.unused[token] = UnusedPrice(record["unused"], pool, at)
+            pool_prices.unused[token] = UnusedPrice(record["unused"], pool, at)
         else:
             price, depth = Decimal(record["price"]), Decimal(record["depth"])
-            known.prices[token] = PoolPrice(price, pool, depth, at)
-    return known
+            pool_prices.prices[token] = PoolPrice(price, pool, depth, at)
+    return pool_prices
 
 
 ROUNDED = Context(prec=20)

@@ -117,8 +117,8 @@ def log_entry(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
     """Return the entry of a log, with its event where that is known."""
     event = record["event"]
     arguments = event["arguments"] if event else ()
-    shown = [(a["name"] or a["type"], _text(a["value"])) for a in arguments]
-    brief = ", ".join(f"{name} {value}" for name, value in shown[:3])
+    named_values = [(a["name"] or a["type"], _text(a["value"])) for a in arguments]
+    brief = ", ".join(f"{name} {value}" for name, value in named_values[:3])
     title = f"{short_name(event['name'])}: {brief}" if event else "Unknown event"
     raw = [*record["topics"], f"Data {_text(record['data'])}"]
     return Entry(
@@ -128,7 +128,7 @@ def log_entry(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
         record["timestamp"],
         (record["blockNumber"], record["transactionIndex"], record["logIndex"]),
         [
-            *([f"{name}: {value}" for name, value in shown] if event else raw),
+            *([f"{name}: {value}" for name, value in named_values] if event else raw),
             f"Block {grouped(record['blockNumber'])}",
         ],
     )
