@@ -112,7 +112,9 @@ def is_text(node):
 
 
 def is_constant(node):
-    names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    inside = [*ast.walk(node)]
+    modules = [n.value for n in inside if isinstance(n, ast.Attribute) and n.attr.isupper()]
+    names = [n.id for n in inside if isinstance(n, ast.Name) and n not in modules]
     return all(map(str.isupper, names)) and not any(isinstance(n, ast.Call) for n in ast.walk(node))
 
 
