@@ -67,17 +67,6 @@ def test_each_hook_is_brought_by_an_extension():
     assert unused == set() or settings_document.taken_away()
 
 
-@pytest.mark.check
-def test_hooks_are_listed_as_they_are_declared():
-    listed = hooks_document.DOCUMENT.read_text(encoding="utf-8")
-    made = hooks_document.whole()
-    lacking = [line for line in made.splitlines() if line not in listed]
-    assert not lacking, f"run python -m tests.support.hooks_document: it lacks {lacking}"
-    assert listed == made or settings_document.taken_away(), (
-        "scan/extensions/README.md has more than hooks"
-    )
-
-
 @pytest.fixture
 def altered(tmp_path):
     """A copy of scan/ with its bytecode, in whose files a test may write."""
