@@ -1,6 +1,9 @@
-"""Source files of a verified contract: on its page in excerpts, a tree and a search, with comments,
-strings, numbers and keywords in colours; and as files: standard JSON, or a ZIP archive with safe
-paths."""
+"""Colours the source of a contract: comments, strings, numbers and keywords as HTML.
+
+Source files of a verified contract on its page: excerpts, a tree, a search.
+
+A verified contract's sources as files: standard JSON, or a ZIP archive with safe paths.
+"""
 
 import io
 import json

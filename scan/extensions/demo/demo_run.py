@@ -1,6 +1,9 @@
-"""What `scan run` runs without RPC_URL, the demo chain, and with --recording, what a file has; and
-the data that an operator of the demo chain would add: labels and verified contracts, in a file that
-demo/record.py writes, whose contracts it has verified."""
+"""Data that an operator of the demo chain would add: labels and verified contracts.
+
+demo/record.py writes the file, whose contracts it has verified.
+
+What `scan run` runs without RPC_URL, the demo chain, and with --recording, what a file has.
+"""
 
 import gzip
 import logging

@@ -1,13 +1,15 @@
-"""A transaction's steps through the EVM (structLogs), read into callTracer's frames; tracers in
-JavaScript that a node calls at each step, bounded in time; and why a traced call failed, with the
-call in which the failure began.
+"""A transaction's steps through the EVM (structLogs), read into callTracer's frames. Pure.
 
-Nodes that have no tracers need steps, such as those of Hardhat, Ganache and EthereumJS. A step has
-the depth of its call, the name of its instruction and the stack before it; the result of a call or
+Nodes that have no tracers need it, such as those of Hardhat, Ganache and EthereumJS. A step has the
+depth of its call, the name of its instruction and the stack before it; the result of a call or
 creation is on top of the stack of the next step at its depth.
+
+Tracers in JavaScript that a node calls at each step of a transaction, bounded in time.
 
 geth ends a tracer after the time-out of its options; anvil ignores that, goes on when nobody waits
 any more, and serves no other request meanwhile. So a tracer ends itself.
+
+Why a traced call failed, and the call in which the failure began. Pure.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,15 @@
-"""What contradicts traces, which no hash covers: the transaction itself, proven balances, and logs
-of coin.
+"""What contradicts traces, which no hash covers: the transaction itself, and proven balances. Pure.
 
 An invented call inside a transaction cannot be told from a real one by its form. But its outermost
-call is the transaction's own, whose fields are proven; and nobody spends more than what it has: the
-balances before a block of accounts that spend much inside its transactions are proven, and where no
-log proves a block's transfers, its access list (EIP-7928) is read from the node. In blocks with
-`coin_logs` transfers of coin are in logs (EIP-7708), of which a transaction's first is that of its
-own value.
+call is the transaction's own, whose fields are proven; and nobody spends more than what it has.
+
+Access lists (EIP-7928) of blocks whose transfers no log proves, read from the node.
+
+The proven balances, before a block, of accounts that spend much inside its transactions.
+
+Transfers of coin by their logs (EIP-7708), in blocks with `coin_logs`. Pure.
+
+A transaction's first log of coin is that of its own value.
 """
 
 import logging

@@ -1,5 +1,7 @@
-"""What a request to decode has, checked: its data, topics, address and kind; and calldata of a
-function, by its typed signature or by the verified ABI of an address."""
+"""What a request to decode has, checked: its data, topics, address and kind.
+
+Calldata of a function, by its typed signature or by the verified ABI of an address.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

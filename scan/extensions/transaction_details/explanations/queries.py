@@ -1,5 +1,7 @@
-"""What follows from a transaction's details, from the index and the node: why it failed, its calls
-and changes, and the sentence about it."""
+"""A transaction's sentence, why it failed, its calls and changes, from the index and the node.
+
+What follows from a transaction's details: why it failed, and the sentence about it.
+"""
 
 from collections.abc import Mapping
 from typing import Any

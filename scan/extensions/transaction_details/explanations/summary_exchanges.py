@@ -1,5 +1,7 @@
-"""Swaps and changes of liquidity, recognised by trades and by transfers into and out of pools, and
-the end of a sentence: what else the sender gave and got, and the approvals that it left."""
+"""The end of a sentence: what else the sender gave and got, and the approvals that it left.
+
+Swaps and changes of liquidity, recognised by trades and by transfers into and out of pools.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

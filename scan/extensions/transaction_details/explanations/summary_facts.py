@@ -1,5 +1,7 @@
-"""The facts about a transaction: the forms of events in summary_sentences.json, filled with the
-events' arguments, and the result of a rule that recognises the transaction."""
+"""The forms of events in summary_sentences.json, filled with the events' arguments.
+
+The facts about a transaction, and the result of a rule that recognises it.
+"""
 
 import re
 from collections import defaultdict

@@ -1,13 +1,13 @@
-"""The gas of a transaction's steps, by code and offset, summed up by the node, and by lines of
-verified sources, without the gas of calls inside.
+"""The gas of a transaction's steps, by code and offset, summed up by the node.
 
-A tracer in JavaScript reads it, where the node runs one (geth, Erigon, reth, anvil). Else it is
-read from the steps of the whole transaction without stack, memory and storage (structLogs), as far
-as they are within the bound of a trace; then the deposit of created code counts as gas of the step
-that creates.
+A tracer in JavaScript, where the node runs one (geth, Erigon, reth, anvil). Else the steps of the
+whole transaction without stack, memory and storage (structLogs), as far as they are within the
+bound of a trace; then the deposit of created code counts as gas of the step that creates.
 
 A step's gas is what is left before it less what is left before the next one of its call, without
 the gas of calls inside; that of a call's last step is the rest of the call's.
+
+The gas of a transaction by lines of verified sources, without the gas of calls inside.
 """
 
 from collections import Counter

@@ -1,8 +1,9 @@
-"""The gas of a transaction's calls, from the node: each alone and with the calls inside, by
-function, and as boxes of a picture; and of a contract's functions, from the index.
+"""The gas of calls: each alone and with the calls inside, by function, and as boxes of a picture.
 
-Gas is as the node's trace has it. That of the transaction's own call has the gas that every
+Pure. Gas is as the node's trace has it. That of the transaction's own call has the gas that every
 transaction costs and that of its input, less what was refunded.
+
+The gas of a transaction's calls from the node, and of a contract's functions from the index.
 """
 
 from collections import defaultdict

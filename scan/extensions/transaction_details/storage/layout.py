@@ -1,10 +1,12 @@
-"""What the layout of a verified contract's storage says, read from the database and cached: its
-variables, and their types by name.
+"""What a layout of the storage says: its variables, and their types by name.
 
-Solidity's is read in the form of its documentation, "JSON Output" of "Layout of State Variables in
-Storage". A stranger's contract decides what it says: its sizes are bounded. Vyper's has variables
-by name, those of modules below the module's, with types as text; types that a source declares have
-no members there.
+Solidity's is read here in the form of its documentation, "JSON Output" of "Layout of State
+Variables in Storage". A stranger's contract decides what it says: its sizes are bounded.
+
+A layout of the storage in Vyper's form: variables by name, those of modules below the module's,
+with types as text. Types that a source declares have no members there.
+
+The layouts of verified contracts, read from the database and cached.
 """
 
 import re

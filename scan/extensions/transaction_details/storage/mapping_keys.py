@@ -1,10 +1,11 @@
 """Keys of mappings: those that a transaction may have used, by the words of its calls and logs, and
 those that a request names.
 
-A slot says nothing of its key, of which it is a hash. What contracts hashed in a transaction is
-read by a tracer in JavaScript that the node runs (geth, Erigon, reth, anvil): keys of mappings that
-no argument or log has are among it. Without it, keys that a contract computes, or reads from its
-storage, are not among the candidates.
+A slot says nothing of its key, of which it is a hash. Keys that a contract computes, or reads from
+its storage, are not among the candidates.
+
+What contracts hashed in a transaction, by a tracer in JavaScript that the node runs (geth,
+Erigon, reth, anvil): keys of mappings that no argument or log has are among it.
 """
 
 import json

@@ -1,6 +1,8 @@
-"""Where in the storage the parts of a variable are, by arithmetic, and their values, from the bytes
-that they have in a slot. No walk goes over all elements of an array, and each takes a bounded
-number of steps."""
+"""Where in the storage the parts of a variable are, by arithmetic: no walk goes over all elements
+of an array, and each takes a bounded number of steps.
+
+The values of variables, from the bytes that they have in a slot.
+"""
 
 import re
 from bisect import bisect_right
