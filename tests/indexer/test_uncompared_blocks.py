@@ -1,28 +1,32 @@
 """What no root covers of a block: unknown types, and fields that look like another chain's form."""
 
 import logging
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from scan.ethereum import block_validation, client, rlp_and_tries
+from scan.ethereum.block_validation import STATUSES, contradicting_fields
 from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer.block_source import BlockSource
-from tests.support import faulty_node, mined_chain
 from tests.support.anvil import Anvil
+from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.mined_chain import MinedChain
 
 BLOCKS = 4
 Records = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def plain():
+def plain() -> Iterator[Anvil]:
     with Anvil() as node:
         yield _with_blocks(node)
 
 
 @pytest.fixture(scope="module")
-def mainnet():
+def mainnet() -> Iterator[Anvil]:
     with Anvil("--chain-id", "1") as node:
         yield _with_blocks(node)
 
@@ -54,7 +58,7 @@ class Altered:
             if isinstance(records, list) and call["params"][0] in self._blocks and self._left:
                 self._left -= isinstance(result, list)  # with its receipts a block is read
                 self._alter(records)
-        return faulty_node.Reply(body=answers)
+        return Reply(body=answers)
 
 
 def unknown_type(records):
@@ -79,20 +83,20 @@ LISTS = ("eth_getBlockByNumber", "eth_getBlockReceipts")
 
 @pytest.mark.parametrize("alter", [unknown_type, fee_for_l1])
 def test_one_lie_about_what_no_root_covers_changes_nothing(plain, alter):
-    true = BlockSource(client.Node([plain.url])).blocks(0, BLOCKS)
-    with faulty_node.FaultyNode(plain.url) as node:
+    true = BlockSource(Node([plain.url])).blocks(0, BLOCKS)
+    with FaultyNode(plain.url) as node:
         node.fault = Altered(alter, {3}, times=1)
-        assert BlockSource(client.Node([node.url])).blocks(0, BLOCKS) == true
+        assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
         node.fault = Altered(alter, {3}, times=ALWAYS)
-        assert BlockSource(client.Node([node.url, plain.url])).blocks(0, BLOCKS) == true
+        assert BlockSource(Node([node.url, plain.url])).blocks(0, BLOCKS) == true
 
 
 def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_not_known(
     plain, caplog
 ):
-    with faulty_node.FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
+    with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = fault = Altered(fee_for_l1, {2, 3, 4}, times=ALWAYS)
-        source = BlockSource(client.Node([node.url]))
+        source = BlockSource(Node([node.url]))
         blocks = [fetched.block for fetched in source.blocks(0, BLOCKS)]
     words = "fields of Scroll"
     assert [block.unproven for block in blocks] == [None, None, *[words] * 3]
@@ -102,10 +106,10 @@ def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_n
 
 
 def test_a_node_that_gives_a_known_reason_does_not_keep_the_next_node_from_being_asked(plain):
-    true = BlockSource(client.Node([plain.url])).blocks(0, BLOCKS)
-    with faulty_node.FaultyNode(plain.url) as node, faulty_node.FaultyNode(plain.url) as other:
+    true = BlockSource(Node([plain.url])).blocks(0, BLOCKS)
+    with FaultyNode(plain.url) as node, FaultyNode(plain.url) as other:
         node.fault = other.fault = Altered(fee_for_l1, {2}, times=ALWAYS)
-        source = BlockSource(client.Node([node.url, other.url]))
+        source = BlockSource(Node([node.url, other.url]))
         assert source.blocks(2, 2)[0].block.unproven == "fields of Scroll"
         node.fault, other.fault = Altered(fee_for_l1, {3, 4}, times=ALWAYS), None
         assert source.blocks(3, BLOCKS) == true[3:]
@@ -113,9 +117,9 @@ def test_a_node_that_gives_a_known_reason_does_not_keep_the_next_node_from_being
 
 @pytest.mark.parametrize("chain_id", [31_337, 1])
 def test_a_type_that_nobody_knows_is_refused_without_its_bytes(plain, chain_id):
-    with faulty_node.FaultyNode(plain.url) as node:
+    with FaultyNode(plain.url) as node:
         node.fault = Altered(unknown_type, {3}, times=ALWAYS)
-        source = BlockSource(client.Node([node.url]))
+        source = BlockSource(Node([node.url]))
         source.expect(chain_id)
         with pytest.raises(MalformedBlock, match=r"block 3 .*\(transactions of type 80, unknown"):
             source.blocks(3, 3)
@@ -131,10 +135,10 @@ def another_chain(records):
 
 
 def test_no_field_of_a_transaction_makes_a_body_pass(mainnet):
-    with faulty_node.FaultyNode(mainnet.url) as node:
+    with FaultyNode(mainnet.url) as node:
         node.fault = Altered(another_chain, {3}, times=ALWAYS)
         with pytest.raises(MalformedBlock, match="transactions and transactionsRoot"):
-            BlockSource(client.Node([node.url])).blocks(3, 3)
+            BlockSource(Node([node.url])).blocks(3, 3)
 
 
 def false_type(records):
@@ -143,15 +147,15 @@ def false_type(records):
 
 
 def test_a_type_that_a_transactions_hash_belies_contradicts_its_block(mainnet):
-    true = BlockSource(client.Node([mainnet.url])).blocks(0, BLOCKS)
-    with faulty_node.FaultyNode(mainnet.url) as node:
+    true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
+    with FaultyNode(mainnet.url) as node:
         node.fault = Altered(false_type, {3}, times=ALWAYS)
         with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
-            BlockSource(client.Node([node.url])).blocks(3, BLOCKS)
+            BlockSource(Node([node.url])).blocks(3, BLOCKS)
         node.fault = Altered(false_type, {3}, times=ALWAYS)
-        assert BlockSource(client.Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
+        assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
         node.fault = Altered(fee_for_l1, {3}, times=ALWAYS)
-        assert BlockSource(client.Node([node.url])).blocks(0, BLOCKS) == true
+        assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
 
 
 def with_state_sync(calls, forward):
@@ -163,7 +167,7 @@ def with_state_sync(calls, forward):
             continue
         records = result["transactions"] if isinstance(result, dict) else result
         number, block = bytes([*bytes(7), 3]), bytes.fromhex(records[0]["blockHash"][2:])
-        hash_ = "0x" + rlp_and_tries.keccak256(b"matic-bor-receipt-" + number + block).hex()
+        hash_ = "0x" + keccak256(b"matic-bor-receipt-" + number + block).hex()
         log = {"address": NOBODY, "topics": [], "data": "0x", "logIndex": "0x0"}
         zeros = dict.fromkeys(("value", "gas", "gasPrice", "nonce", "type", "v", "r", "s"), "0x0")
         zeros |= dict.fromkeys(("gasUsed", "cumulativeGasUsed", "effectiveGasPrice"), "0x0")
@@ -171,20 +175,20 @@ def with_state_sync(calls, forward):
         own |= {"input": "0x", "status": "0x1", "contractAddress": None, "logs": [log]}
         index = {"transactionIndex": hex(len(records)), "blockHash": records[0]["blockHash"]}
         records.append(zeros | own | index | {"logsBloom": "0x" + "00" * 256})
-    return faulty_node.Reply(body=answers)
+    return Reply(body=answers)
 
 
 def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, caplog):
-    true = BlockSource(client.Node([mainnet.url])).blocks(0, BLOCKS)
-    with faulty_node.FaultyNode(mainnet.url) as node:
+    true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
+    with FaultyNode(mainnet.url) as node:
         node.fault = with_state_sync
-        assert BlockSource(client.Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
-        [(header, receipts)] = BlockSource(client.Node([node.url])).raw_blocks(3, 3)
-        contradiction = block_validation.contradicting_fields(header, receipts, 1)
+        assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
+        [(header, receipts)] = BlockSource(Node([node.url])).raw_blocks(3, 3)
+        contradiction = contradicting_fields(header, receipts, 1)
         assert contradiction == "transactions and transactionsRoot"
-    with faulty_node.FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
+    with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = with_state_sync
-        block = BlockSource(client.Node([node.url])).blocks(3, 3)[0].block
+        block = BlockSource(Node([node.url])).blocks(3, 3)[0].block
     assert len(block.transactions) == 2
     assert [record.getMessage() for record in caplog.records] == [
         "block 3, and maybe later ones, are not proven: a state sync"
@@ -193,11 +197,11 @@ def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, ca
 
 def test_before_byzantium_a_block_is_unproven_where_a_transaction_used_all_its_gas():
     """Receipts have no status then, and what failed used all."""
-    with Anvil(hardfork="homestead") as anvil, faulty_node.FaultyNode(anvil.url) as node:
+    with Anvil(hardfork="homestead") as anvil, FaultyNode(anvil.url) as node:
         anvil.send(anvil.accounts[0], anvil.accounts[1], gas=50_000, gasPrice=10**10)
         anvil.mine()
         anvil.send(anvil.accounts[0], None, data="0xfe", gas=60_000, gasPrice=10**10)
         anvil.mine()
-        node.fault = mined_chain.MinedChain(anvil, {}, head=2)
-        blocks = BlockSource(client.Node([node.url]), traces="off").blocks(1, 2)
-    assert [fetched.block.unproven for fetched in blocks] == [None, block_validation.STATUSES]
+        node.fault = MinedChain(anvil, {}, head=2)
+        blocks = BlockSource(Node([node.url]), traces="off").blocks(1, 2)
+    assert [fetched.block.unproven for fetched in blocks] == [None, STATUSES]

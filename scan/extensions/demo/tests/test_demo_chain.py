@@ -1,14 +1,20 @@
 """The demo chain as `scan run` serves it: its times end now, and blocks are added to it."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum import block_hashing, state_proofs
+from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.extensions.demo import demo_chain, demo_node, replay
+from scan.ethereum.state_proofs import proven_value
+from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
+from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.replay import Recording, RpcFault, read_lines
 from tests.support.serving import wait_until
 
 NOW = 1_800_000_000
@@ -16,25 +22,25 @@ AFTER_THE_LOOP = 12
 
 
 def grown(blocks):
-    chain = DemoChain(replay.read_lines(demo_node.RECORDING), NOW)
+    chain = DemoChain(read_lines(RECORDING), NOW)
     for number in range(1, blocks + 1):
         chain.add(chain.next_block(NOW + number * INTERVAL_S))
     return chain
 
 
 @pytest.fixture(scope="module")
-def recorded():
-    return replay.Recording.read(demo_node.RECORDING)
+def recorded() -> Recording:
+    return Recording.read(RECORDING)
 
 
 @pytest.fixture(scope="module")
-def first(recorded):
+def first(recorded: Recording) -> int:
     """The first block of the loop."""
     return int(ask(recorded, demo_chain.LOOP))
 
 
 @pytest.fixture(scope="module")
-def chain(recorded, first):
+def chain(recorded: Recording, first: int) -> DemoChain:
     """After the whole loop, and some blocks of the next one."""
     return grown(recorded.head + 1 - first + AFTER_THE_LOOP)
 
@@ -65,7 +71,7 @@ def test_every_block_follows_from_its_parts(chain):
         block = ask(chain, "eth_getBlockByNumber", hex(number), True)
         receipts = ask(chain, "eth_getBlockReceipts", hex(number))
         header = read_json(block, BlockJson, number)
-        assert block["parentHash"] == parent["hash"] and block_hashing.has_its_hash(header), number
+        assert block["parentHash"] == parent["hash"] and has_its_hash(header), number
         assert not contradicting_fields(header, read_json(receipts, ReceiptsJson, number)), number
         assert int(block["timestamp"], 16) > int(parent["timestamp"], 16)
         logs = [log for receipt in receipts for log in receipt["logs"]]
@@ -153,7 +159,7 @@ def test_accounts_are_proven_after_a_later_loop(chain, first):
     root = bytes.fromhex(block["stateRoot"][2:])
     for address in {t["from"] for t in block["transactions"]} | {block["miner"]}:
         proof = ask(chain, "eth_getProof", address, [], {"blockHash": block["hash"]})
-        value = state_proofs.proven_value(
+        value = proven_value(
             root,
             keccak(bytes.fromhex(address[2:])),
             [bytes.fromhex(node[2:]) for node in proof["accountProof"]],
@@ -162,12 +168,12 @@ def test_accounts_are_proven_after_a_later_loop(chain, first):
         reported = ("eth_getTransactionCount", "eth_getBalance")
         assert [hex(nonce), hex(balance)] == [ask(chain, m, address, "latest") for m in reported]
         assert (proof["nonce"], proof["balance"]) == (hex(nonce), hex(balance))
-    with pytest.raises(replay.RpcFault, match="historical state"):
+    with pytest.raises(RpcFault, match="historical state"):
         chain.respond("eth_getProof", [address, [], hex(first - 2)])
 
 
 @pytest.fixture
-def node(tmp_path, monkeypatch):
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DemoNode]:
     monkeypatch.setattr(demo_chain, "INTERVAL_S", 0.01)
     node = demo_chain.start(tmp_path, now=lambda: NOW)
     yield node

@@ -1,6 +1,7 @@
 """The line in which a call failed, for failures of all kinds, by several ways to compile."""
 
 import json
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -9,8 +10,14 @@ from eth_utils import keccak
 from app import create_app
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.transaction_details.explanations import failure_locations, transaction_failures
+from scan.extensions.transaction_details.explanations.failure_locations import (
+    FailedCall,
+    FailureLocations,
+)
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS, TRACER
+from scan.extensions.transaction_details.explanations.transaction_failures import (
+    TransactionFailures,
+)
 from scan.extensions.transaction_details.tests.explanations.failing_lines import (
     FAILING,
     FUNCTIONS,
@@ -19,9 +26,10 @@ from scan.extensions.transaction_details.tests.explanations.failing_lines import
     PATH,
     line_of,
 )
-from tests.support import faulty_node, indexing
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.faulty_node import FaultyNode, altering, refuse
+from tests.support.indexing import settings_for
 
 VERSION = "0.8.28"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -82,12 +90,12 @@ WAYS = [
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def failing(request, explorer):
+def failing(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
     yield deployed(explorer, request.param)
 
 
 @pytest.fixture(scope="module")
-def optimized(explorer):
+def optimized(explorer: Explorer) -> Deployed:
     return deployed(explorer, "optimized")
 
 
@@ -207,18 +215,18 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
         elif asks_for_steps(call):
             answer["result"] = steps
 
-    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = faulty_node.altering(alter)
-        client = create_app(indexing.settings_for(failing.explorer.settings.database_url, node.url))
+    with FaultyNode(failing.explorer.anvil.url) as node:
+        node.fault = altering(alter)
+        client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
         assert location_of(client.test_client(), sent) == expected
     assert expected is not None
 
 
 def test_without_either_the_line_is_not_known(failing):
     sent = failing.transaction(call_of("custom"))["hash"]
-    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = faulty_node.refuse(lambda call: runs_javascript(call) or asks_for_steps(call))
-        client = create_app(indexing.settings_for(failing.explorer.settings.database_url, node.url))
+    with FaultyNode(failing.explorer.anvil.url) as node:
+        node.fault = refuse(lambda call: runs_javascript(call) or asks_for_steps(call))
+        client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
         error = client.test_client().get(f"/api/v1/transactions/{sent}").json["error"]
     assert (error["name"], error["location"]) == ("Plain", None)
 
@@ -245,9 +253,9 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
             answer.pop("error", None)
             answer["result"] = json.loads(lie)
 
-    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = faulty_node.altering(alter)
-        client = create_app(indexing.settings_for(failing.explorer.settings.database_url, node.url))
+    with FaultyNode(failing.explorer.anvil.url) as node:
+        node.fault = altering(alter)
+        client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
         answer = client.test_client().get(f"/api/v1/transactions/{sent}")
     assert answer.status_code == 200
     assert answer.json["error"]["name"] == "Error"
@@ -290,8 +298,8 @@ def test_code_that_the_client_replaces_has_no_line(failing):
 def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
-    locations = sources.get(transaction_failures.TransactionFailures).locations
-    calls, steps = {(): failure_locations.FailedCall(address, None)}, {(): [0, 2, 4]}
+    locations = sources.get(TransactionFailures).locations
+    calls, steps = {(): FailedCall(address, None)}, {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
     assert locations.of_steps(calls, (), steps, block)
@@ -335,8 +343,8 @@ class UnansweredTraces:
 def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, requests):
     sources = failing.explorer.app.extensions["scan"].sources
     traces = UnansweredTraces(error)
-    locations = failure_locations.FailureLocations(sources, traces)
-    calls = {(): failure_locations.FailedCall(bytes.fromhex(failing.address[2:]), None)}
+    locations = FailureLocations(sources, traces)
+    calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), None)}
     for _ in range(2):
         node = sources.gateway.session("a")
         sent = IndexedTransaction("0x12", 1, "0x34", None)
