@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from tests.support import anvil, solidity
-from tests.support.scenario import contracts, exchanges
+from tests.support.anvil import creation_code
+from tests.support.scenario.contracts import FAILURES
+from tests.support.scenario.exchanges import trade
 from tests.support.scenario.stage import ETHER, GWEI, Stage
+from tests.support.solidity import artifact
 
 
 def everyday(stage, count):
@@ -65,11 +67,11 @@ def swap(stage):
     key = stage.random.choice(list(stage.pools))
     amount = stage.random.randint(10**12, ETHER // 100)
     # Only the first six have wrapped ether to sell.
-    exchanges.trade(stage, stage.random.randrange(6), key, stage.random.random() < 0.5, amount)
+    trade(stage, stage.random.randrange(6), key, stage.random.random() < 0.5, amount)
 
 
 def fail(stage):
-    function, args = stage.random.choice(contracts.FAILURES)
+    function, args = stage.random.choice(FAILURES)
     stage.do(stage.person(), "failing", function, *args, gas=90_000)
 
 
@@ -77,7 +79,7 @@ def create(stage):
     if stage.random.random() < 0.5:
         stage.do(stage.person(), "maker", "make")
     else:
-        code = anvil.creation_code(solidity.artifact("Vault"), stage.person())
+        code = creation_code(artifact("Vault"), stage.person())
         stage.anvil.send(stage.person(), None, data=code)
 
 

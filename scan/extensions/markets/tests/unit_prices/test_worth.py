@@ -2,6 +2,7 @@
 Uniswap's own contracts; and what tokens and pools can do that want to be worth something."""
 
 import json
+from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
 from typing import NamedTuple
 
@@ -11,13 +12,24 @@ from werkzeug.serving import make_server
 from app import create_app
 from scan.extensions.markets.tests.unit_prices.test_prices import priced_by, read
 from scan.extensions.markets.unit_prices import prices
+from scan.extensions.markets.unit_prices.prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
-from tests.support import page_checks, serving
+from tests.fixtures import Postgres
 from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import Indexing
-from tests.support.scenario import exchanges
+from tests.support.page_checks import all_violations, show_at
+from tests.support.scenario.exchanges import (
+    CREATE_POOL_GAS,
+    FULL_RANGE,
+    PRICE_ONE,
+    UNISWAP_V2_DEPLOYER,
+    UNISWAP_V3_DEPLOYER,
+    open_factory,
+    pool,
+)
 from tests.support.scenario.stage import ETHER, MOST, Stage
+from tests.support.serving import in_thread
 
 V2_SWAP = "0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822"
 V3_SWAP = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
@@ -77,7 +89,7 @@ class Market(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def market(postgres, template):
+def market(postgres: Postgres, template: str) -> Iterator[Market]:
     with Anvil() as anvil, postgres.cloned(template) as url:
         stage = Stage(anvil)
         _open(stage)
@@ -89,10 +101,8 @@ def market(postgres, template):
 
 def _open(stage):
     stage.deploy("router", "Router")
-    exchanges.open_factory(
-        stage, "uniswap-v2", exchanges.UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO
-    )
-    exchanges.open_factory(stage, "uniswap-v3", exchanges.UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
+    open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
+    open_factory(stage, "uniswap-v3", UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
     for key, name, symbol, decimals in TOKENS:
         stage.deploy(key, "Coin", name, symbol, decimals)
         stage.do(0, key, "mint", stage.people[0], 10**77, gas=200_000)
@@ -102,21 +112,21 @@ def _open(stage):
     dollar = stage.contracts["dollar"].address
     for key, (amount, dollars) in POOLS.items():
         own = stage.contracts[key].address
-        stage.do(0, "uniswap-v2", "createPair", own, dollar, gas=exchanges.CREATE_POOL_GAS)
+        stage.do(0, "uniswap-v2", "createPair", own, dollar, gas=CREATE_POOL_GAS)
         stage.mine()
         pair = stage.anvil.read(stage.contracts["uniswap-v2"], "getPair", own, dollar)
-        stage.pools[key] = exchanges.pool(pair, "UniswapV2Pair")
+        stage.pools[key] = pool(pair, "UniswapV2Pair")
         amounts = (amount, dollars) if int(own, 16) < int(dollar, 16) else (dollars, amount)
         stage.do(0, "router", "addLiquidityV2", pair, *amounts, gas=600_000)
         stage.mine()
     silver = stage.contracts["silver"].address
-    stage.do(0, "uniswap-v3", "createPool", silver, dollar, 3000, gas=exchanges.CREATE_POOL_GAS)
+    stage.do(0, "uniswap-v3", "createPool", silver, dollar, 3000, gas=CREATE_POOL_GAS)
     stage.mine()
     address = stage.anvil.read(stage.contracts["uniswap-v3"], "getPool", silver, dollar, 3000)
-    stage.pools["silver"] = exchanges.pool(address, "UniswapV3Pool")
-    stage.anvil.transact(stage.people[0], stage.pools["silver"], "initialize", exchanges.PRICE_ONE)
+    stage.pools["silver"] = pool(address, "UniswapV3Pool")
+    stage.anvil.transact(stage.people[0], stage.pools["silver"], "initialize", PRICE_ONE)
     stage.mine()
-    stage.do(0, "router", "addLiquidityV3", address, *exchanges.FULL_RANGE, 10**15, gas=1_000_000)
+    stage.do(0, "router", "addLiquidityV3", address, *FULL_RANGE, 10**15, gas=1_000_000)
     stage.mine()
 
 
@@ -175,7 +185,7 @@ def expected_prices(market):
                     -decimals
                 )
         assert len(closes) >= 3
-        newest = sorted(closes[hour] for hour in sorted(closes)[-prices.POOL_HOURS :])
+        newest = sorted(closes[hour] for hour in sorted(closes)[-POOL_HOURS:])
         depth = Decimal(anvil.read(dollar, "balanceOf", found.address)).scaleb(-6) * PRICE
         if depth >= MIN_DEPTH:
             address = market.address(key)
@@ -359,8 +369,8 @@ def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, mo
 @pytest.mark.parametrize("width", [390, 1280])
 def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
     client = market.client(tmp_path)
-    page_checks.show_at(page, width)
-    with serving.in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+    show_at(page, width)
+    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
         paths = [f"/address/{market.holder}?tab=tokens", "/token-transfers"]
         paths += [f"/token/{market.address(key)}" for key in ("long", "fine")]
         paths += [f"/pool/{market.stage.pools[key].address}" for key in ("long", "fine")]
@@ -368,4 +378,4 @@ def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
             page.open(url + path)
             page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
             assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-            assert page_checks.all_violations(page) == [], path
+            assert all_violations(page) == [], path
