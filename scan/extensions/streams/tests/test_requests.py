@@ -165,7 +165,7 @@ def test_an_empty_index_has_no_streams_yet(database_url):
 def test_streams_are_counted_for_each_client_and_in_all(client, monkeypatch):
     application = client.application
     kept = application.extensions["scan"].sources.get(broadcaster.Streams)
-    place = kept.open("a", broadcaster.StreamFilter(frozenset(("heads",))), None)
+    place = kept.open("a", block_events.StreamFilter(frozenset(("heads",))), None)
     others = [kept.open("a", place.filter, None) for _ in range(9)]
     with pytest.raises(RateLimited):
         kept.open("a", place.filter, None)
@@ -184,7 +184,7 @@ def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything
 ):
     kept = client.application.extensions["scan"].sources.get(broadcaster.Streams)
     monkeypatch.setattr(open_response, "MAX_STREAMS_PER_ADDRESS", 3)
-    heads = broadcaster.StreamFilter(frozenset(("heads",)))
+    heads = block_events.StreamFilter(frozenset(("heads",)))
     opened_streams = [kept.open(key, heads, None, "192.0.2.1") for key in range(3)]
     monkeypatch.setattr(block_events, "read_next", None)
     position = opened_streams[0].position
