@@ -103,7 +103,7 @@ def generated():
         whose = f", for `{reader.removeprefix('scan/').removeprefix('extensions/')}`"
         sections += [
             "",
-            f"### {' or '.join(filter(None, contract[2:4]))}.py: `{contract.name}`{whose}",
+            f"### {' or '.join(f'{m}.py' for m in contract[2:4] if m)}: `{contract.name}`{whose}",
             "",
             contract.meaning,
         ]
