@@ -10,8 +10,7 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.http.list_responses import LISTED, list_body, list_response
 from scan.http.requests import Response, query_arguments, reader
-from scan.pages import hooks, records
-from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages import filtered_lists, hooks, records
 from scan.queries.cursors import ADDRESS, AMOUNT
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -77,8 +76,8 @@ def show_accounts() -> Response:
     def read(window: Window, _: Mapping[str, str]) -> AccountPage:
         return page(reader(), window)
 
-    account_list = filtered_list(
-        "/accounts", "/accounts", (), read, paging=UNORDERED, is_by_size=True
+    account_list = filtered_lists.filtered_list(
+        "/accounts", "/accounts", (), read, paging=filtered_lists.UNORDERED, is_by_size=True
     )
     is_whole = account_list.is_counted
     if not is_whole:  # page numbers end where the API's do

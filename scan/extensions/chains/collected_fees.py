@@ -27,31 +27,30 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scan.ethereum.forms import form
-from scan.ethereum.forms.form import Form, Settlement, Values, hash_, number
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import BadHex, data, quantity
 
 
-def avalanche_settle(block: Any) -> Settlement:
+def avalanche_settle(block: Any) -> form.Settlement:
     fees = sum([t.fee for t in block.transactions])
-    return Settlement(fees, None if block.base_fee_per_gas is None else 0, None)
+    return form.Settlement(fees, None if block.base_fee_per_gas is None else 0, None)
 
 
-def avalanche_shows(block: Any, sent: Values, received: Values) -> bool:
+def avalanche_shows(block: Any, sent: form.Values, received: form.Values) -> bool:
     return block.extDataHash is not None
 
 
-AVALANCHE = Form(
+AVALANCHE = form.Form(
     "Avalanche",
     header_signs=("extDataHash", "blockGasCost"),
     chain_ids=frozenset((43_114, 43_113)),
     shows=avalanche_shows,
     block_fields={
-        "extDataHash": hash_,
-        "extDataGasUsed": number,
-        "blockGasCost": number,
-        "timestampMilliseconds": number,
-        "minDelayExcess": number,
+        "extDataHash": form.hash_,
+        "extDataGasUsed": form.number,
+        "blockGasCost": form.number,
+        "timestampMilliseconds": form.number,
+        "minDelayExcess": form.number,
     },
     settle=avalanche_settle,
     unseen="Imports from other chains of Avalanche, and exports, move coin without a transaction.",
