@@ -9,12 +9,16 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from scan.database import connection, transaction
-from scan.ethereum import block_decoder, blocks, events
+from scan.database import transaction
+from scan.database.connection import Database
+from scan.ethereum.block_decoder import block_with_fees
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
-from scan.indexer import block_rows, derivation
+from scan.indexer import block_rows
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
 from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
+from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)
@@ -33,7 +37,7 @@ class Move(NamedTuple):
     fields: Mapping[str, Any] = {}  # others of DecodedTransaction
     pool: bytes | None = None  # in which it trades
     status: bool = True
-    trade: events.Trade | None = None  # what it trades in this pool, otherwise a few tokens
+    trade: Trade | None = None  # what it trades in this pool, otherwise a few tokens
 
 
 def address(name):
@@ -45,7 +49,7 @@ class Chain:
 
     def __init__(self, database, writer=None):
         self._database = database
-        derivation.fill_missing(database)  # as the indexer does before it writes
+        fill_missing(database)  # as the indexer does before it writes
         self._writer = writer or Writer(database)
         self._salt = itertools.count()
         self._head: IndexedHead | None = self._writer.head()
@@ -91,7 +95,7 @@ class Chain:
         ]
         trades = [_trade(number, n, m, m.pool) for n, m in enumerate(moves) if m.pool is not None]
         parent = self._head.hash if self._head else bytes(32)
-        block = blocks.DecodedBlock(
+        block = DecodedBlock(
             number=number,
             hash=self._hash(),
             parent_hash=parent,
@@ -107,7 +111,7 @@ class Chain:
             block_access_list_hash=block_access_list_hash,
             unproven=unproven,
         )
-        block = block_decoder.block_with_fees(block)._replace(credits=numbered(block, credits))
+        block = block_with_fees(block)._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
         found = [FoundPool(pool, number, DEX, TOKEN, pool) for pool in pools]
         findings = self._findings(number, transfers)._replace(trades=trades, pools=found)
@@ -144,7 +148,7 @@ class Chain:
 
     def _transaction(self, index, move):
         blobs = move.fields.get("blob_versioned_hashes", ())
-        return blocks.DecodedTransaction(
+        return DecodedTransaction(
             transaction_index=index,
             hash=self._hash(),
             from_address=move.sender,
@@ -177,19 +181,19 @@ def _stored(value):
 
 def _trade(number, index, move, pool):
     row = transaction.line((number, index, index, pool, move.sender)).removesuffix("\n")
-    return PoolTrade(number, row, DEX, move.trade or events.Trade(TOKEN, pool, 3, 4))
+    return PoolTrade(number, row, DEX, move.trade or Trade(TOKEN, pool, 3, 4))
 
 
 def _transfer_row(number, index, move, tokens):
     recipient = move.recipient or move.sender
-    transfer = events.Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
+    transfer = Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
     return transfer_line(transfer_row(number, transfer), 0, tokens, None)
 
 
 @pytest.fixture
 def database(database_url):
     """An empty database for this test alone, connected to as the indexer is."""
-    with closing(connection.Database(database_url, statement_timeout_ms=0)) as database:
+    with closing(Database(database_url, statement_timeout_ms=0)) as database:
         yield database
 
 

@@ -9,8 +9,12 @@ from app import create_app
 from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support import database, faulty_node, indexing, serving
+from tests.support import faulty_node
 from tests.support.anvil import ZERO
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
 
@@ -56,7 +60,7 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
         ("account", "tokenbalance", {"contractaddress": token, "address": person}),
         ("contract", "getcontractcreation", {"contractaddresses": token}),
     ]
-    with faulty_node.FaultyNode(scenario.anvil.url) as node:
+    with FaultyNode(scenario.anvil.url) as node:
         node.fault = fault
         settings = replace(indexed.settings, rpc_urls=(node.url,))
         ask = Asking(create_app(settings).test_client())
@@ -183,8 +187,8 @@ def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_templat
         " WHERE address = %s"
     )
     with postgres.cloned(indexed_template) as url:
-        database.execute(url, again, bytes.fromhex(pair[2:]))
-        ask = Asking(create_app(indexing.settings_for(url, scenario.anvil.url)).test_client())
+        execute(url, again, bytes.fromhex(pair[2:]))
+        ask = Asking(create_app(settings_for(url, scenario.anvil.url)).test_client())
         [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
@@ -264,7 +268,7 @@ def test_transactions_are_sent_only_where_the_operator_says_so(ask, indexed):
 
 
 def test_without_the_node_nothing_is_made_up(indexed, scenario):
-    ask = Asking(create_app(replace(indexed.settings, rpc_urls=(serving.NOWHERE,))).test_client())
+    ask = Asking(create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client())
     person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
     for module, action, asked in (
         ("account", "txlist", {"address": person}),

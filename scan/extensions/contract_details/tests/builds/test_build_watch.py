@@ -3,12 +3,15 @@
 import json
 import logging
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.contract_details.builds import build_formats, build_sources
+from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.builds.build_formats import contracts_of
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.tests.builds.projects import (
     HALVES_PATH,
@@ -18,8 +21,10 @@ from scan.extensions.contract_details.tests.builds.projects import (
     creation_of,
     foundry,
 )
-from scan.verification import request, submission_compilations
+from scan.verification import submission_compilations
+from scan.verification.request import parse
 from tests.support.database import execute
+from tests.support.explorer import Explorer
 from tests.support.vyper import NEWEST, SEVEN, source_for
 
 NOWHERE = f"0x{'00' * 20}"
@@ -41,7 +46,7 @@ class Watched:
 
 
 @pytest.fixture
-def running(explorer):
+def running(explorer: Explorer) -> Iterator[Explorer]:
     """Without the contracts of other tests, which builds of the same code would verify again."""
     url = explorer.settings.database_url
     execute(url, "DELETE FROM built_abis")
@@ -126,7 +131,7 @@ def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, mo
 
 
 @pytest.fixture
-def uncompiled(running, tmp_path):
+def uncompiled(running: Explorer, tmp_path: Path) -> Explorer:
     """A contract of a build whose sources are gone."""
     folder = foundry(tmp_path)
     (tmp_path / STORE_PATH).unlink()
@@ -282,9 +287,9 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
 
 def test_builds_with_different_files_at_a_path_are_compiled_apart(running, tmp_path):
     """As are those whose code is another beside further files."""
-    one = request.parse(
+    one = parse(
         build_sources.verification_request(
-            build_formats.contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE
+            contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE
         )
     )
     other = one._replace(sources={**one.sources, STORE_PATH: "contract Store {}"})
