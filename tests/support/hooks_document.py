@@ -82,17 +82,19 @@ def _bases():
             for node in body
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOOKS"
             for call in ast.walk(node)
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Service"
+            if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == "Service"
         ]
         keywords = [keyword for call in made for keyword in call.keywords]
         for base in (ast.unparse(k.value) for k in keywords if k.arg == "base"):
-            declared_in = (ROOT / modules[base].replace(".", "/")).with_suffix(".py")
+            package, _, base = base.rpartition(".")  # of a module that is imported, or empty
+            module = f"{modules[package]}.{package}" if package else modules[base]
+            declared_in = (ROOT / module.replace(".", "/")).with_suffix(".py")
             [declared] = [
                 node
                 for node in ast.parse(declared_in.read_text(encoding="utf-8")).body
                 if isinstance(node, ast.ClassDef) and node.name == base
             ]
-            yield base, modules[base], _line(ast.get_docstring(declared))
+            yield base, module, _line(ast.get_docstring(declared))
 
 
 def generated():
