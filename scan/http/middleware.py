@@ -53,6 +53,7 @@ from scan.queries.reader import Reader, Sources
 from scan.rate_limits.limiter import client_address
 from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads, places_of_thread
 from scan.server.responses import (
+    ALIVE,
     CORS,
     REVALIDATED,
     SENT_HEADERS,
@@ -70,12 +71,6 @@ PARSED_FIELDS = ("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH")
 MAX_PARSED_FIELD = 1_000
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-ALIVE = WsgiResponse(
-    "200 OK",
-    [("Content-Type", "application/json"), ("Content-Length", "18")],
-    b'{"status":"alive"}',
-    "/healthz",
-)
 
 
 class Middleware:
@@ -294,7 +289,7 @@ class Middleware:
         began_at = time.monotonic()
         version_before = self._index_version.notified()
         started: list[Any] = []
-        environ = _plain_get(state) if state.is_open else state.environ
+        environ = response_cache.plain_get(state) if state.is_open else state.environ
         body = self._flask(environ, lambda *args: started.append(args))
         status, headers = started[0]
         for version in reader.versions:
@@ -375,9 +370,8 @@ class Middleware:
         *,
         is_in_loop: bool = False,
     ) -> Iterable[bytes]:
-        """Return the body, or the `stream` that Flask makes it of, of a request that is counted and
-        logged. The loop writes no line: it would wait for the log's reader, and thousands of
-        refusals would fill the log."""
+        """Count and log the request, and return the body, or the `stream` that Flask makes it of.
+        The loop writes no line: it would wait for the log's reader, and refusals would fill it."""
         if response.route != "unknown":
             state.route = response.route
         if state.accepts_gzip and response.gzipped is not None:
@@ -404,12 +398,3 @@ class Middleware:
         if stream is not None:
             return stream
         return [] if state.method == "HEAD" else [response.body]
-
-
-def _plain_get(state: RequestState) -> Environ:
-    """Return the environ of an unconditional GET, whose response serves later requests, too."""
-    conditions = ("HTTP_RANGE", "HTTP_IF_")
-    plain = {
-        name: value for name, value in state.environ.items() if not name.startswith(conditions)
-    }
-    return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": state.page}

@@ -243,3 +243,12 @@ def with_compressed(response: WsgiResponse, *, is_file: bool) -> WsgiResponse:
         elif name != "Content-Length":
             headers.append((name, value))
     return response._replace(gzipped=response._replace(headers=headers, body=body))
+
+
+def plain_get(state: RequestState) -> Environ:
+    """Return the environ of an unconditional GET, whose response serves later requests, too."""
+    conditions = ("HTTP_RANGE", "HTTP_IF_")
+    plain = {
+        name: value for name, value in state.environ.items() if not name.startswith(conditions)
+    }
+    return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": state.page}
