@@ -45,7 +45,7 @@ SESSIONS = {
 # Functions of threads of their own, which no request waits for.
 OWN_THREADS = {
     ("scan.accounts.api_keys", "_run"),
-    ("scan.database.sessions", "_watch"),
+    ("scan.deadlines", "_run"),
     ("scan.extensions.items.item_media.media_cache", "take"),
     ("scan.rate_limits.windows", "_probe"),
     ("scan.extensions.streams.broadcaster", "_run"),
@@ -53,7 +53,6 @@ OWN_THREADS = {
     ("scan.extensions.contract_details.verification_jobs.jobs", "_run"),
     ("scan.http.indexed_block", "_run"),
     ("scan.http.worker_threads", "_run"),
-    ("scan.outbound.connection", "_run"),
 }
 # What waits, by module and function: for whom, or in which place.
 WAITS = {
