@@ -127,7 +127,10 @@ class NodeComparison:
         ):
             header = read_json(header, BlockJson, number)
             receipts = read_json(receipts, ReceiptsJson, number)
-            yield from self._check(number, header, receipts)
+            contradiction, unproven = self._source.checker.check(number, header, receipts)
+            if contradiction:
+                yield f"block {number}: the node's block contradicts itself ({contradiction})"
+            self.unproven.update(unproven)
             block = decode_block(header, receipts, number, self._source.known_chain_id())
             block = self._source.complete(block, header)
             blocks.append(block)
@@ -150,12 +153,6 @@ class NodeComparison:
                 }
             yield from _differences(name, entity, node_rows, stored)
         self.compared += len(blocks)
-
-    def _check(self, number: int, header: Any, receipts: Any) -> Iterator[str]:
-        contradiction, unproven = self._source.checker.check(number, header, receipts)
-        if contradiction:
-            yield f"block {number}: the node's block contradicts itself ({contradiction})"
-        self.unproven.update(unproven)
 
     def _expected(self, blocks: list[DecodedBlock]) -> tuple[dict[str, list[_Row]], set[int]]:
         """Return the rows of each table, as the indexer makes them of the node's blocks, and the

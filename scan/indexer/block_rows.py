@@ -1,10 +1,7 @@
-"""The selection of a block's logs that are stored, or extracted for webhooks.
-
-A block as the indexer writes it: with what its traces show. Pure.
-
-A decoded block's rows, made once for both writers: as COPY text, and for bulk's files. Pure.
-
-Each table's columns are the fields of the record whose values become its rows.
+"""The rows of a decoded block and of its traces, made once for both writers: as COPY text, and for
+the files of a bulk backfill. Each table's columns are the fields of the record whose values become
+its rows. Which logs are stored, and which are extracted for webhooks, a LogSelection says. Pure,
+but for reading that from the database.
 """
 
 import json
@@ -77,7 +74,7 @@ def read_stored(database: Database | Transaction) -> LogSelection:
     return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
 
 
-def with_watched(selection: LogSelection, database: Database) -> LogSelection:
+def watched_selection(selection: LogSelection, database: Database) -> LogSelection:
     """Return the selection with the emitters that webhooks watch now.
 
     The caller reads the node's head before and the blocks up to it after this call, so that a
@@ -89,7 +86,7 @@ def with_watched(selection: LogSelection, database: Database) -> LogSelection:
 
 def lacks_watched(selection: LogSelection, database: Database) -> bool:
     """Return whether webhooks watch emitters by now that the selection does not have."""
-    return not with_watched(selection, database).watched <= selection.watched
+    return not watched_selection(selection, database).watched <= selection.watched
 
 
 def load_standard_topics() -> list[bytes]:
@@ -261,7 +258,14 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
                 for name, table in WRITTEN.items()
             },
         },
-        logs=[_log_row(number, log) for log in stored],
+        logs=[
+            (
+                *(number, log.log_index, log.transaction_index),
+                log.topics[0] if log.topics else None,
+                *(log.address, b"".join(log.topics[1:]), log.data),
+            )
+            for log in stored
+        ],
         possible_contracts=addresses,
         created=created,
         changed=changed,
@@ -270,34 +274,52 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     )
 
 
-def _log_row(number: int, log: EventLog) -> tuple[Any, ...]:
-    topics = log.topics
-    first_topic = topics[0] if topics else None
-    position = number, log.log_index, log.transaction_index
-    return *position, first_topic, log.address, b"".join(topics[1:]), log.data
-
-
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     rows, block = table_rows(fetched, selection), fetched.block
     line = transaction.line
+    number = block.number
+    topics: dict[bytes | None, bytes | None] = {}  # one object for equal ones: pickle sends it once
+    watched = []
+    for log in block.logs if selection.watched else ():
+        if log.address in selection.watched:
+            names = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
+            indexes = number, log.log_index, log.transaction_index
+            watched.append(WatchedLog(*indexes, log.address, names, log.data))
     return BlockRows(
         BlockContracts(
-            block.number,
+            number,
             block.hash,
             block.parent_hash,
             rows.possible_contracts,
             rows.created,
             rows.changed,
-            [_transfer_log(block.number, *transfer) for transfer in rows.transfers],
-            [_swap_log(block.number, *swap) for swap in rows.swaps],
+            [
+                TransferLog(
+                    shape=event.shape,
+                    token=event.token,
+                    log_index=event.log_index,
+                    words=event.words,
+                    claim=claim,
+                    row=transfer_row(number, event),
+                )
+                for event, claim in rows.transfers
+            ],
+            [
+                SwapLog(
+                    swap,
+                    f"{number}\t{swap.log_index}\t{swap.transaction_index}"
+                    f"\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}",
+                )
+                for swap, maker in rows.swaps
+            ],
         ),
         rows.block,
         transactions=list(map(line, rows.transactions)),
         internal_transfers=list(map(line, rows.internal_transfers)),
         unnumbered={table: list(map(line, of)) for table, of in rows.unnumbered.items() if of},
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
-        first_topics=_shared([row[3] for row in rows.logs]),
-        watched_logs=_watched_logs(block, selection),
+        first_topics=tuple([topics.setdefault(row[3], row[3]) for row in rows.logs]),
+        watched_logs=watched,
     )
 
 
@@ -344,23 +366,6 @@ def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) 
     return f"{row}\t{transaction.line((batch_index or None, value, token_id))}"
 
 
-def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedLog]:
-    """Return the logs of addresses that webhooks watch, of which most chains have none."""
-    watched = []
-    for log in block.logs if selection.watched else ():
-        if log.address in selection.watched:
-            topics = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
-            indexes = block.number, log.log_index, log.transaction_index
-            watched.append(WatchedLog(*indexes, log.address, topics, log.data))
-    return watched
-
-
-def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
-    """Return the topics with one object for all that are equal, so that pickle sends it once."""
-    first: dict[bytes | None, bytes | None] = {}
-    return tuple([first.setdefault(topic, topic) for topic in topics])
-
-
 def _events(
     block: DecodedBlock,
 ) -> tuple[
@@ -380,19 +385,3 @@ def _events(
     claims = wrap_claims(events, block.transactions)
     transfers = [(event, claims.get(event.log_index)) for event in events]
     return transfers, swaps, frozenset(changed)
-
-
-def _transfer_log(number: int, event: TransferEvent, claim: WrapClaim | None) -> TransferLog:
-    return TransferLog(
-        shape=event.shape,
-        token=event.token,
-        log_index=event.log_index,
-        words=event.words,
-        claim=claim,
-        row=transfer_row(number, event),
-    )
-
-
-def _swap_log(number: int, swap: SwapEvent, maker: bytes) -> SwapLog:
-    position = f"{number}\t{swap.log_index}\t{swap.transaction_index}"
-    return SwapLog(swap, f"{position}\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}")

@@ -129,7 +129,12 @@ class Append:
         transfers = (line for _, line in findings.transfers)
         _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfers)
         if findings.trades:
-            _copy_trades(tx, before.dex_trades, findings)
+            dexes = _dex_ids(tx, {trade.dex for trade in findings.trades})
+            trades = (
+                f"{row}\t{transaction.line((dexes[dex], *trade))}"
+                for _, row, dex, trade in findings.trades
+            )
+            _copy_numbered(tx, "dex_trades", TRADE_COLUMNS, before.dex_trades, trades)
         moves = _lines(block.internal_transfers for block in blocks)
         _copy_numbered(
             tx, "internal_transfers", INTERNAL_TRANSFER_COLUMNS, before.internal_transfers, moves
@@ -342,20 +347,6 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
 
 def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
     return dict(tx.rows("indexer/dexes_insert", names=sorted(names)))
-
-
-def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> None:
-    dexes = _dex_ids(tx, {trade.dex for trade in findings.trades})
-    _copy_numbered(
-        tx,
-        "dex_trades",
-        TRADE_COLUMNS,
-        before,
-        (
-            f"{row}\t{transaction.line((dexes[dex], *trade))}"
-            for _, row, dex, trade in findings.trades
-        ),
-    )
 
 
 def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None:
