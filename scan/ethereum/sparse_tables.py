@@ -8,7 +8,7 @@ is declared here. The core's are contracts that transactions created, withdrawal
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from itertools import count, islice, pairwise
+from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
 from scan.cached_values import cached_property
@@ -114,23 +114,21 @@ def creations_in(
 
     Creations by contracts are read from the internal transfers: without traces they are missing.
     """
-    ordinals = count(block.number << PLACE_BITS)
-    created = sorted(_created(block, internal_transfers), key=lambda contract: contract[0])
-    for index, address, factory in islice(created, 1 << PLACE_BITS):
-        position = next(ordinals), block.number, index
-        yield ContractCreation(*position, address, block.transactions[index].from_address, factory)
-
-
-def _created(
-    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
-) -> Iterator[tuple[int, bytes, bytes | None]]:
-    """Yield transaction index, contract and factory: creations by transactions first."""
-    for transaction in block.transactions:
-        if transaction.contract_address and transaction.status:
-            yield transaction.transaction_index, transaction.contract_address, None
-    for transfer in internal_transfers:
-        if transfer.type in CREATIONS:
-            yield transfer.transaction_index, transfer.to_address, transfer.from_address
+    created: list[tuple[int, bytes, bytes | None]] = [
+        (transaction.transaction_index, transaction.contract_address, None)
+        for transaction in block.transactions
+        if transaction.contract_address and transaction.status
+    ]
+    created += [
+        (transfer.transaction_index, transfer.to_address, transfer.from_address)
+        for transfer in internal_transfers
+        if transfer.type in CREATIONS
+    ]
+    created.sort(key=lambda contract: contract[0])
+    first = block.number << PLACE_BITS
+    for ordinal, (index, address, factory) in enumerate(created[: 1 << PLACE_BITS], first):
+        creator = block.transactions[index].from_address
+        yield ContractCreation(ordinal, block.number, index, address, creator, factory)
 
 
 def decode_withdrawals(block: Any, number: int) -> list[Withdrawal] | None:
