@@ -1,11 +1,10 @@
-"""Traces of blocks that were indexed without them, read later from a node that has their state.
+"""`scan backfill traces`: traces of blocks that were indexed without them, read later from a node
+that has their state.
 
 First the rows that follow from traces are read and kept in a table of their own, beside a running
 indexer, and a later run continues. Then they are put into the tables of the chain in one
 transaction, for which the indexer waits: ordinals of internal transfers have no gaps, so all later
 ones are numbered anew, and derived tables are computed anew of all rows.
-
-`scan backfill traces`: the traces of blocks that were indexed without them.
 """
 
 import argparse

@@ -1,6 +1,5 @@
-"""Functions of an ABI as the tabs Read and Write show them, and the units of their amounts.
-
-Calls of any function of a verified contract, encoded for a wallet to sign.
+"""Functions of an ABI: as the tabs Read and Write show them, with the units of their amounts, and
+encoded for a wallet to sign.
 """
 
 import json

@@ -1,8 +1,6 @@
-"""Data that an operator of the demo chain would add: labels and verified contracts.
-
-demo/record.py writes the file, whose contracts it has verified.
-
-What `scan run` runs without RPC_URL, the demo chain, and with --recording, what a file has.
+"""What `scan run` runs without RPC_URL: the demo chain, or with --recording what a file has; and
+the data that an operator of the demo chain would add, labels and verified contracts, from a file
+that demo/record.py writes.
 """
 
 import gzip

@@ -30,7 +30,7 @@ from scan.extensions.streams.open_response import OpenResponse, OpenStreams, kee
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import client_address
 from scan.server.responses import Environ, FileBody, Headers
-from scan.settings import Settings, with_absolute_paths
+from scan.settings import Settings, absolute_paths
 
 MAX_CHAINS = 100
 _OWN_KEYS = {"chain_id", "name", "url"}
@@ -93,7 +93,7 @@ def _chain(path: str, table: Any, port: int) -> Chain:
         if not _VARIABLE.fullmatch(key) or key in _SET_HERE:
             raise refuse(key, table[key], "is no environment variable that may be set here")
     as_run = {"SCAN_BASE_PATH": f"/{path}", "SCAN_CHAIN_NAME": str(name)}
-    environment = with_absolute_paths(variables | as_run)
+    environment = absolute_paths(variables | as_run)
     Settings.from_environment(environment)  # raises SettingError
     return Chain(path, chain_id, str(name), url.rstrip("/"), environment)
 

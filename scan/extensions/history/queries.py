@@ -94,8 +94,8 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
     """Return the filter of a query string; several types are separated by commas."""
     types: Collection[str] = TYPES
     if "types" in arguments:
-        given = [text.strip() for text in arguments["types"].split(",")]
-        types = tuple(parameters.one_of(text, "types", TYPES) for text in given)
+        names = [text.strip() for text in arguments["types"].split(",")]
+        types = tuple(parameters.one_of(text, "types", TYPES) for text in names)
     direction = arguments.get("direction")
     if direction is not None:
         parameters.one_of(direction, "direction", DIRECTIONS)
@@ -218,8 +218,8 @@ def _unexplained(
 ) -> int | None:
     """Return the balance less the sum of all rows of the coin; None where it is not known now."""
     [balance] = addresses.at_head(reader, [address], [stored], head)
-    known = balance.known
-    return int(known.wei) - int(net) if balance.is_current and known is not None else None
+    state = balance.known
+    return int(state.wei) - int(net) if balance.is_current and state is not None else None
 
 
 def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:

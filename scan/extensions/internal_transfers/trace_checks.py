@@ -1,15 +1,10 @@
-"""What contradicts traces, which no hash covers: the transaction itself, and proven balances. Pure.
+"""What contradicts traces, which no hash covers. An invented call inside a transaction cannot be
+told from a real one by its form; but the outermost call is the transaction's own, whose fields are
+proven, nobody spends more than what it has, and where moving coin is logged (EIP-7708) traces and
+logs agree.
 
-An invented call inside a transaction cannot be told from a real one by its form. But its outermost
-call is the transaction's own, whose fields are proven; and nobody spends more than what it has.
-
-Access lists (EIP-7928) of blocks whose transfers no log proves, read from the node.
-
-The proven balances, before a block, of accounts that spend much inside its transactions.
-
-Transfers of coin by their logs (EIP-7708), in blocks with `coin_logs`. Pure.
-
-A transaction's first log of coin is that of its own value.
+The proofs are read from the node: balances, before a block, of accounts that spend much inside its
+transactions, and access lists (EIP-7928) of blocks whose transfers no log proves. All else is pure.
 """
 
 import logging

@@ -1,9 +1,8 @@
-"""Rewards for proof of work, to a block's miner and to its uncles' miners. Pure.
+"""Uncles of blocks with proof of work, read from a node, and rewards, to a block's miner and to its
+uncles' miners.
 
 Ethereum, until the merge: the Yellow Paper, section 11.3, EIP-649 and EIP-1234. Ethereum Classic:
 ECIP-1017. A chain that is not in REWARDS pays none, as far as Scan knows.
-
-Uncles of blocks with proof of work, read from a node, and mining rewards.
 """
 
 import logging

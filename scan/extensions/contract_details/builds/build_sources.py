@@ -1,14 +1,11 @@
-"""A built contract's sources and settings, as a request to verify it.
+"""A built contract's sources and settings, as a request to verify it, and creation code of builds,
+by which the line is found where a creation failed, and blueprints.
 
-Where the build has the compiler's input, it is that, with the files that the contract uses. Else
-the compiler's metadata lists them by hash, and they are read from the project: a file counts only
-if its hash is the listed one. Vyper's combined JSON lists none. No file is read outside of the
-project's folder, by a link, or with another ending than a language's.
-
-Creation code of builds, by which the line is found where a creation failed, and blueprints.
-
-What failed to be created cannot be verified. The source map is the one that the build has, with the
-sources that its own input or the project has: not compiled here.
+Where the build has the compiler's input, the sources are that, with the files that the contract
+uses. Else the compiler's metadata lists them by hash, and they are read from the project: a file
+counts only if its hash is the listed one. Vyper's combined JSON lists none. No file is read outside
+of the project's folder, by a link, or with another ending than a language's. What failed to be
+created cannot be verified: its source map is the one that the build has, not compiled here.
 """
 
 import json

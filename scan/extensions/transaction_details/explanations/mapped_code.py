@@ -1,14 +1,12 @@
-"""Code that compilers have mapped to sources: of contracts at a block, and of creations.
+"""Code that compilers have mapped to sources (of contracts at a block, and of creations), and the
+offsets in it at which failed calls ended.
 
-A creation that failed left no contract. Its code is that of a verified contract which the same code
-has created, apart from constructor arguments, or else of a build of the operator's.
-
-Where the code of failed calls ended: the offsets of their last instructions, by the node.
-
-A tracer in JavaScript, which runs in the node, at most MAX_MS, and returns little, where the node
-runs one (geth, Erigon, reth, anvil; the last gives no error of a creation, only a fault). Else the
-steps of the whole transaction without stack, memory and storage (structLogs), as far as they are
-within the bound of a trace.
+A creation that failed left no contract: its code is that of a verified contract which the same code
+has created, apart from constructor arguments, or else of a build of the operator's. The offsets
+come from a tracer in JavaScript, which runs in the node for at most MAX_MS and returns little,
+where the node runs one (geth, Erigon, reth, anvil; the last gives no error of a creation, only a
+fault); else from the steps of the whole transaction without stack, memory and storage (structLogs),
+as far as they are within the bound of a trace.
 """
 
 from collections import defaultdict

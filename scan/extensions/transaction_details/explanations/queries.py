@@ -1,6 +1,5 @@
-"""A transaction's sentence, why it failed, its calls and changes, from the index and the node.
-
-What follows from a transaction's details: why it failed, and the sentence about it.
+"""What the index and the node tell of a transaction beyond its details: its sentence, why it
+failed, its calls and its changes of the state.
 """
 
 from collections.abc import Mapping

@@ -1,13 +1,12 @@
-"""The gas of a transaction's steps, by code and offset, summed up by the node.
-
-A tracer in JavaScript, where the node runs one (geth, Erigon, reth, anvil). Else the steps of the
-whole transaction without stack, memory and storage (structLogs), as far as they are within the
-bound of a trace; then the deposit of created code counts as gas of the step that creates.
+"""The gas of a transaction's steps, by code and offset, and so by lines of verified sources,
+without the gas of calls inside.
 
 A step's gas is what is left before it less what is left before the next one of its call, without
-the gas of calls inside; that of a call's last step is the rest of the call's.
-
-The gas of a transaction by lines of verified sources, without the gas of calls inside.
+the gas of calls inside; that of a call's last step is the rest of the call's. The node sums it up
+by a tracer in JavaScript, where it runs one (geth, Erigon, reth, anvil). Else it is summed up from
+the steps of the whole transaction without stack, memory and storage (structLogs), as far as they
+are within the bound of a trace; then the deposit of created code counts as gas of the step that
+creates.
 """
 
 from collections import Counter

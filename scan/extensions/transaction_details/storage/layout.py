@@ -1,12 +1,10 @@
-"""What a layout of the storage says: its variables, and their types by name.
+"""Layouts of the storage of verified contracts, read from the database and cached: their variables,
+and the types of these by name.
 
-Solidity's is read here in the form of its documentation, "JSON Output" of "Layout of State
-Variables in Storage". A stranger's contract decides what it says: its sizes are bounded.
-
-A layout of the storage in Vyper's form: variables by name, those of modules below the module's,
-with types as text. Types that a source declares have no members there.
-
-The layouts of verified contracts, read from the database and cached.
+Solidity's is in the form of its documentation, "JSON Output" of "Layout of State Variables in
+Storage"; Vyper's has variables by name, those of modules below the module's, with types as text, of
+which those that a source declares have no members there. A stranger's contract decides what a
+layout says: its sizes are bounded.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""Where in the storage the parts of a variable are, by arithmetic: no walk goes over all elements
-of an array, and each takes a bounded number of steps.
-
-The values of variables, from the bytes that they have in a slot.
+"""The values of variables, from the bytes in their slots, and where in the storage the parts of a
+variable are: by arithmetic, so that no walk goes over all elements of an array, and each takes a
+bounded number of steps.
 """
 
 import re
