@@ -10,8 +10,9 @@ deep took eth-abi 6 s; here decoding stops at MAX_VALUES values and at MAX_DECOD
 whatever the offsets in the data. Encoding: eth-abi caches every type for ever (100 structures of
 950 members: 200 MiB and 6 s) and rejects `uint8[0]` and `()`.
 
-Python values: int (of decimals, the one that is encoded), bool, address as 20 bytes, bytes, string as its raw bytes, list for arrays,
-tuple for tuples. Layout: Solidity documentation, "Contract ABI Specification".
+Python values: int (of decimals, the one that is encoded), bool, address as 20 bytes, bytes, string
+as its raw bytes, list for arrays, tuple for tuples. Layout: Solidity documentation, "Contract ABI
+Specification".
 """
 
 import re
@@ -49,8 +50,9 @@ class AbiType(NamedTuple):
 
     `kind` says how values are encoded; "unknown" where only a declaration would. `size` is the bits
     of an integer, the bytes of bytesN or the length of a fixed array, None for other types; an
-    integer stands for a number with `decimals`. `items` are a tuple's members or an array's one element type, `labels` a tuple's
-    member names. `head_bytes` is the size of a value in the head of the enclosing tuple or array.
+    integer stands for a number with `decimals`. `items` are a tuple's members or an array's one
+    element type, `labels` a tuple's member names. `head_bytes` is the size of a value in the head
+    of the enclosing tuple or array.
     """
 
     kind: str

@@ -288,7 +288,7 @@ class Decoded(NamedTuple):
     alternatives: Sequence[Sequence[Argument]] = ()
 
     def record(self) -> dict[str, Any]:
-        record = {
+        record: dict[str, Any] = {
             "name": self.name,
             "signature": self.signature,
             "arguments": [argument.record() for argument in self.arguments],
@@ -311,7 +311,8 @@ def one_of(readings: Sequence[Decoded]) -> Decoded:
     if not others:
         return first
     arguments = [
-        alike[0] if len({orjson.dumps(a.value) for a in alike}) == 1
+        alike[0]
+        if len({orjson.dumps(a.value) for a in alike}) == 1
         else Argument(alike[0].name, alike[0].type, None)
         for alike in zip(*(reading.arguments for reading in readings), strict=True)
     ]

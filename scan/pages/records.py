@@ -264,8 +264,8 @@ def shown_value(
 
 def addresses_in(decoded: Decoded | None) -> Iterator[str]:
     """Yield the addresses among the arguments of a call or an event."""
-    for argument in decoded.arguments if decoded else ():
-        if argument.type == "address" and not argument.hashed:
+    for argument in (a for r in decoded.readings for a in r.arguments) if decoded else ():
+        if argument.type == "address" and not argument.hashed and argument.value is not None:
             yield argument.value
 
 

@@ -30,7 +30,7 @@ from scan.verification.verifier import MESSAGES, SIMILAR
 # Beside "abi": the ABI of the operator's build where the code is not verified.
 BUILT_ABI = "built_abi"
 # Columns that are large, or need a query of their own: they are read only where they are named.
-ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts", "storage"})
+ALL_COLUMNS = frozenset("code settings abi sources metadata layouts storage".split())
 
 
 class Contract(NamedTuple):
@@ -40,7 +40,8 @@ class Contract(NamedTuple):
     `verifier` is another address with the same code, whose verification holds for this one.
     `since_block` is the first block with this code; `storage` the layout of the storage as it is
     stored (scan/verification/storage_layouts.py); `replaced_at` a block after which the node
-    returned another code, for which no verification holds.
+    returned another code, for which no verification holds; `interface` the ABI with what the
+    compiler says beside it.
     """
 
     code_hash: bytes | None
@@ -63,6 +64,7 @@ class Contract(NamedTuple):
     since_block: int | None
     storage: bytes | None = None
     replaced_at: int | None = None
+    interface: str | None = None
 
     @property
     def is_verified(self) -> bool:

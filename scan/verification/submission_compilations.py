@@ -8,6 +8,7 @@ import orjson
 
 from scan.errors import Unavailable, VerificationFailed
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
+from scan.verification.compiled_interface import Entries, interface_of, library_entries
 from scan.verification.compiler_run import RunningPlace, compile_source
 from scan.verification.creation_comparison import as_deployed, preamble_of
 from scan.verification.languages.solidity import Selection, Sources
@@ -45,13 +46,15 @@ Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
 
 class CompiledContract(NamedTuple):
     """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM. `files`
-    are the compilation's, by the numbers that its source map has."""
+    are the compilation's, by the numbers that its source map has; `library_entries` are those of
+    its libraries."""
 
     path: str
     name: str
     output: Mapping[str, Any]
     runtime: LinkedCode
     files: Mapping[int, str] = {}
+    library_entries: Entries = ()
 
     def abi_json(self) -> str:
         """Return the ABI as JSON. Raises VerificationFailed for an ABI that is too large, since
@@ -63,6 +66,14 @@ class CompiledContract(NamedTuple):
         if len(abi) > MAX_ABI_BYTES:
             raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
         return abi
+
+    def interface_json(self) -> str | None:
+        """Return the contract's interface as JSON; None where its ABI is all of it, or where it is
+        too large."""
+        abi, selectors = self.output.get("abi", []), self.output["evm"].get("methodIdentifiers")
+        interface = interface_of(abi, selectors or {}, self.library_entries)
+        text = orjson.dumps(interface).decode()
+        return None if interface == abi or len(text) > MAX_ABI_BYTES else text
 
 
 class Compilations:
@@ -140,9 +151,10 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
         for path, source in (output.get("sources") or {}).items()
         if isinstance(source.get("id"), int)
     }
+    libraries = library_entries(output.get("contracts", {}), submission.sources)
     contracts = [
         CompiledContract(
-            path, name, contract, linked_code(contract["evm"]["deployedBytecode"]), files
+            path, name, contract, linked_code(contract["evm"]["deployedBytecode"]), files, libraries
         )
         for path, contracts_of_file in output.get("contracts", {}).items()
         for name, contract in contracts_of_file.items()

@@ -234,7 +234,7 @@ def _store(
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
     pattern = pattern_of(contract.code, match.contract.runtime)
-    functions = signatures_of(orjson.loads(abi))
+    functions = signatures_of(orjson.loads(match.contract.interface_json() or abi))
     stored = database.value(
         "verification/verified_contracts_insert",
         address=contract.address,
@@ -276,6 +276,8 @@ def _store_findings(
     was known of the code, and return whether the first is known."""
     contract_values = {"address": contract.address, "code_hash": contract.code_hash}
     database.rows("verification/storage_layouts_put", **contract_values, layout=layout)
+    interface = match.contract.interface_json()
+    database.rows("verification/interfaces_put", **contract_values, interface=interface)
     evm, files = match.contract.output["evm"], [*match.contract.files.items()]
     source_map = source_maps.packed(evm["deployedBytecode"].get("sourceMap"))
     database.rows(

@@ -130,6 +130,18 @@ CREATE OR REPLACE TRIGGER storage_layouts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON storage_layouts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- What compilers say of verified contracts beside their ABIs, where there is more: signatures of libraries'
+-- functions, and what libraries emit.
+CREATE TABLE IF NOT EXISTS interfaces (
+    address bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    entries json NOT NULL,         -- those of the ABI and others (scan/verification/compiled_interface.py)
+    PRIMARY KEY (address, code_hash)
+);
+CREATE OR REPLACE TRIGGER interfaces_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON interfaces
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (
     code_hash bytea PRIMARY KEY,
@@ -176,12 +188,13 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
--- The ABI of the contract that stands at an address now, of its verification or else of the operator's build;
--- no row where its code has neither. The planner inlines it.
+-- The interface of the contract that stands at an address now, or its ABI, of its verification or else of the
+-- operator's build; no row where its code has neither. The planner inlines it.
 CREATE OR REPLACE FUNCTION abi_of(at bytea) RETURNS TABLE (abi json) LANGUAGE sql STABLE AS $$
-    SELECT coalesce(v.abi, b.abi)
+    SELECT coalesce(i.entries, v.abi, b.abi)
     FROM contract_at(at) AS now
     LEFT JOIN verification_of(at) AS v ON true
+    LEFT JOIN interfaces i ON i.address = v.address AND i.code_hash = v.code_hash
     LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
     WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
 $$;

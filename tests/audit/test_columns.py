@@ -80,6 +80,7 @@ NOT_COMPARED = {
             event_bodies dispatchers verified_contracts verification_jobs signatures
             imported_signatures creation_comparisons stored_verifications contract_claims
             listed_tokens logos source_maps creation_maps storage_layouts built_abis replaced_codes
+            interfaces
         """.split()
     },
 }

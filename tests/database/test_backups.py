@@ -184,6 +184,7 @@ def fill_owners(url, key_id, key_hash, prefix):
         bytes(32),
     )
     execute(url, "INSERT INTO storage_layouts VALUES (%s, %s, 'zlib')", owner, bytes(32))
+    execute(url, "INSERT INTO interfaces VALUES (%s, %s, '[]')", owner, bytes(32))
     execute(url, "INSERT INTO built_abis VALUES (%s, 'Built', '[]', now())", bytes(32))
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
     execute(

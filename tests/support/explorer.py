@@ -24,7 +24,7 @@ from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import BUILT, NODE, alone, soljson
 
-OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
+OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode", "evm.methodIdentifiers"]
 
 
 class Compiled(NamedTuple):

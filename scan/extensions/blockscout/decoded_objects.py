@@ -39,12 +39,17 @@ def call_object(decoded: Decoded | None, calldata: bytes) -> Object | None:
 
 
 def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
+    """Return an event; where it may have several values, these with "or" between them."""
     as_call = call_object(decoded, topic[:4])
     if as_call is None or decoded is None:
         return None
     arguments = [
         {**_parameter(argument), "indexed": argument.indexed} for argument in decoded.arguments
     ]
+    readings = [[*map(_parameter, reading.arguments)] for reading in decoded.readings]
+    for argument, *alike in zip(arguments, *readings, strict=True) if decoded.alternatives else ():
+        values = dict.fromkeys(str(one["value"]) for one in alike)
+        argument["value"] = argument["value"] if len(values) == 1 else " or ".join(values)
     return {**as_call, "parameters": arguments, "abi": _abi_of_event(decoded)}
 
 

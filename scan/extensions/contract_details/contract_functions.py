@@ -120,7 +120,7 @@ def _function(entry: dict[str, Any], prefix: str) -> Function | None:
 def shape_of(abi_type: AbiType) -> Shape:
     """Return the shape of a type: where it has integers."""
     shapes = [shape_of(item) for item in abi_type.items]
-    if abi_type.kind in ("uint", "int"):
+    if abi_type.kind in ("uint", "int") and not abi_type.decimals:
         return INTEGER
     if not any(shapes):
         return None

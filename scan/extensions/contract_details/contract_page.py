@@ -38,7 +38,7 @@ from scan.pages.records import ERC20_RESULTS, Names, names_of
 from scan.pages.site import page, site
 from scan.queries import contracts
 from scan.queries.addresses import Address
-from scan.queries.contracts import BUILT_ABI, Contract
+from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
 from scan.verification.contract_match import RUNTIME
 from scan.verification.creation_comparison import preamble_of
@@ -69,8 +69,8 @@ VIEWS = ("code", "read", "write")
 _SOURCE = ("sources", "storage")  # where modifiers are written
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    "read": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
-    "write": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
+    "read": frozenset({"code", *contract_values.FUNCTIONS, *_SOURCE}),
+    "write": frozenset({"code", *contract_values.FUNCTIONS, *_SOURCE}),
 }
 
 
@@ -157,7 +157,7 @@ def read_contract(
     if not contract.code:
         return ShownContract(view, has_code=False)
     proxy = lookup.proxy
-    abi = json.loads(contract.abi or "[]")
+    abi = json.loads(contract.interface or contract.abi or "[]")
     implementation_abi: list[Any] = []
     functions = Functions((), ())
     is_blueprint = preamble_of(bytes(contract.code)) is not None

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from scan.cached_values import SizedCache
-from scan.contracts.abi import AbiError, parse_types, selector, signature
+from scan.contracts.abi import AbiError, parse_types, selector, signature_of
 from scan.contracts.proxy_contracts import proxy_of_code
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
@@ -97,7 +97,7 @@ def _signatures(functions: Any) -> Mapping[str, str]:
     for entry in (functions if isinstance(functions, list) else [])[:MOST_FUNCTIONS]:
         try:
             name, inputs = entry["name"], entry.get("inputs", [])
-            key = "0x" + selector(signature(name, parse_types(inputs))).hex()
+            key = "0x" + selector(signature_of(entry, parse_types(inputs))).hex()
         except (AbiError, KeyError, TypeError, AttributeError):
             continue
         arguments = (f"{item['type']} {item.get('name') or ''}".strip() for item in inputs)

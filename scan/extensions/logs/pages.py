@@ -78,8 +78,9 @@ def _decode(logs: list[Record]) -> list[str]:
 
 
 def _decoded(record: Record) -> Decoded:
-    arguments = [Argument(**argument) for argument in record["arguments"]]
-    return Decoded(**{**record, "arguments": arguments})
+    lists = [record["arguments"], *record.get("alternatives", ())]
+    arguments, *alternatives = ([Argument(**argument) for argument in each] for each in lists)
+    return Decoded(**{**record, "arguments": arguments, "alternatives": alternatives})
 
 
 HOOKS = Pages(

@@ -16,7 +16,13 @@ from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
-from scan.extensions.transaction_details.contract_abis import Block, Contract, ContractAbis, Emitter
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
+)
 from scan.extensions.transaction_details.details import decode_event, decode_event_by
 from scan.hex import data, to_hex
 from scan.queries import blocks
@@ -252,9 +258,7 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
     proxies = [
-        index
-        for index, log in enumerate(logs)
-        if _may_be_of_implementation(log, contracts.get(log.address))
+        index for index, log in enumerate(logs) if contracts.get(log.address, NO_CONTRACT).delegates
     ]
     at_block = _proxies_at(reader, records, proxies, budget)
     decoded = [
@@ -271,13 +275,6 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         event or decode_event_by(log, signatures, budget)
         for log, event in zip(logs, decoded, strict=True)
     ]
-
-
-def _may_be_of_implementation(log: TransactionLog, contract: Contract | None) -> bool:
-    """Return whether a log may be an event of its emitter's implementation."""
-    if contract is None or not contract.delegates:
-        return False
-    return not any(log.topics and log.topics[0] in abi.events for abi in contract.abis)
 
 
 def _proxies_at(

@@ -52,7 +52,7 @@ class Contract(NamedTuple):
         return bool(self.state_kinds)
 
 
-_ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt")
+_ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
 NO_CONTRACT = Contract()
 NO_PROXY = Proxy("", b"")
 

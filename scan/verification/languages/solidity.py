@@ -90,6 +90,9 @@ def _candidates(
     return candidate_settings(accepted_settings(given, version), version, inferred)
 
 
+_LIBRARIES = {"*": {"*": ["abi"]}}  # of other contracts than the selected ones
+
+
 def input_of(
     language: str, sources: Sources, settings: Settings, selection: Selection, _version: SolcVersion
 ) -> CompilerInput:
@@ -98,7 +101,7 @@ def input_of(
         {
             "language": language,
             "sources": {path: {"content": content} for path, content in sources.items()},
-            "settings": {**settings, "outputSelection": selection},
+            "settings": {**settings, "outputSelection": {**_LIBRARIES, **selection}},
         }
     )
 

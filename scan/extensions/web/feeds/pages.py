@@ -153,7 +153,7 @@ def verified_entry(chain: Chain, record: EntryRecord) -> Entry:
 
 
 def _text(value: object) -> str:
-    text = value if isinstance(value, str) else as_json(value)
+    text = value if isinstance(value, str) else "not certain" if value is None else as_json(value)
     return short_name(text, MAX_VALUE) if text else "“”"
 
 
