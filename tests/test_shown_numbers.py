@@ -81,7 +81,6 @@ REASONS = {
     "etherscan/replies.py:refuse": "a message of two texts",
     "etherscan/verification.py:_arguments": "the spellings of a parameter's name",
     "etherscan/verification.py:verification_status": "a message of two texts",
-    "etherscan/transactions.py:_names_of": "bytes of a cache",
     "etherscan/transactions.py:_transfer": "the names of columns",
     "exports/parquet.py:integers": "one number stored as four words",
     "exports/parquet.py:make_table": "arrays put together",

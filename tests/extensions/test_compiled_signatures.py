@@ -342,7 +342,9 @@ def events_of(explorer, address, text):
         post(explorer, "/decode", data=log["data"], topics=log["topics"], address=address)
         for log in details
     ]
-    others = explorer.client.get(f"/api/v2/transactions/{sent}/logs").json["items"]
+    others = explorer.client.get(f"/api/v2/transactions/{sent}/logs").json
+    assert "items" in others, others
+    others = others["items"]
     page = explorer.client.get(f"/tx/{sent}?tab=events").text
     assert explorer.client.get(f"/address/{address}?tab=events").status_code == 200
     events = [log["event"] for log in details]

@@ -82,7 +82,7 @@ def shown(value: Any, type_: str) -> Any:
     if isinstance(members, list | tuple):
         types = _member_types(type_, len(members))
         return [shown(*member) for member in zip(members, types, strict=True)]
-    return checksummed(value) if type_ == "address" else str(value)
+    return checksummed(value) if type_ == "address" and value else str(value)
 
 
 def _member_types(type_: str, count: int) -> Sequence[str]:

@@ -131,7 +131,7 @@ class ShownContract(NamedTuple):
         valued = {v.signature for v in values if v.error is None and v.signature != called}
         direct, proxied = (
             [function for function in functions if function.signature not in valued]
-            for functions in self.functions
+            for functions in (self.functions.own, self.functions.proxied)
         )
         return Functions(direct, proxied)
 
