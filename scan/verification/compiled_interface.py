@@ -8,6 +8,7 @@ in none.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,24 +21,24 @@ Entries = Sequence[Mapping[str, Any]]  # of an ABI
 Parameter = Mapping[str, Any]
 
 
-def interface_of(abi: Entries, selectors: Mapping[str, str], of_libraries: Entries) -> Entries:
+def interface_of(abi: Entries, selectors: Mapping[str, str]) -> Entries:
     """Return an ABI's entries, those of functions with the compiler's signature where that is not
-    of their types, its functions that the ABI lacks, and what libraries declare and the ABI does
-    not. `selectors` are by signature, as in `methodIdentifiers`."""
+    of their types, and the functions that the ABI lacks. `selectors` are by signature, as in
+    `methodIdentifiers`."""
     signatures = [_signature(entry) for entry in abi]
-    left = [text for text in sorted(selectors, key=selectors.__getitem__) if text not in signatures]
+    left: defaultdict[str, list[str]] = defaultdict(list)  # by name, in the order of selectors
+    for text in sorted({*selectors} - {*signatures}, key=selectors.__getitem__):
+        left[text.partition("(")[0]].append(text)
     entries = []
-    for entry, text in zip(abi, signatures, strict=True):
-        # An ABI has overloads in the order of their selectors.
-        named = re.compile(_pattern(entry) if text and text not in selectors else r"\Z")
-        stated = next((other for other in left if named.fullmatch(other)), None)
+    for entry, computed in zip(abi, signatures, strict=True):
+        # An ABI has overloads in the order of their selectors, too.
+        overloads = left[str(entry.get("name"))] if computed and computed not in selectors else []
+        stated = next((t for t in overloads if re.fullmatch(_pattern(entry), t)), None)
         if stated is not None:
-            left.remove(stated)
+            overloads.remove(stated)
         entries.append(entry if stated is None else {**entry, STATED: stated})
     declared = dict(_declared(parameter for entry in abi for parameter in _parameters(entry)))
-    entries += [_function(text, declared) for text in left]
-    plain = [{key: value for key, value in e.items() if key != LIBRARY} for e in of_libraries]
-    return [*entries, *(e for e, own in zip(of_libraries, plain, strict=True) if own not in abi)]
+    return [*entries, *(_function(text, declared) for texts in left.values() for text in texts)]
 
 
 def library_entries(

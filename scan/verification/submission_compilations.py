@@ -71,8 +71,11 @@ class CompiledContract(NamedTuple):
         """Return the contract's interface as JSON; None where its ABI is all of it, or where it is
         too large."""
         abi, selectors = self.output.get("abi", []), self.output["evm"].get("methodIdentifiers")
-        interface = interface_of(abi, selectors or {}, self.library_entries)
-        text = orjson.dumps(interface).decode()
+        interface = [*interface_of(abi, selectors or {}), *self.library_entries]
+        try:
+            text = orjson.dumps(interface).decode()
+        except orjson.JSONEncodeError:
+            return None
         return None if interface == abi or len(text) > MAX_ABI_BYTES else text
 
 
