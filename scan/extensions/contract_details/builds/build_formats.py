@@ -58,7 +58,8 @@ class Code(msgspec.Struct, rename="camel"):
 
 class BuiltContract(NamedTuple):
     """A contract of a build. `form` says how its file has it, and `language` and `version` what
-    compiled it; the version may be empty. `abi` is JSON. `creation` has no references."""
+    compiled it; the version may be empty. `abi` is JSON. `creation` has no references. `selectors`
+    are by signature, where the file has them."""
 
     file: Path
     form: str
@@ -69,6 +70,7 @@ class BuiltContract(NamedTuple):
     runtime: LinkedCode
     abi: bytes
     creation: Code
+    selectors: Mapping[str, str] | None = None
 
     @property
     def size(self) -> int:
@@ -82,6 +84,7 @@ COMPILATION, ARTIFACT, TYPE, COMBINED = "compilation", "artifact", "type", "comb
 class _Evm(msgspec.Struct, rename="camel"):
     bytecode: Code | None = None
     deployed_bytecode: Code | None = None
+    method_identifiers: dict[str, str] | None = None
 
 
 class _Contract(msgspec.Struct):
@@ -146,6 +149,7 @@ class BuildFile(msgspec.Struct, rename="camel"):
     bytecode: str | Code | None = None
     deployed_bytecode: str | Code | None = None
     immutable_references: dict[str, list[Reference]] | None = None
+    method_identifiers: dict[str, str] | None = None
     deployment_bytecode: _ApeCode | None = None
     runtime_bytecode: _ApeCode | None = None
     metadata: str | dict[str, Any] | None = None
@@ -222,9 +226,9 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
                 runtime = _vyper_code(creation.object, code.object, version)
             else:
                 runtime = linked(code.object, code.immutable_references)
-            yield BuiltContract(
-                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi), creation
-            )
+            at = file, COMPILATION, path, name, own, version
+            selectors = contract.evm.method_identifiers
+            yield BuiltContract(*at, runtime, bytes(contract.abi), creation, selectors)
 
 
 def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
@@ -250,7 +254,8 @@ def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContrac
     if text.removeprefix("0x"):
         runtime, abi, creation = linked(text, references), bytes(decoded.abi), decoded.bytecode
         creation = creation if isinstance(creation, Code) else Code(creation or "")
-        yield BuiltContract(file, ARTIFACT, path, name, language, version, runtime, abi, creation)
+        at = file, ARTIFACT, path, name, language, version
+        yield BuiltContract(*at, runtime, abi, creation, decoded.method_identifiers)
 
 
 def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
