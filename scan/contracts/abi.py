@@ -17,7 +17,7 @@ Specification".
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from eth_utils.crypto import keccak
 
@@ -25,6 +25,8 @@ MAX_DEPTH = 32
 MAX_VALUES = 100_000
 MAX_DECODED_BYTES = 10 * 1024 * 1024
 WORD = 32
+
+T = TypeVar("T")
 
 _ARRAY = re.compile(r"(.+)\[([0-9]{0,78})\]")
 _ELEMENTARY = re.compile(r"(uint|int|bytes)([1-9][0-9]{0,2})")
@@ -143,6 +145,15 @@ def signature(name: str, types: Sequence[AbiType]) -> str:
 def signature_of(entry: Mapping[str, Any], types: Sequence[AbiType]) -> str:
     """Return the signature of an ABI's entry: the compiler's, or else that of its types."""
     return str(entry.get(STATED) or signature(str(entry.get("name")), types))
+
+
+def by_selector(functions: Mapping[str, T]) -> dict[bytes, tuple[str, tuple[AbiType, ...], T]]:
+    """Return values that are by signature by the selector, with canonical signature and types."""
+    typed = {
+        canonical(text): (parse_types(parse_signature(text)["inputs"]), value)
+        for text, value in functions.items()
+    }
+    return {selector(text): (text, *of) for text, of in typed.items()}
 
 
 def selector(text: str) -> bytes:

@@ -13,15 +13,7 @@ from typing import Any, NamedTuple
 
 from eth_utils.address import to_checksum_address
 
-from scan.contracts.abi import (
-    STATED,
-    AbiError,
-    AbiType,
-    parse_types,
-    selector,
-    signature,
-    signature_of,
-)
+from scan.contracts.abi import AbiError, AbiType, parse_types, selector, signature_of
 from scan.hex import excerpt
 
 MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
@@ -234,11 +226,7 @@ class Function(NamedTuple):
     inputs: tuple[AbiType, ...]
     outputs: tuple[AbiType, ...]
     mutability: str = "nonpayable"  # view, pure, nonpayable or payable
-    stated: str | None = None  # the compiler's signature where it is not that of the types
-
-    @property
-    def signature(self) -> str:
-        return self.stated or signature(self.name, self.inputs)
+    signature: str = ""
 
     @property
     def selector(self) -> bytes:
@@ -318,8 +306,8 @@ def _read_only(entries: AbiEntries, function: str) -> list[Function]:
 def function_of(entry: dict[str, Any]) -> Function:
     """Return the function of an ABI's entry. Raises AbiError where its types are not supported."""
     inputs, outputs = parse_types(entry.get("inputs", [])), parse_types(entry.get("outputs", []))
-    mutability, stated = mutability_of(entry), entry.get(STATED)
-    return Function(str(entry.get("name")), inputs, outputs, mutability, stated)
+    mutability, signature = mutability_of(entry), signature_of(entry, inputs)
+    return Function(str(entry.get("name")), inputs, outputs, mutability, signature)
 
 
 def _functions_of_length(functions: list[Function], length: int) -> list[Function]:
