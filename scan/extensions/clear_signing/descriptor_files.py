@@ -290,13 +290,13 @@ def _elements(
 
 def bytes_of(typed: TypedValue) -> bytes:
     """Return the bytes of a value: 32 of an integer. Raises DoesNotFit for a composite one."""
-    match typed.type.kind:
+    match "unknown" if typed.type.decimals else typed.type.kind:
         case "uint":
             return int(typed.value).to_bytes(32)
         case "int":
             return int(typed.value).to_bytes(32, signed=True)
         case "string":
             return str(typed.value).encode()
-        case "array" | "tuple" | "bool":
+        case "array" | "tuple" | "bool" | "unknown":
             raise DoesNotFit("a value has no bytes")
     return bytes.fromhex(typed.value[2:])

@@ -92,7 +92,7 @@ def number_of(value: object) -> int | None:
 
 
 def _integer(typed: TypedValue) -> int:
-    if typed.type.kind not in ("uint", "int"):
+    if typed.type.kind not in ("uint", "int") or typed.type.decimals:
         raise DoesNotFit("it is no integer")
     return int(typed.value)
 
