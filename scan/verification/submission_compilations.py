@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.errors import Unavailable, VerificationFailed
+from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler_run import RunningPlace, compile_source
 from scan.verification.creation_comparison import as_deployed, preamble_of
 from scan.verification.languages.solidity import Selection, Sources
-from scan.verification.request import Submission
+from scan.verification.languages.vyper import VYPER
+from scan.verification.request import INTERFACE_SUFFIX, Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings, dotted
 
@@ -66,8 +68,9 @@ class CompiledContract(NamedTuple):
 
 
 class Compilations:
-    """The compilations of one submission within its time limit. `count` is their number so far.
-    `outputs` are those of other submissions: an equal input is not compiled again."""
+    """The compilations of one submission within its time limit, or of variations of its sources
+    that take its place. `count` is their number so far. `outputs` are those of other submissions:
+    an equal input is not compiled again."""
 
     def __init__(
         self,
@@ -78,7 +81,7 @@ class Compilations:
         outputs: Outputs | None = None,
     ) -> None:
         self._compiler = compiler
-        self.submission = submission
+        self.submission = compilable(submission)
         self._preamble = preamble_of(deployed)
         self._place = place
         self._outputs = {} if outputs is None else outputs
@@ -114,6 +117,17 @@ class Compilations:
             if len(self._outputs) < MAX_OUTPUTS:
                 self._outputs[key] = output
         return output if self._preamble is None else as_deployed(output, self._preamble)
+
+
+def compilable(submission: Submission) -> Submission:
+    """Return a submission without byte order marks where no compiler takes them."""
+    sources = {
+        path: text
+        if submission.language is VYPER and not path.endswith(INTERFACE_SUFFIX)
+        else text.removeprefix(BYTE_ORDER_MARK)
+        for path, text in submission.sources.items()
+    }
+    return submission._replace(sources=sources)
 
 
 def first_selection(submission: Submission) -> Selection:
