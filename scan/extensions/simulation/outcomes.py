@@ -250,7 +250,7 @@ def _locations(
     cause: failure_locations.CallPath,
 ) -> Mapping[failure_locations.CallPath, failure_locations.Location]:
     """Return the lines of the calls that would fail."""
-    failed = failure_locations.failed_calls(outcome.trace.frames, trace_decoding.names_of(frames))
+    failed = failure_locations.failed_calls(outcome.trace.frames)
     located = reader.sources.get(TransactionFailures).locations
     gas_used = frames[0].frame.gas_used or 0
     is_small = outcome.is_traced and gas_used <= MAX_GAS

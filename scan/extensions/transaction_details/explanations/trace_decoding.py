@@ -92,11 +92,6 @@ def decode_trace(
     return _with_passed_on_reasons(frames)
 
 
-def names_of(frames: Sequence[DecodedFrame]) -> dict[CallPath, str]:
-    """Return the names of the called functions, by the places of the calls."""
-    return {d.frame.trace_address: d.function.name for d in frames if d.function}
-
-
 def located_frames(
     frames: Sequence[DecodedFrame], locations: Mapping[CallPath, Location]
 ) -> list[DecodedFrame]:
