@@ -4,6 +4,7 @@ where compiled code has libraries, immutables and metadata, in the form of compi
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -33,7 +34,7 @@ from scan.verification.creation_comparison import (
     compare_creation,
     preamble_of,
 )
-from scan.verification.metadata_request import find_variant, varied_sources
+from scan.verification.metadata_request import LIKELY_VARIATIONS, find_variant, varied_sources
 from scan.verification.request import Submission
 from scan.verification.settings_search import CompilerSettings
 from scan.verification.submission_compilations import (
@@ -119,11 +120,12 @@ class ContractMatcher(NamedTuple):
         a variation of them."""
         code = linked_code(match.contract.output["evm"]["bytecode"]).code
         if match.creation.match and has_integrity(code) and not match.creation.proves_source:
-            for _ in self._variations():
-                varied = self._recompiled(match, match.settings)
-                creation = varied and self._compare_creation(varied, _Auxdata())
-                if varied and creation and creation.proves_source:
-                    return varied._replace(level=FULL, creation=creation)
+            with suppress(OutOfLimits):
+                for _ in self._variations():
+                    varied = self._recompiled(match, match.settings)
+                    creation = varied and self._compare_creation(varied, _Auxdata())
+                    if varied and creation and creation.proves_source:
+                        return varied._replace(level=FULL, creation=creation)
         return match._replace(level=FULL) if match.creation.proves_source else match
 
     def _variations(self) -> Iterator[None]:
@@ -227,7 +229,7 @@ class ContractMatcher(NamedTuple):
         in the settings, or with a variation of the sources."""
         best = self._match_with_deployed_metadata(match)
         libraries = {**self.submission.libraries, **match.libraries}
-        try:
+        with suppress(OutOfLimits):
             linked = self._relinked_match(match, libraries) if best.level != FULL else None
             best = self._match_with_deployed_metadata(linked) if linked else best
             if best.level == FULL or hash_kind(read_metadata(self.code.runtime)) is None:
@@ -236,11 +238,10 @@ class ContractMatcher(NamedTuple):
             for _ in self._variations():
                 for form in forms:
                     stated = self._metadata(form)
-                    varied = self._match_with_deployed_metadata(form._replace(metadata=stated))
+                    stating = form._replace(metadata=stated)
+                    varied = self._match_with_deployed_metadata(stating, LIKELY_VARIATIONS)
                     if varied.level == FULL:
                         return self._recompiled(varied, form.settings) or best
-        except OutOfLimits:
-            pass
         return best
 
     def _metadata(self, match: Match) -> str:
@@ -269,15 +270,16 @@ class ContractMatcher(NamedTuple):
         linked = self._match(linked.contract, comparison, linked.settings)
         return linked._replace(libraries=match.libraries)
 
-    def _match_with_deployed_metadata(self, match: Match) -> Match:
+    def _match_with_deployed_metadata(self, match: Match, parts: int = 1) -> Match:
         """Return the match as a full one if another path or other settings give a metadata file
-        with the deployed hash; otherwise unchanged."""
+        with the deployed hash; otherwise unchanged. It may take one of so many parts of the time
+        for hashing."""
         if match.level == FULL:
             return match
         is_known = self.submission.path_is_known
         names = () if is_known else (*dict.fromkeys([match.contract.name, *self.names]),)
         deployed = read_metadata(self.code.runtime)
-        variant = find_variant(deployed, match.metadata, match.contract.path, names)
+        variant = find_variant(deployed, match.metadata, match.contract.path, names, parts)
         return match._replace(level=FULL, metadata=variant) if variant else match
 
 

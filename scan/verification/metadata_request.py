@@ -186,16 +186,20 @@ _PATHS = (
 
 
 def find_variant(
-    deployed: BytecodeMetadata | None, metadata: str, path: str, contract_names: Collection[str]
+    deployed: BytecodeMetadata | None,
+    metadata: str,
+    path: str,
+    contract_names: Collection[str],
+    parts: int = 1,
 ) -> str | None:
     """Return the metadata file with the deployed hash, None without one. Variants have other
     settings, and likely paths of a file with these contracts in place of `path`; none where the
-    path is known."""
+    path is known. Of the most that is hashed, one of so many parts."""
     kind = hash_kind(deployed)
     if deployed is None or kind is None:
         return None
     deployed_hash, digest = deployed.values[kind], BY_KIND[kind]
-    most = MOST_BYTES[kind] // len(metadata)
+    most = MOST_BYTES[kind] // parts // len(metadata)
     likely = [path.format(name) for path in _PATHS_BY_NAME for name in contract_names]
     paths = [path, *likely, *_PATHS] if contract_names else [path]
     variants = (

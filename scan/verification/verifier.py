@@ -340,6 +340,8 @@ def message(verified: Verified) -> str:
         sentences.append(NOT_COMPARED)
     if verified.creation.unread is not None:
         sentences.append(NO_ARGUMENTS.format(len(verified.creation.unread)))
+    if verified.warning:
+        sentences.append(verified.warning)
     if not verified.stored:
         sentences.append("An equal or better verification was already stored and is kept.")
     return " ".join(sentences)

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scan.extensions.contract_details.builds.build_folders import MAX_FILE_BYTES, read
-from scan.json_bodies import BYTE_ORDER_MARK
+from scan.extensions.contract_details.builds.build_folders import read_json
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     PUSH20,
@@ -178,11 +177,6 @@ def read_file(file: Path) -> BuildFile:
     return _decoded(read_json(file))
 
 
-def read_json(file: Path) -> bytes:
-    """Return what a build's file has without a byte order mark. Raises OSError."""
-    return read(file, MAX_FILE_BYTES).removeprefix(BYTE_ORDER_MARK.encode())
-
-
 def _decoded(content: bytes) -> BuildFile:
     try:
         return _decode_file(content)
@@ -281,21 +275,10 @@ def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
         version = compiler.version if compiler else ""
         path = type_.source_id or name
         is_vyper = path.endswith(VYPER.suffixes)
-        yield BuiltContract(
-            file=file,
-            form=TYPE,
-            path=path,
-            name=name,
-            language=VYPER.name if is_vyper else SOLIDITY.name,
-            version=version,
-            runtime=(
-                _vyper_code(_text(type_.deployment_bytecode), text, version)
-                if is_vyper
-                else linked(Code(text))
-            ),
-            abi=bytes(type_.abi),
-            creation=Code(_text(type_.deployment_bytecode)),
-        )
+        language, abi = VYPER.name if is_vyper else SOLIDITY.name, bytes(type_.abi)
+        creation = _text(type_.deployment_bytecode)
+        runtime = _vyper_code(creation, text, version) if is_vyper else linked(Code(text))
+        yield BuiltContract(file, TYPE, path, name, language, version, runtime, abi, Code(creation))
 
 
 def _text(code: _ApeCode | None) -> str:
@@ -309,16 +292,11 @@ def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
         if path.endswith(VYPER_SUFFIX):
             contract = msgspec.json.decode(member, type=_Combined)
             if contract.bytecode_runtime.removeprefix("0x"):
+                name, abi = PurePosixPath(path).stem, bytes(contract.abi)
+                runtime = _vyper_code(contract.bytecode, contract.bytecode_runtime, version)
+                creation = Code(contract.bytecode)
                 yield BuiltContract(
-                    file=file,
-                    form=COMBINED,
-                    path=path,
-                    name=PurePosixPath(path).stem,
-                    language=VYPER.name,
-                    version=version,
-                    runtime=_vyper_code(contract.bytecode, contract.bytecode_runtime, version),
-                    abi=bytes(contract.abi),
-                    creation=Code(contract.bytecode),
+                    file, COMBINED, path, name, VYPER.name, version, runtime, abi, creation
                 )
 
 

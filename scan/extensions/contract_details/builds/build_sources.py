@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scan.errors import ScanError
-from scan.extensions.contract_details.builds.build_folders import read
+from scan.extensions.contract_details.builds.build_folders import read, read_json
 from scan.extensions.contract_details.builds.build_formats import (
     ARTIFACT,
     COMBINED,
@@ -39,7 +39,6 @@ from scan.extensions.contract_details.builds.build_formats import (
     linked,
     metadata_of,
     read_file,
-    read_json,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
 from scan.verification import creation_comparison, source_maps
