@@ -44,13 +44,13 @@ def unpacked(stored: bytes) -> str:
 
 Node = Mapping[str, Any]  # of a syntax tree
 _Declared = tuple[str, Node | None, Node]
-WITHOUT_SELECTOR = RECEIVE, FALLBACK = "receive", "fallback"
+WITHOUT_SELECTOR = ("receive", "fallback")
 _RUNNING = ("FunctionDefinition", "ModifierDefinition")
 
 MAX_NAMESPACES = 50
 MAX_ENUMS = 500
 MAX_MODIFIERS = 500
-MAX_REFERENCES = 50_000  # of functions that calls may run
+MAX_REFERENCES = 20_000  # of functions that calls may run
 MAX_TEXT = 200  # of a modifier with its arguments
 MAX_MEMBERS = 256  # of an enum; the compiler takes no more
 MAX_NODES = 20_000  # contracts of all files, and what they declare

@@ -61,9 +61,7 @@ class MappedCode(NamedTuple):
             return None
         by_path = {path: number for number, path in self.files.items()}
         listed = [self.functions["spans"][number] for number in numbers]
-        spans = [
-            Span(start, length, by_path[path]) for path, start, length in listed if path in by_path
-        ]
+        spans = [Span(start, length, by_path.get(path, -1)) for path, start, length in listed]
         return RunFunctions(spans[0], sorted((s.file, s.start, s.start + s.length) for s in spans))
 
 
