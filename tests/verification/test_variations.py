@@ -8,6 +8,7 @@ from eth_utils.crypto import keccak
 
 from scan.errors import InvalidParameter
 from scan.json_bodies import json_object
+from scan.verification.languages.solidity import accepted_settings
 from scan.verification.metadata_request import request_of
 from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
@@ -197,3 +198,12 @@ def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, dat
     assert (answer.json["creationMatch"], answer.json["constructorArguments"]) == (None, None)
     size = max(1, len(ARGUMENTS[data]) // 2)
     assert f"the {size} bytes after it are not the encoding" in answer.json["message"]
+
+
+@pytest.mark.check
+def test_metadata_settings_that_a_release_refuses_are_left_out():
+    """Tools name them for every release, where they say how it behaves anyway."""
+    given = {"bytecodeHash": "ipfs", "appendCBOR": True, "useLiteralContent": True}
+    for version, left in (((0, 5, 17), 1), ((0, 6, 0), 2), ((0, 8, 17), 2), ((0, 8, 18), 3)):
+        kept = accepted_settings({"metadata": given}, version)["metadata"]
+        assert len(kept) == left and kept.items() <= given.items()
