@@ -11,18 +11,16 @@ Forms in bodies, urlencoded or multipart, whose parsing is bounded.
 JSON responses.
 
 Prerequisites of views beside the database: while one is missing, the middleware refuses their
-requests in the loop, or has them wait there, instead of having a thread find out.
+requests in the loop, instead of having a thread find out.
 """
 
 import re
 from binascii import a2b_qp
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
 from enum import Enum
-from functools import wraps
 from http import HTTPStatus
 from io import BytesIO
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote_plus
 
 import flask
@@ -40,7 +38,6 @@ from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import OF_PROXIES, is_loopback
-from scan.rate_limits.turns import QueuedPlaces
 from scan.server.connection import MAX_BODY_BYTES
 from scan.server.responses import Environ
 from scan.settings import Settings
@@ -307,27 +304,13 @@ class Prerequisite(Enum):
 Of = Prerequisite | None | Callable[[str], Prerequisite | None]
 
 
-def requires(prerequisite: Of, before: type[QueuedPlaces] | None = None) -> Callable[[_V], _V]:
-    """Decorate a view with its prerequisite, or with a function that returns it for a query. One
-    that needs the node has its turn at it before it begins, and before that one at the places of
-    the service `before`."""
+def requires(prerequisite: Of) -> Callable[[_V], _V]:
+    """Decorate a view with its prerequisite, or with a function that returns it for a query. The
+    view waits for its turn where it first needs the node, as caches may have what it needs."""
 
     def decorate(view: _V) -> _V:
-        @wraps(view)
-        def in_turn(*args: Any, **kwargs: Any) -> Any:
-            needed = prerequisite_of(in_turn, request.environ["QUERY_STRING"])
-            needs_node = needed in (Prerequisite.NODE, Prerequisite.NODE_FIELDS)
-            with ExitStack() as held:
-                if needs_node and before is not None:
-                    first = services().sources.get(before)
-                    held.enter_context(first.place_in_turn(client_address()))
-                if needs_node:
-                    place = services().waiting_threads.place_in_turn(client_address())
-                    held.enter_context(place)
-                return view(*args, **kwargs)
-
-        setattr(in_turn, _ATTRIBUTE, prerequisite)
-        return cast(_V, in_turn)
+        setattr(view, _ATTRIBUTE, prerequisite)
+        return view
 
     return decorate
 

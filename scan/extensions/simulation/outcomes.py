@@ -159,9 +159,10 @@ def simulate(
     reader.do_not_cache()
     if block is None:
         block = blocks.find(reader, blocks.newest_number(reader) or 0)
-    outcomes = reader.sources.get(Simulator).simulate(
-        reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
-    )
+    with reader.sources.get(Simulations).place_in_turn(reader.client):  # before that at the node
+        outcomes = reader.sources.get(Simulator).simulate(
+            reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
+        )
     if sum(outcome.trace.frames[0].gas_used or 0 for outcome in outcomes) > MAX_SMALL_GAS:
         reader.hold_processor()  # as for a transaction
     tokens = _tokens(reader, outcomes)
