@@ -15,7 +15,7 @@ from eth_hash.auto import keccak
 from scan import parameters
 from scan.contracts.abi import AbiError, canonical
 from scan.contracts.abi_decoding import standard_abis
-from scan.contracts.proxy_contracts import CLONES, Proxy, current, proxy_of_code, state_kinds
+from scan.contracts.proxy_contracts import CLONES, Proxy, current, delegation_of
 from scan.contracts.read_calls import CallResult
 from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
@@ -135,16 +135,15 @@ def get_with_proxy(
 
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
     """Return a proxy's present implementations, by its code or its state."""
-    code = bytes(contract.code or b"")
-    proxy = proxy_of_code(code)
-    kinds = () if proxy else state_kinds(code)
-    if not kinds:
+    delegation = delegation_of(bytes(contract.code or b""))
+    proxy = delegation.proxy
+    if not delegation.depends_on_state:
         return ProxyLookup(proxy)
     reader.do_not_cache()  # its storage may change with any block
     try:
-        return ProxyLookup(current(reader.node, address, kinds))
+        return ProxyLookup(current(reader.node, address, delegation))
     except (UpstreamFailed, BadHex, Unavailable):
-        return ProxyLookup(None, is_known=False)
+        return ProxyLookup(proxy, is_known=proxy is not None)
 
 
 def proxies_among(reader: Reader, addresses: Sequence[bytes]) -> frozenset[str]:

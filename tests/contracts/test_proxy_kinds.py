@@ -8,10 +8,10 @@ from eth_utils.crypto import keccak
 from app import create_app
 from scan.contracts.proxy_contracts import (
     BEACON_SLOT,
-    BY_CODE,
-    BY_STATE,
     IMPLEMENTATION_SLOT,
+    NOT_DELEGATING,
     current,
+    delegation_of,
     is_proxy_code,
     proxy_of_code,
 )
@@ -19,12 +19,22 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy
 
 # Documented code; `{}` is where an address stands.
+EIP1167 = "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3"
 CLONES = {
-    "eip1167": "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3",
+    "eip1167": EIP1167,
     "eip1167 with PUSH0": "5f5f365f5f37365f73{}5af43d5f5f3e5f3d91602a57fd5bf3",
-    "immutable-args-clone": "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3" + "ab" * 40,
+    "eip1167 of 0age and Solady": "3d3d3d3d363d3d37363d73{}5af43d3d93803e602a57fd5bf3",
+    "eip1167 of EIP-7511": "365f5f375f5f365f73{}5af43d5f5f3e5f3d91602a57fd5bf3",
+    "eip1167 of Vyper before 0.2.9": "366000600037611000600036600073{}5af41558576110006000f3",
+    "immutable-args-clone": EIP1167 + "ab" * 40,
+    "immutable-args-clone, ERC-6551": EIP1167 + "00" * 32 + f"{1:064x}{2:064x}{3:064x}",
+    "immutable-args-clone, ERC-3448": "363d3d373d3d3d3d60368038038091363936013d73{}"
+    "5af43d3d93803e603457fd5bf3" + "ef" * 64 + f"{64:064x}",
     "immutable-args-clone, by calldata": "363d3d373d3d3d3d610022806035363936013d73{}"
     "5af43d3d93803e603357fd5bf3" + "cd" * 32 + "0022",
+    "immutable-args-clone, logging coin": "36602c57343d527f9e4ac34f21c619cefc926c8bd93b54bf5a39c7"
+    "ab2127a895af1cc0691d7e3dff593da1005b363d3d373d3d3d3d610022806062363936013d73{}"
+    "5af43d3d93803e606057fd5bf3" + "cd" * 32 + "0022",
 }
 _STORED = IMPLEMENTATION_SLOT[2:]
 UUPS = f"363d3d373d3d363d7f{_STORED}545af43d6000803e6038573d6000fd5b3d6000f3"
@@ -97,6 +107,14 @@ def word(address):
     return f"0x{address[2:]:0>64}"
 
 
+# Slots by the kind that they are of: the hashes of what the standards name.
+SLOTS = {
+    "eip1967": IMPLEMENTATION_SLOT,
+    "eip1822": f"0x{keccak(text='PROXIABLE').hex()}",
+    "openzeppelin": f"0x{keccak(text='org.zeppelinos.proxy.implementation').hex()}",
+}
+
+
 def expect(explorer, proxy, kind, implementation):
     """Calls, the page, and Etherscan's check know the implementation; code alone says proxy."""
     codes = [explorer.anvil.call("eth_getCode", at, "latest") for at in (proxy, implementation)]
@@ -110,26 +128,42 @@ def expect(explorer, proxy, kind, implementation):
     assert implementation in explorer.client.get(check).json["result"]
 
 
-def test_slots_are_hashes_of_their_names():
-    slots = {kind.name: kind.slot for kind in BY_STATE if kind.slot}
-    assert slots["eip1822"] == f"0x{keccak(text='PROXIABLE').hex()}"
-    name = "org.zeppelinos.proxy.implementation"
-    assert slots["openzeppelin"] == f"0x{keccak(text=name).hex()}"
-    functions = {kind.function[2:]: kind.name for kind in BY_STATE if kind.function}
-    assert functions == {
-        keccak(text="comptrollerImplementation()")[:4].hex(): "comptroller",
-        keccak(text="facetAddresses()")[:4].hex(): "eip2535",
-    }
+@pytest.mark.check
+def test_code_that_passes_nothing_on_is_no_proxy():
+    code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
+    assert proxy_of_code(code) == ("eip1167", b"\x11" * 20, (), b"")
+    assert proxy_of_code(b"\0" + code) is proxy_of_code(code[:30]) is proxy_of_code(b"") is None
+    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, (), b"")
+    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 21)) is None
+    # Not the whole input, its first four bytes alone, a call of itself, CALL, and without JUMPDEST.
+    for other in (
+        "5f5f60045f73{}5af4",
+        "60045f5f3760045f5f5f73{}5af4",
+        "365f5f375f5f365f305af1",
+        "365f5f375f5f365f5f73{}5af1",
+        "600456365f5f375f5f365f73{}5af4",
+    ):
+        assert not is_proxy_code(bytes.fromhex(other.format("11" * 20))), other
+
+
+HOSTILE = {
+    "a loop": "5b5f56",
+    "a loop of powers": "5b5f1960ff190a5f56",
+    "memory of 2^64 bytes": "5f67ffffffffffffffff52",
+    "hashes of much memory": "5b61f000600020505f56",
+    "copies of much memory": "5b61f00060006000375f56",
+    "reads of ever new slots": "5b5a4354505f545f5260205f20545f525f56",
+    "calls of itself": "5b5f5f5f5f5f305af1505f56",
+    "a stack without end": "5b5f5f5f56",
+    "jumps into data": "6002565b5b" + "605b" * 9,
+}
 
 
 @pytest.mark.check
-def test_what_is_not_the_whole_code_of_a_clone_is_none():
-    code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
-    assert proxy_of_code(code) == ("eip1167", b"\x11" * 20, ())
-    assert proxy_of_code(b"\0" + code) is proxy_of_code(code[:-1]) is proxy_of_code(b"") is None
-    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, ())
-    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 21)) is None
-    assert {kind.name for kind in BY_CODE} == {"eip1167", "immutable-args-clone", "eip7702"}
+@pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
+def test_runs_of_hostile_code_end(code):
+    """All of them have what looks like a DELEGATECALL to come; the node is asked for nothing."""
+    assert delegation_of(bytes.fromhex(code + "f4")) is NOT_DELEGATING
 
 
 @pytest.mark.check
@@ -151,6 +185,10 @@ def test_a_factory_of_proxies_is_none(via_ir):
     standard["settings"] |= {"viaIR": via_ir, "optimizer": {"enabled": via_ir, "runs": 200}}
     codes = [compiled(VERSION, standard, "Made.sol", name) for name in ("Proxy", "Factory")]
     assert [is_proxy_code(bytes.fromhex(made.runtime)) for made in codes] == [True, False]
+
+
+# Passes a call on to the contract in the slot that the hash of its selector names.
+SELECTING = bytes.fromhex("5f3560e01c5f5260205f2054365f6040375f5f366040845af4")
 
 
 class Lying:
@@ -183,15 +221,14 @@ def array(*words, offset=32, count=None):
     ],
 )
 def test_facets_are_bounded_and_addresses(answer, facets):
-    kinds = [kind for kind in BY_STATE if kind.name == "eip2535"]
-    proxy = current(Lying(answer), b"\1" * 20, kinds)  # type: ignore[arg-type]
+    proxy = current(Lying(answer), b"\1" * 20, delegation_of(SELECTING))  # type: ignore[arg-type]
     assert (len(proxy.implementations) if proxy else 0) == facets
 
 
 @pytest.mark.parametrize("name", CLONES)
 def test_clones(explorer, many, name):
     clone = explorer.place(CLONES[name].format(many[2:]))
-    kind = name.partition(" with")[0].partition(",")[0]
+    kind = name.split()[0].rstrip(",")
     stored = explorer.contract(clone).json
     assert stored["proxy"] == {"type": kind, "implementation": many}
     assert stored["verifiedBy"] == many
@@ -203,32 +240,108 @@ def test_proxies_of_eip_7760(explorer, many, code):
     proxy = explorer.place(code)
     slot, value = IMPLEMENTATION_SLOT, many
     if code == BEACON:
-        slot = next(kind.slot for kind in BY_STATE if kind.is_beacon)
+        slot = BEACON_SLOT
         value = deploy(explorer, PROXY, "Beacon", word(many)[2:])
     explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(value))
     expect(explorer, proxy, "eip7760", many)
 
 
-@pytest.mark.parametrize("kind", ["eip1967", "eip1822", "openzeppelin"])
+@pytest.mark.parametrize("kind", SLOTS)
 def test_proxies_by_their_slot(explorer, many, kind):
-    slot = next(each.slot for each in BY_STATE if each.name == kind)
+    slot = SLOTS[kind]
     source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
     proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
     expect(explorer, proxy, kind, many)
 
 
-def test_a_proxy_by_a_beacon_has_the_implementation_of_the_beacon(explorer, many):
-    beacon = deploy(explorer, PROXY, "Beacon", word(many)[2:])
-    source = PROXY.replace(IMPLEMENTATION_SLOT, BEACON_SLOT)
-    proxy = deploy(explorer, source, "Proxy", word(beacon)[2:] + BEACON_SLOT[2:])
-    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
-    assert "is a proxy (eip1967)" in page and f"/address/{many}" in page
+# What compilers make of a proxy, by the kind that it is of. Each gets two addresses, of which it
+# passes calls on to the first, or to what that names; it does not read the slot of the second.
+COMPILED = {
+    "immutable": ("address immutable to;", "to = to_;", "return to;"),
+    "beacon": ("Beacon immutable of_;", "of_ = Beacon(to_);", "return of_.implementation();"),
+    "eip1967": (
+        "address to;",
+        f"assembly {{ sstore({BEACON_SLOT}, to_) }}",
+        f"assembly {{ at := sload({BEACON_SLOT}) }} return Beacon(at).implementation();",
+    ),
+    "eip897": (
+        "address public implementation;"
+        "function proxyType() public pure returns (uint256) { return 2; }",
+        "implementation = to_;",
+        "return implementation;",
+    ),
+    "openzeppelin": (
+        "",
+        f"assembly {{ sstore({SLOTS['openzeppelin']}, to_) }}",
+        f"assembly {{ at := sload({SLOTS['openzeppelin']}) }}",
+    ),
+    "other": (
+        "bool paused; address to; address admin;",
+        "to = to_; admin = msg.sender;",
+        "require(!paused && msg.sender != admin); return to;",
+    ),
+    "other by itself": (
+        "address to; function implementation() external view returns (address) { return to; }",
+        "to = to_;",
+        "return Beacon(address(this)).implementation();",
+    ),
+    "other by a registry": (
+        "Registry of_;",
+        "of_ = Registry(to_);",
+        'return of_.app(keccak256("base"));',
+    ),
+}
+COMPILED_SOURCE = """pragma solidity ^0.8.20;
+contract Beacon { address public implementation; constructor(address to) { implementation = to; } }
+contract Registry is Beacon {
+    constructor(address to) Beacon(to) {}
+    function app(bytes32) external view returns (address) { return implementation; }
+}
+""" + "".join(
+    f"""contract P{number} {{
+        {fields}
+        constructor(address to_, address unread) {{
+            assembly {{ sstore({IMPLEMENTATION_SLOT}, unread) }}
+            {setting}
+        }}
+        function target(bytes4) internal view returns (address at) {{ {reading} }}
+        {FALLBACK}
+    }}
+    """
+    for number, (fields, setting, reading) in enumerate(COMPILED.values())
+)
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name):
+    """It is warned of, in the record and on the page."""
+    unread = explorer.place("6001600c")
+
+    def deployed(contract, *addresses):
+        made = compiled(VERSION, standard_input({"P.sol": COMPILED_SOURCE}), "P.sol", contract)
+        return explorer.deploy(made.creation, "".join(word(each)[2:] for each in addresses))
+
+    asked = {"beacon": "Beacon", "eip1967": "Beacon", "other by a registry": "Registry"}.get(name)
+    target = deployed(asked, many) if asked else many
+    contract = f"P{[*COMPILED].index(name)}"
+    proxy = deployed(contract, target, unread)
+    kind = name.split()[0]
+    expect(explorer, proxy, kind, many)
+    warning = f"Its slot of EIP-1967 names {unread}, to which its code passes no calls on."
+    path = f"/address/{proxy}?tab=contract"
+    assert warning in explorer.client.get(path).text
+    if kind == "openzeppelin":
+        answer = explorer.verify(proxy, COMPILED_SOURCE, VERSION, contractName=contract)
+        assert answer.status_code == 200, answer.json
+        record = {"type": kind, "implementation": many, "warning": warning}
+        assert explorer.contract(proxy).json["proxy"] == record
+    explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, "0x" + 64 * "0")
+    assert "names 0x" not in explorer.client.get(path).text
 
 
 def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
     """On each of its tabs; not at the head of the implementation, nor of another contract."""
-    slot = next(each.slot for each in BY_STATE if each.name == "eip1967")
-    proxy = deploy(explorer, PROXY, "Proxy", word(many)[2:] + slot[2:])
+    proxy = deploy(explorer, PROXY, "Proxy", word(many)[2:] + IMPLEMENTATION_SLOT[2:])
     clone = explorer.place(CLONES["eip1167"].format(many[2:]))
     link = f'<dt>Proxy of</dt><dd><a href="/address/{many}"'
     for path in (f"{proxy}", f"{proxy}?tab=contract", f"{clone}?tab=tokens"):

@@ -20,13 +20,17 @@ KINDS = {
     "eip1167": "eip1167",
     "immutable-args-clone": "clone_with_immutable_arguments",
     "eip7702": "eip7702",
+    "immutable": "basic_implementation",
     "eip7760": "erc7760",
     "eip1967": "eip1967",
     "eip1822": "eip1822",
     "openzeppelin": "eip1967_oz",
     "safe": "master_copy",
     "comptroller": "comptroller",
+    "eip897": "basic_implementation",
+    "beacon": "eip1967_beacon",
     "eip2535": "eip2535",
+    "other": "basic_implementation",
 }
 # Proxies without code of their own, which are verified where their implementations are.
 MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})

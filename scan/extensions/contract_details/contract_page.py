@@ -14,7 +14,7 @@ from flask import Response, request
 
 from scan import parameters
 from scan.contracts.abi_decoding import Argument
-from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, proxy_of_code, state_kinds
+from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, delegation_of
 from scan.contracts.read_calls import constructor_values
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values, source_files
@@ -92,6 +92,7 @@ class ShownContract(NamedTuple):
     files: source_files.SourceFiles | None = None
     functions: Functions = Functions((), ())
     proxy_kind: str | None = None
+    proxy_warning: str | None = None
     implementations: Sequence[str] = ()
     values: ContractValues | None = None
     constructor: Sequence[Argument] | None = None
@@ -184,6 +185,7 @@ def read_contract(
         else None,
         functions=functions,
         proxy_kind=proxy.kind if proxy else None,
+        proxy_warning=proxy.warning if proxy else None,
         implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
         values=_values(address, [abi, implementation_abi], proxy) if can_be_called else None,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
@@ -321,11 +323,11 @@ def _at_head(key: bytes, block: int | None) -> Proxy | None:
     """Return the proxy after a block, the newest indexed one: until the next, the page is the
     same."""
     code = bytes(contracts.get(reader(), key, {"code"}).code or b"")
-    kinds = state_kinds(code)
-    if (known := proxy_of_code(code)) or not kinds:
-        return known
+    delegation = delegation_of(code)
+    if not delegation.depends_on_state:
+        return delegation.proxy
     if block is not None:
         with suppress(UpstreamFailed, BadHex, Unavailable):
-            return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, kinds, block)])[0]
+            return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, delegation, block)])[0]
     reader().do_not_cache()
-    return None
+    return delegation.proxy
