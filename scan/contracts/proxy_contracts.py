@@ -11,7 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
-from scan.contracts.delegation import PUSH, Answer, Read, Run, run
+from scan.contracts.delegation import PUSH, Answer, Read, Run
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
@@ -147,7 +147,7 @@ def _part(code: bytes, start: int, size: int) -> bytes:
 def _run(code: bytes, address: bytes, answer: Answer, function: int = 0) -> Run:
     """Run code for a call of a function that it does not have itself."""
     input_ = _part(code, function, 4) + bytes(32)
-    return run(code, input_, address, _part(code, 12, 20), answer)
+    return Run(code, input_, address, _part(code, 12, 20), answer)
 
 
 def _run_alone(code: bytes, function: int = 0) -> Run:
@@ -240,20 +240,21 @@ def at_blocks(
     known: list[dict[Read, bytes | None]] = [{**overridden.get(at, {})} for at, _, _ in proxies]
     missing = [(i, r) for i, (_, of, _) in enumerate(proxies) for r in (*of.reads, *_BELIEVED)]
     found: list[Proxy | None] = [None] * len(proxies)
+    waiting = {*range(len(proxies))}
     for _ in range(REQUESTS):
         missing = [(index, read) for index, read in missing if read not in known[index]]
         calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in missing]
         for (index, read), answer in zip(missing, _read(node, calls), strict=True):
             known[index][read] = None if isinstance(answer, RpcError) else data(answer)
-        waiting, missing = {index for index, _ in missing}, []
+        missing = []
         for index in waiting:
             address, delegation, _ = proxies[index]
             try:
                 shown = _run(delegation.code, address, known[index].__getitem__)
+                found[index] = _proxy(delegation, address, shown, known[index])
             except KeyError as error:
                 missing.append((index, error.args[0]))
-            else:
-                found[index] = _proxy(delegation, address, shown, known[index])
+        waiting = {index for index, _ in missing}
     return found
 
 

@@ -116,7 +116,8 @@ SLOTS = {
 
 
 def expect(explorer, proxy, kind, implementation):
-    """Calls, the page, and Etherscan's check know the implementation; code alone says proxy."""
+    """Calls, sent ones, too, the page, and Etherscan's and Blockscout's forms know the
+    implementation; code alone says proxy."""
     codes = [explorer.anvil.call("eth_getCode", at, "latest") for at in (proxy, implementation)]
     assert [is_proxy_code(bytes.fromhex(code[2:])) for code in codes] == [True, False]
     answer = explorer.call(proxy, "over(uint256)", 5)
@@ -126,6 +127,11 @@ def expect(explorer, proxy, kind, implementation):
     assert "over(" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
     assert implementation in explorer.client.get(check).json["result"]
+    sent = explorer.send(proxy, "0x" + keccak(text="nothing()")[:4].hex())
+    call = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+    assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
+    shown = explorer.client.get(f"/api/v2/addresses/{proxy}").json
+    assert [each["address_hash"].lower() for each in shown["implementations"]] == [implementation]
 
 
 @pytest.mark.check
@@ -310,6 +316,27 @@ contract Registry is Beacon {
     """
     for number, (fields, setting, reading) in enumerate(COMPILED.values())
 )
+
+
+def test_proxies_of_vyper(explorer, many, vyper):
+    """In Vyper's own form, with the implementation in storage and in the code's data."""
+    source = """
+to: public(address)
+@deploy
+def __init__(to: address):
+    self.to = to
+@external
+@payable
+def __default__() -> Bytes[255]:
+    return raw_call(self.to, msg.data, max_outsize=255, is_delegate_call=True)
+"""
+    in_code = source.replace("public(address)", "public(immutable(address))")
+    for kind, text in (("other", source), ("immutable", in_code.replace("self.to", "to"))):
+        text = text.replace("(to: address)", "(to_: address)").replace("= to\n", "= to_\n")
+        creation = vyper.creation_of("0.4.3", text)
+        proxy = explorer.deploy(creation, word(many)[2:])
+        page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
+        assert f"is a proxy ({kind})" in page and f"/address/{many}" in page and "over(" in page
 
 
 @pytest.mark.parametrize("name", COMPILED)
