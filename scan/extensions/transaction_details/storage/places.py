@@ -197,7 +197,7 @@ def _own_part(layout: Layout, place: Place, type_: StorageType, slot: int) -> It
     if type_.kind == "value":
         yield Part(place.path, type_.label, slot, place.offset, min(type_.size, WORD), "value")
     elif type_.kind == "unknown":
-        word = f" (word {slot - place.slot})" if type_.slots > 1 else ""
+        word = f" (word {slot - place.slot})" if type_.size != WORD else ""
         yield Part(f"{place.path}{word}", type_.label, slot, 0, WORD, "value")
     elif type_.kind == "bytes" and not layout.is_vyper:
         yield Part(place.path, type_.label, slot, 0, WORD, "text")
