@@ -235,12 +235,12 @@ def _transfers(number: int, rows: TableRows, tokens: Mapping[bytes, Row]) -> Ite
     for event, _ in rows.transfers:
         if event.token not in tokens:
             continue
-        token_type, has_items, wraps_since, first_block, first_log = tokens[event.token]
+        token_type, item_type, wraps_since, first_block, first_log = tokens[event.token]
         if (number, event.log_index) < (first_block, first_log or 0):
             continue
         is_wrapper = wraps_since is not None and number >= wraps_since
         if is_wrapper or event.shape not in WRAPPING:
-            yield from transfers(event, token_type, has_items=has_items)
+            yield from transfers(event, token_type, item_type)
 
 
 def _trades(

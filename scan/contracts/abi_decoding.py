@@ -38,11 +38,11 @@ FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first of them in this list.
 STANDARDS = tuple(
     """
-    erc20 erc721 erc1155 erc2612 erc4626 weth9 uniswap_v2 uniswap_v3 multicall safe access erc1967
-    erc4337 erc6093 op_stack
+    erc20 erc721 erc1155 erc6909 erc2612 erc4626 weth9 uniswap_v2 uniswap_v3 multicall safe access
+    erc1967 erc4337 erc6093 op_stack
     """.split()
 )
-OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
+OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155", "BEP6909": "erc6909"}
 MAX_ENTRIES = 2000  # of an ABI
 # Types of an ABI's parameters, members and array items. Parsing one takes 4 us: without the bound,
 # 1 MiB of nested arrays, the largest stored ABI, took 0.7 s. 500 functions of six parameters have

@@ -257,7 +257,7 @@ _DERIVED: Mapping[str, Kinds] = {
             "decimals",
             "total_supply",
             "supply_missing",
-            "has_items",
+            "item_type",
             "wraps_since",
         ),
         SAID,

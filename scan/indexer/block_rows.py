@@ -36,6 +36,7 @@ from scan.ethereum.events import (
     TransferEvent,
     TransferShape,
     WrapClaim,
+    item_by_item,
     swap_event,
     transfer_event,
     wrap_claims,
@@ -236,7 +237,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
-    transfers, swaps, changed = _events(block)
+    transfers, swaps, changed = _events(block, internal_transfers)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     return TableRows(
         block={name: getattr(block, name) for name in BLOCK_COLUMNS}
@@ -362,7 +363,7 @@ def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
 
 
 def _events(
-    block: DecodedBlock,
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
 ) -> tuple[
     list[tuple[TransferEvent, WrapClaim | None]], list[tuple[SwapEvent, bytes]], frozenset[bytes]
 ]:
@@ -377,7 +378,8 @@ def _events(
             swaps.append((swap, block.transactions[swap.transaction_index].from_address))
         elif log.topics and log.topics[0] in CHANGES:
             changed.add(log.address)
-    claims = wrap_claims(events, block.transactions)
+    events = [*item_by_item(events)]
+    claims = wrap_claims(events, block.transactions, internal_transfers)
     transfers = [(event, claims.get(event.log_index)) for event in events]
     return transfers, swaps, frozenset(changed)
 

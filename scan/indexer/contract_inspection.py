@@ -43,9 +43,9 @@ class FoundToken(NamedTuple):
     type: str
     name: str
     symbol: str
-    decimals: int
+    decimals: int | None
     total_supply: int | None
-    has_items: bool
+    item_type: str | None
 
 
 class FoundWrapper(NamedTuple):
@@ -99,12 +99,12 @@ class ContractFindings(NamedTuple):
 class KnownContract:
     """A contract's stored state, as far as it is needed to read logs."""
 
-    __slots__ = (*"code_hash has_items pool rejected token_since token_type wraps_since".split(),)
+    __slots__ = (*"code_hash item_type pool rejected token_since token_type wraps_since".split(),)
 
     def __init__(self) -> None:
         self.token_type: str | None = None
         self.token_since = (-1, -1)  # block number and log index from which it counts as a token
-        self.has_items = False
+        self.item_type: str | None = None  # of a BEP20 that has items
         self.wraps_since: int | None = None  # block number
         self.pool: FoundPool | None = None
         self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
@@ -177,7 +177,7 @@ class ContractInspector:
             return
         for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
             contract = self._contracts[bytes(row[0])] = KnownContract()
-            contract.token_type, contract.has_items, contract.wraps_since = row[1:4]
+            contract.token_type, contract.item_type, contract.wraps_since = row[1:4]
             if row[4] is not None:
                 contract.pool = FoundPool(bytes(row[0]), 0, row[4], bytes(row[5]), bytes(row[6]))
             contract.rejected = {claim: (first, last) for claim, (first, last) in row[7].items()}
@@ -232,7 +232,8 @@ class ContractInspector:
             if contract.token_type is not None:
                 continue
             contract.token_type = token_type(log.shape, metadata)
-            contract.has_items = contract.token_type == "BEP20" and metadata.has_items
+            if contract.token_type == "BEP20":
+                contract.item_type = metadata.item_type
             contract.token_since = (block.number, log.log_index)
             tokens.append(
                 FoundToken(
@@ -244,7 +245,7 @@ class ContractInspector:
                     metadata.symbol,
                     metadata.decimals,
                     metadata.total_supply,
-                    contract.has_items,
+                    contract.item_type,
                 )
             )
         return tokens, wrappers, rejections
@@ -308,9 +309,7 @@ class ContractInspector:
                 since = contract.wraps_since
                 if log.shape in WRAPPING and (since is None or block.number < since):
                     continue
-                moves = amounts(
-                    log.shape, log.words, contract.token_type, has_items=contract.has_items
-                )
+                moves = amounts(log.shape, log.words, contract.token_type, contract.item_type)
                 for batch_index, (value, token_id) in enumerate(moves):
                     yield block.number, transfer_line(log.row, batch_index, value, token_id)
 
@@ -326,8 +325,8 @@ class ContractInspector:
         ]
         results = self._state.read(
             StateQuery(pool, data, block_id)
-            for pool, block_id, _ in swaps
-            for data in token_metadata.POOL_CALLS
+            for pool, block_id, family in swaps
+            for data in token_metadata.pool_calls(family)
         )
         pools, rejections = [], []
         confirmations: dict[bytes, StateQuery] = {}
@@ -335,13 +334,13 @@ class ContractInspector:
         for address, block_id, family in swaps:
             if address in confirmations:
                 continue
-            tokens, factory, fee = pool_fields(address, block_id, results)
+            tokens, factory, variant = pool_fields(family, address, block_id, results)
             if tokens is None:
                 self._contracts[address].reject("pool", block_id.number)
                 rejections.append(RejectedEmitter(address, "pool", block_id.number))
             else:
                 families[address] = family
-                call = token_metadata.get_pool(family, *tokens, fee)
+                call = token_metadata.get_pool(family, *tokens, variant)
                 confirmations[address] = StateQuery(factory, call, block_id)
                 dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
                 pools.append(FoundPool(address, block_id.number, dex, *tokens))

@@ -65,15 +65,16 @@ def load_factories(chain_id: int) -> Factories:
 
 
 def pool_fields(
-    pool: bytes, block: BlockId, results: Mapping[StateQuery, bytes | None]
+    family: str, pool: bytes, block: BlockId, results: Mapping[StateQuery, bytes | None]
 ) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
-    token0, token1, factory = (
-        token_metadata.address(results[StateQuery(pool, data, block)])
-        for data in (token_metadata.TOKEN0, token_metadata.TOKEN1, token_metadata.FACTORY)
+    """Return a pool's tokens, None if it has none, its factory, and its fee or whether it is
+    stable."""
+    *addresses, variant = (
+        results[StateQuery(pool, data, block)] for data in token_metadata.pool_calls(family)
     )
-    fee = token_metadata.word(results[StateQuery(pool, token_metadata.FEE, block)]) or 0
+    token0, token1, factory = map(token_metadata.address, addresses)
     tokens = None if token0 is None or token1 is None else (token0, token1)
-    return tokens, factory or ZERO_ADDRESS, fee
+    return tokens, factory or ZERO_ADDRESS, token_metadata.word(variant) or 0
 
 
 class StateReader:

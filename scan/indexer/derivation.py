@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
+from scan.ethereum.events import WITH_AMOUNTS
 from scan.indexer.block_rows import WRITTEN, WatchedLog
 from scan.indexer.hooks import BlockRange, Derived
 
@@ -163,7 +164,7 @@ def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
     if not types:
         return []
     grown = tx.rows("indexer/token_items_derive", span=blocks.span, sign=sign)
-    if "BEP1155" in types:
+    if types & {*WITH_AMOUNTS.values()}:
         tx.defer("indexer/item_balances_derive", span=blocks.span, sign=sign)
     return grown
 

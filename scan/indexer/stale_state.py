@@ -72,7 +72,7 @@ class StaleStateRefresher:
             rows = [_row(results, *token, is_due) for token, is_due in tokens.items()]
             statements.append(("indexer/tokens_refresh", _columns(REFRESHED, rows)))
         if changes:
-            rows = [(q.address, n, decimal_places(results[q])) for q, n in changes]
+            rows = [(q.address, n, _decimals_before(results[q])) for q, n in changes]
             statements.append(("indexer/contract_changes_store_read", _columns(READ_BEFORE, rows)))
         if statements:
             self._writer.execute(head, statements)
@@ -96,8 +96,12 @@ def _row(
         results.get(StateQuery(token, data, block))
         for data in (NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY)
     )
-    labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals) or 0
+    labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals)
     return token, word(supply), block.number, is_whole, *labels
+
+
+def _decimals_before(result: bytes | None) -> int | None:
+    return None if word(result) is None else decimal_places(result)
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> dict[str, object]:

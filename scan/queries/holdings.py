@@ -202,7 +202,7 @@ def mark_items(reader: Reader, records: str, token: str = "") -> str:
     held = orjson.loads(records)
     older = _older(reader, [_bytes(token or record["tokenAddress"]) for record in held]).tokens
     for record in held:
-        is_sum = record.get("type", "BEP1155") == "BEP1155"
+        is_sum = record.get("type") != "BEP721"
         if is_sum and _bytes(token or record["tokenAddress"]) in older:
             record["balanceSince"] = reader.balances_since = reader.first_block
     return orjson.dumps(held).decode()

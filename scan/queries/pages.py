@@ -25,7 +25,8 @@ from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference, requi
 from scan.queries.cursors import Value as CursorValue
 from scan.queries.reader import KeptFrom, Reader
 
-TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
+TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155", "BEP6909")
+WITH_AMOUNTS = TOKEN_TYPES[2:]  # of ids
 MAX_DEX_NAME = 100
 
 Value = bytes | str | bool | int | list[bytes]

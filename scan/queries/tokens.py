@@ -92,7 +92,7 @@ def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[s
 
 
 def type_of(reader: Reader, address: bytes) -> str | None:
-    """Return BEP20, BEP721 or BEP1155; None for an unknown token."""
+    """Return one of TOKEN_TYPES; None for an unknown token."""
     (record,) = reader.row("queries/tokens_get", address=address)
     return None if record is None else str(orjson.loads(record)["type"])
 

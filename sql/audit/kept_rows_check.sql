@@ -38,7 +38,7 @@ FROM (
     LEFT JOIN token_items_changes(%(span)s::block_range) c USING (token_address, first_ordinal)
     LEFT JOIN token_transfers x ON x.ordinal = c.last_ordinal
     LEFT JOIN removed_items r USING (first_ordinal)
-    WHERE i.owner IS DISTINCT FROM item_owner(k.type, coalesce(x.to_address, r.last_recipient))
+    WHERE i.owner IS DISTINCT FROM item_owner(coalesce(k.item_type, k.type), coalesce(x.to_address, r.last_recipient))
     UNION ALL
     SELECT 'an item counts other owners', hex(i.token_address) || ', first moved by transfer ' || i.first_ordinal
     FROM token_items i

@@ -33,7 +33,7 @@ WITH changes AS MATERIALIZED (
 ), written AS (
     INSERT INTO token_items AS i
         (token_address, first_ordinal, transfer_count, owner, owner_count)
-    SELECT token_address, first_ordinal, transfers, owner, CASE WHEN type = 'BEP1155' THEN 0 END
+    SELECT token_address, first_ordinal, transfers, owner, CASE WHEN has_amounts(type) THEN 0 END
     FROM items
     ON CONFLICT (token_address, first_ordinal) DO UPDATE SET
         transfer_count = i.transfer_count + EXCLUDED.transfer_count,

@@ -2,7 +2,7 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {address: {"label": text or null, "token": null or its
---   name, symbol, decimals, type, wraps, hasItems and logo, "contract": a verified contract's name or null, "match":
+--   name, symbol, decimals, type, wraps, itemType and logo, "contract": a verified contract's name or null, "match":
 --   full or partial, "pool": null or its exchange and its tokens with their symbols and decimals}} of
 --   those that have any
 -- index: labels_pkey, tokens_pkey, listed_tokens_pkey, contracts_pkey, pools_pkey, dexes_pkey,
@@ -16,7 +16,7 @@ SELECT index_version(), (
             (SELECT l.label FROM labels l WHERE l.address = requested.address) AS label,
             (SELECT json_build_object('name', k.name, 'symbol', k.symbol,
                 'decimals', k.decimals, 'type', k.type, 'wraps', k.wraps_since IS NOT NULL,
-                'hasItems', k.has_items,
+                'itemType', k.item_type,
                 'logoUrl', logo_url(t.logo),
                 'largerNamesake', (SELECT hex(n.address)
                     FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))

@@ -240,17 +240,17 @@ CREATE TABLE IF NOT EXISTS tokens (
     address bytea PRIMARY KEY,
     block_number bigint NOT NULL,  -- where it was first seen
     log_index integer NOT NULL DEFAULT 0, -- of its first event there: earlier ones do not count
-    type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155')),
+    type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155', 'BEP6909')),
     name text NOT NULL,
     symbol text NOT NULL,
-    decimals smallint NOT NULL,
+    decimals smallint,             -- null: it says more than 255
     total_supply numeric(78, 0) NOT NULL,
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
     supply_block bigint,           -- of the last transfer or change, which total_supply was read after;
                                    -- null: to be read again
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together: 0 of a BEP20
-    has_items boolean NOT NULL DEFAULT false, -- a BEP20 whose Transfers with four topics move items
+    item_type text CHECK (item_type IN ('BEP721', 'BEP1155', 'BEP6909')), -- of a BEP20 that has items
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
                                    -- WETH's do; null: they do not
     holder_count bigint NOT NULL DEFAULT 0,

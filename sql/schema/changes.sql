@@ -202,7 +202,11 @@ LANGUAGE sql STABLE AS $$
     HAVING sum(m.amount) <> 0
 $$;
 
--- The changes of balances of BEP1155 items by transfers. An item is looked up by its own keys, as the planner
+-- Whether ids of a type have balances, where a BEP721's have an owner.
+CREATE OR REPLACE FUNCTION has_amounts(type text) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN type IN ('BEP1155', 'BEP6909');
+
+-- The changes of balances of items by transfers. An item is looked up by its own keys, as the planner
 -- cannot know how many there are.
 CREATE OR REPLACE FUNCTION item_balances_changes(span block_range)
 RETURNS TABLE (holder bytea, token_address bytea, first_ordinal bigint, balance numeric)
@@ -229,7 +233,8 @@ LANGUAGE sql STABLE AS $$
         GROUP BY m.holder, m.token_address, m.token_id
         HAVING sum(m.amount) <> 0
     ) AS b
-    WHERE (SELECT k.type FROM tokens k WHERE k.address = b.token_address) = 'BEP1155'
+    WHERE has_amounts((SELECT coalesce(k.item_type, k.type) FROM tokens k
+        WHERE k.address = b.token_address))
 $$;
 
 -- The items that transfers moved, and the last of these transfers.
@@ -242,7 +247,8 @@ LANGUAGE sql STABLE AS $$
             (SELECT min(o.ordinal) FROM token_transfers o
             WHERE o.token_address = m.token_address AND o.token_id = m.token_id)) AS first_ordinal,
         m.last_ordinal AS last_ordinal, m.transfer_count AS transfer_count,
-        (SELECT k.type FROM tokens k WHERE k.address = m.token_address) AS type
+        (SELECT coalesce(k.item_type, k.type) FROM tokens k WHERE k.address = m.token_address)
+            AS type
     FROM (
         SELECT x.token_address AS token_address, x.token_id AS token_id,
             max(x.ordinal) AS last_ordinal, count(*) AS transfer_count
@@ -253,10 +259,10 @@ LANGUAGE sql STABLE AS $$
     ) AS m
 $$;
 
--- The owner of a BEP721 item by the recipient of its newest transfer: none when it is burnt. Null for BEP1155.
+-- The owner of a BEP721 item by the recipient of its newest transfer: none when it is burnt, or has amounts.
 CREATE OR REPLACE FUNCTION item_owner(type text, to_address bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN type <> 'BEP1155' AND to_address <> zero_address() THEN to_address END;
+RETURN CASE WHEN NOT has_amounts(type) AND to_address <> zero_address() THEN to_address END;
 
 CREATE OR REPLACE FUNCTION tokens_changes(span block_range)
 RETURNS TABLE (address bytea, transfer_count bigint)

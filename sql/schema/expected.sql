@@ -86,7 +86,7 @@ LANGUAGE sql STABLE AS $$
     SELECT i.token_address AS token_address, i.token_id AS token_id,
         i.first_ordinal AS first_ordinal, i.transfer_count AS transfer_count,
         item_owner(i.type, x.to_address) AS owner,
-        CASE WHEN i.type = 'BEP1155' THEN coalesce(o.owners, 0) END AS owner_count
+        CASE WHEN has_amounts(i.type) THEN coalesce(o.owners, 0) END AS owner_count
     FROM token_items_changes(all_blocks()) i
     JOIN token_transfers x ON x.ordinal = i.last_ordinal
     LEFT JOIN (

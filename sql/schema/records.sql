@@ -245,7 +245,7 @@ RETURN format(
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' AND NOT t.has_items THEN 'null' ELSE t.item_count::text END, is_verified::text,
+    CASE WHEN t.type = 'BEP20' AND t.item_type IS NULL THEN 'null' ELSE t.item_count::text END, is_verified::text,
     json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
     ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
         'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END)::json;
@@ -262,10 +262,10 @@ RETURN format(
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
     json_hex(namesake))::json;
 
--- The type of what a token's transfer moved: an item of a BEP20 that has items is a BEP721's.
+-- The type of what a token's transfer moved: that of an item, of a BEP20 that has items.
 CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text
 LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN k.has_items AND token_id IS NOT NULL THEN 'BEP721' ELSE k.type END;
+RETURN CASE WHEN token_id IS NOT NULL THEN coalesce(k.item_type, k.type) ELSE k.type END;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
     x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)

@@ -35,7 +35,7 @@ NOT_COMPARED = {
     **{
         f"tokens.{name}": FROM_CONTRACT
         for name in """
-            type name symbol decimals total_supply supply_block has_items wraps_since supply_missing
+            type name symbol decimals total_supply supply_block item_type wraps_since supply_missing
             read_block log_index
         """.split()
     },

@@ -85,7 +85,7 @@ def test_a_page_tells_a_fee_in_another_currency(postgres, template):
         execute(
             settings.database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " has_items) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, false)",
+            " item_type) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, NULL)",
             address("token for fees"),
         )
         [(hash_,)] = execute(

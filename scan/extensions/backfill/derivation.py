@@ -54,7 +54,7 @@ DERIVED: Mapping[str, str] = LazyMapping(
 FUNCTIONS = tuple(
     """
     first_ordinal_in last_ordinal_in addresses_seen addresses_changes moves_balance
-    token_holders_changes
+    has_amounts token_holders_changes
     item_balances_changes token_items_changes item_owner tokens_changes token_holders_expected
     item_balances_expected token_items_expected tokens_expected addresses_expected
     internal_transfer_type daily_stats_changes daily_stats_expected list_counts_changes
@@ -86,7 +86,7 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
         {
             "address": parquet.ADDRESS,
             "type": parquet.TEXT,
-            "has_items": parquet.BOOLEAN,
+            "item_type": parquet.TEXT,
             "wraps_since": parquet.BLOCK_NUMBER,
             "block_number": parquet.BLOCK_NUMBER,
             "log_index": parquet.INDEX,

@@ -15,6 +15,7 @@ from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import addresses, tokens
 from scan.queries.addresses import AddressNames
+from scan.queries.pages import WITH_AMOUNTS
 
 KINDS = {
     "eip1167": "eip1167",
@@ -164,7 +165,7 @@ def token_object(record: Mapping[str, Any]) -> Object:
     return {
         **renamed("token", record),
         "decimals": str(record["decimals"]) if record["type"] == "BEP20" else None,
-        "total_supply": None if record["type"] == "BEP1155" else record["totalSupply"],
+        "total_supply": None if record["type"] in WITH_AMOUNTS else record["totalSupply"],
         "icon_url": record.get("logoUrl"),
     }
 

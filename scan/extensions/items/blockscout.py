@@ -193,7 +193,7 @@ def _instance(
         "external_app_url": None,
         "animation_url": None,
         "image_url": image,
-        "is_unique": None if token["type"] == "ERC-1155" else True,
+        "is_unique": True if token["type"] == "ERC-721" else None,
         "thumbnails": None,
         "media_type": None,
         "media_url": image,

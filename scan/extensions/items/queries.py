@@ -15,7 +15,7 @@ from scan.ethereum.request_node import NodeSession
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
 from scan.queries import holdings
-from scan.queries.pages import Page, Window
+from scan.queries.pages import WITH_AMOUNTS, Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN
 
@@ -28,7 +28,11 @@ MAX_RESPONSE_BYTES = 2 * MAX_URI_BYTES + 1024  # hex, and JSON around it
 MAX_BATCH_BYTES = 32 * MAX_RESPONSE_BYTES
 CACHE_BYTES = 32 * 1024 * 1024
 ENTRY_BYTES = 500  # besides the text
-SELECTORS = {"BEP721": "c87b56dd", "BEP1155": "0e89341c"}  # tokenURI(uint256), uri(uint256)
+SELECTORS = {
+    "BEP721": "c87b56dd",
+    "BEP1155": "0e89341c",
+    "BEP6909": "c87b56dd",
+}  # tokenURI(uint256), uri(uint256)
 
 REVERTED = "The contract reverted."
 NO_TEXT = "The contract returned no text."
@@ -190,7 +194,7 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
-    if token_type == "BEP1155":
+    if token_type in WITH_AMOUNTS:
         owners = holdings.mark_items(reader, owners, to_hex(token))
     return Item(record, owners, transfers, uri, media)
 

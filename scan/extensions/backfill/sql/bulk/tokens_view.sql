@@ -2,4 +2,5 @@
 -- params: none
 -- returns: nothing; makes the view tokens
 -- index: none
-CREATE OR REPLACE TEMPORARY VIEW tokens AS SELECT k.address, k.type FROM indexed_tokens k;
+CREATE OR REPLACE TEMPORARY VIEW tokens AS SELECT k.address, k.type, k.item_type
+    FROM indexed_tokens k;

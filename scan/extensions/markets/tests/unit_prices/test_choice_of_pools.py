@@ -37,8 +37,8 @@ def database(database_url: str, database: Database) -> Database:
         execute(
             database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " supply_block, has_items, holder_count)"
-            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', 0, 1, 0, false, 0)",
+            " supply_block, item_type, holder_count)"
+            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', 0, 1, 0, NULL, 0)",
             token,
         )
     execute(

@@ -1,0 +1,137 @@
+"""Events of further protocols, in whatever way the blocks are indexed: consecutive and multi-token
+transfers, odd indexing, and exchanges."""
+
+import pytest
+
+from scan.ethereum.events import MAX_CONSECUTIVE
+from tests.extensions import test_faces_of_tokens as faces
+from tests.extensions.test_faces_of_tokens import UNIT, do, holders, values
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+pytestmark = pytest.mark.long
+index = faces.index
+ZERO = "0x" + 40 * "0"
+
+
+def items(get, contract):
+    records = get(f"{contract.address}/items?limit=100")["items"]
+    return {int(record["tokenId"]): record["owner"] for record in records}
+
+
+def test_items_minted_in_one_event_have_owners(anvil, index):
+    me, you = anvil.accounts[:2]
+    series = anvil.deploy(me, "Series", me, 20)
+    do(anvil, series, "transferFrom", me, you, 7)
+    get = index()
+    record = get(series.address)
+    assert (record["type"], record["itemCount"], record["holderCount"]) == ("BEP721", 20, 2)
+    assert record["eventsConsistent"]
+    assert holders(get, series) == {me: 19, you: 1}
+    assert items(get, series) == {id_: you if id_ == 7 else me for id_ in range(20)}
+    assert len(values(get, series)) == 21
+
+
+def test_a_huge_range_is_one_row_and_no_false_number_of_items(anvil, index):
+    me, you = anvil.accounts[:2]
+    ranges = anvil.deploy(me, "Ranges")
+    do(anvil, ranges, "claim", 5, 6, ZERO, me)
+    do(anvil, ranges, "claim", 100, 100 + 2**255 - 1, ZERO, me)
+    do(anvil, ranges, "claim", 9, 8, ZERO, me)  # none
+    do(anvil, ranges, "claim", 0, 2**256 - 1, ZERO, me)  # more than any balance
+    do(anvil, ranges, "pass", me, you, 2000)
+    get = index()
+    record = get(ranges.address)
+    assert (record["itemCount"], record["holderCount"]) == (None, 2)
+    assert holders(get, ranges) == {me: 2**255 + 1, you: 1}
+    assert items(get, ranges) == {5: me, 6: me, 2000: you}
+    assert (2**255, None, "BEP721") in values(get, ranges)
+
+
+def test_ranges_of_a_block_have_one_bound(anvil, index):
+    me = anvil.accounts[0]
+    ranges = anvil.deploy(me, "Ranges")
+    half = MAX_CONSECUTIVE // 2
+    for first in (0, half, 2 * half, 3 * half):
+        anvil.transact(me, ranges, "claim", first, first + half - 1, ZERO, me)
+    anvil.mine()
+    get = index()
+    assert holders(get, ranges) == {me: 4 * half}
+    assert get(ranges.address)["transferCount"] == 2 * half + 2
+
+
+def test_amounts_of_ids_by_erc6909(anvil, index):
+    me, you = anvil.accounts[:2]
+    ids = anvil.deploy(me, "Ids")
+    do(anvil, ids, "mint", me, 7, 100)
+    do(anvil, ids, "mint", me, 2**255, 5)
+    do(anvil, ids, "transfer", you, 7, 30)
+    do(anvil, ids, "burn", me, 7, 10)
+    get = index()
+    record = get(ids.address)
+    assert (record["type"], record["itemCount"]) == ("BEP6909", 2)
+    assert holders(get, ids) == {me: 65, you: 30}
+    assert values(get, ids) == [
+        (5, str(2**255), "BEP6909"),
+        *((value, "7", "BEP6909") for value in (10, 30, 100)),
+    ]
+    item = get(f"{ids.address}/items/7")
+    assert (item["tokenType"], item["owner"], item["ownerCount"]) == ("BEP6909", None, 2)
+
+
+def test_a_transfer_whose_sender_alone_is_indexed(anvil, index):
+    me, you = anvil.accounts[:2]
+    odd = anvil.deploy(me, "SenderIndexed")
+    do(anvil, odd, "mint", me, 3 * UNIT)
+    do(anvil, odd, "transfer", you, UNIT)
+    get = index()
+    assert get(odd.address)["type"] == "BEP20"
+    assert holders(get, odd) == {me: 2 * UNIT, you: UNIT}
+
+
+@pytest.mark.parametrize("ids_first", [False, True])
+def test_a_token_with_amounts_and_amounts_of_ids_has_both(anvil, index, ids_first):
+    me, you = anvil.accounts[:2]
+    both = anvil.deploy(me, "CoinsAndIds")
+    acts = [("mint", me, 3 * UNIT), ("mintId", me, 7, 100)]
+    for act in acts[::-1] if ids_first else acts:
+        do(anvil, both, *act)
+    do(anvil, both, "mintId", you, 7, 5)
+    get = index()
+    record = get(both.address)
+    assert (record["type"], record["itemCount"], record["eventsConsistent"]) == ("BEP20", 1, True)
+    assert holders(get, both) == {me: 3 * UNIT}
+    item = get(f"{both.address}/items/7")
+    assert (item["tokenType"], item["ownerCount"]) == ("BEP1155", 2)
+    assert values(get, both) == [
+        (5, "7", "BEP1155"),
+        (100, "7", "BEP1155"),
+        (3 * UNIT, None, "BEP20"),
+    ]
+    [sums] = [{(s["tokenType"], s["value"]) for s in get(f"{both.address}/transfers/sums")["sums"]}]
+    assert sums == {("BEP20", str(3 * UNIT)), ("BEP1155", "105")}
+
+
+def test_more_decimals_than_255_are_unknown(anvil, index):
+    me = anvil.accounts[0]
+    many = anvil.deploy(me, "ManyDecimals")
+    do(anvil, many, "mint", me, 5)
+    get = index()
+    assert get(many.address)["decimals"] is None
+    [transfer] = get(f"{many.address}/transfers")["transfers"]
+    assert transfer["tokenDecimals"] is None
+
+
+def test_a_fork_takes_a_range_back(anvil, database_url, postgres, template):
+    me = anvil.accounts[0]
+    ranges = anvil.deploy(me, "Ranges")
+    do(anvil, ranges, "claim", 1, 3, ZERO, me)
+    do(anvil, ranges, "claim", 100, 2**255, ZERO, me)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        for count in (1, 2):
+            anvil.reorganise(count)
+            anvil.mine(count + 1)
+            indexing.wait_for(anvil.head())
+            assert digest(database_url) == fresh_digest(postgres, template, anvil)
+        assert execute(database_url, "SELECT count(*) FROM token_transfers") == [(0,)]
