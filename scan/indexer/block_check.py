@@ -265,7 +265,7 @@ _DERIVED: Mapping[str, Kinds] = {
     | dict.fromkeys(
         """
         read_block supply_block held_supply holder_count negative_holder_count transfer_count
-        item_count
+        item_transfer_count item_count
         """.split(),
         COMPUTED,
     ),

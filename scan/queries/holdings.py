@@ -81,11 +81,12 @@ class UnitPrices(NamedTuple):
             return self.tokens[token]
         return self.pools[token].price if token in self.pools else None
 
-    def token_worth(self, token: str, value: int | str, decimals: int) -> Decimal | None:
+    def token_worth(self, token: str, value: int | str, decimals: int | None) -> Decimal | None:
         """Return the worth of an amount of a token in its smallest unit, exactly; None without a
-        price, and where it is more than the depth of the price's pool, which nobody could get."""
+        price or decimals, and where it is more than the depth of the price's pool, which nobody
+        could get."""
         price = self.price_of(token)
-        if price is None:
+        if price is None or decimals is None:
             return None
         worth = exact_worth(value, decimals, price)
         is_by_pool = token not in self.tokens

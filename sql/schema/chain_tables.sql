@@ -256,6 +256,7 @@ CREATE TABLE IF NOT EXISTS tokens (
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0,
+    item_transfer_count bigint NOT NULL DEFAULT 0, -- of these with an id: all of a BEP721, but of ranges too large
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
 -- serves queries/tokens_list

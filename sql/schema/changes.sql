@@ -265,9 +265,9 @@ LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN NOT has_amounts(type) AND to_address <> zero_address() THEN to_address END;
 
 CREATE OR REPLACE FUNCTION tokens_changes(span block_range)
-RETURNS TABLE (address bytea, transfer_count bigint)
+RETURNS TABLE (address bytea, transfer_count bigint, item_transfer_count bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT x.token_address AS address, count(*) AS transfer_count
+    SELECT x.token_address AS address, count(*) AS transfer_count, count(x.token_id) AS item_transfer_count
     FROM token_transfers x
     WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
     GROUP BY x.token_address

@@ -99,11 +99,12 @@ $$;
 
 CREATE OR REPLACE FUNCTION tokens_expected()
 RETURNS TABLE (address bytea, holder_count bigint, negative_holder_count bigint,
-    transfer_count bigint, held_supply numeric, item_count bigint)
+    transfer_count bigint, item_transfer_count bigint, held_supply numeric, item_count bigint)
 LANGUAGE sql STABLE AS $$
     SELECT k.address AS address, coalesce(h.holders, 0) AS holder_count,
         coalesce(h.negative_holders, 0) AS negative_holder_count,
         coalesce(x.transfer_count, 0) AS transfer_count,
+        coalesce(x.item_transfer_count, 0) AS item_transfer_count,
         CASE WHEN k.type = 'BEP20' THEN 0 ELSE coalesce(h.held, 0) END AS held_supply,
         coalesce(i.items, 0) AS item_count
     FROM tokens k

@@ -230,7 +230,7 @@ RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
     t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake),
     ',"logoUrl":"' || logo_url(logo) || '"')::json;
 
@@ -243,9 +243,10 @@ RETURN format(
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
     '"verified":%s,"largerNamesake":%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' AND t.item_type IS NULL THEN 'null' ELSE t.item_count::text END, is_verified::text,
+    CASE WHEN t.type = 'BEP20' AND t.item_type IS NULL OR t.type = 'BEP721' AND t.item_transfer_count < t.transfer_count
+        THEN 'null' ELSE t.item_count::text END, is_verified::text,
     json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
     ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
         'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END)::json;
@@ -259,7 +260,7 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"tokenAddress":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","balance":"%s",'
     '"largerNamesake":%s,"unproven":["name","symbol","decimals","type"]}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
+    hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, balance,
     json_hex(namesake))::json;
 
 -- The type of what a token's transfer moved: that of an item, of a BEP20 that has items.
@@ -278,7 +279,7 @@ RETURN format(
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
     hex(x.token_address), moved_type(k, x.token_id), hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
-    decimals_at(k, x.block_number))::json;
+    coalesce(decimals_at(k, x.block_number)::text, 'null'))::json;
 
 -- The key of an item's list of transfers in list_checkpoints.
 CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea

@@ -21,7 +21,12 @@ def index(anvil, database_url, postgres, template, tmp_path):
         with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
             client = create_app(indexing.settings).test_client()
             is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
-            return lambda path: client.get(f"/api/v1/tokens/{path}").get_json()
+
+            def get(path):
+                assert client.get(f"/token/{path.partition('/')[0]}").status_code == 200
+                return client.get(f"/api/v1/tokens/{path}").get_json()
+
+            return get
 
     return read
 

@@ -129,7 +129,7 @@ def test_a_fork_takes_a_range_back(anvil, database_url, postgres, template):
     do(anvil, ranges, "claim", 1, 3, ZERO, me)
     do(anvil, ranges, "claim", 100, 2**255, ZERO, me)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        for count in (1, 2):
+        for count in (1, 4):
             anvil.reorganise(count)
             anvil.mine(count + 1)
             indexing.wait_for(anvil.head())

@@ -151,6 +151,7 @@ def tokens(truth):
             "holder_count": sum(balance > 0 for balance in held),
             "negative_holder_count": sum(balance < 0 for balance in held),
             "transfer_count": len(transfers),
+            "item_transfer_count": sum(t["tokenId"] is not None for t in transfers),
             "held_supply": sum(b for b in held if b > 0) if types[token] != "BEP20" else 0,
             "item_count": len({t["tokenId"] for t in transfers} - {None}),
         }

@@ -161,10 +161,14 @@ class TokenObjects:
         return token_object(self._records[address])
 
 
+def _text(decimals: int | None) -> str | None:
+    return None if decimals is None else str(decimals)
+
+
 def token_object(record: Mapping[str, Any]) -> Object:
     return {
         **renamed("token", record),
-        "decimals": str(record["decimals"]) if record["type"] == "BEP20" else None,
+        "decimals": _text(record["decimals"]) if record["type"] == "BEP20" else None,
         "total_supply": None if record["type"] in WITH_AMOUNTS else record["totalSupply"],
         "icon_url": record.get("logoUrl"),
     }
@@ -205,7 +209,7 @@ def _transfer(
 
 def transfer_total(record: Record) -> Object:
     if record["tokenType"] == "BEP20":
-        return {"value": record["value"], "decimals": str(record["tokenDecimals"])}
+        return {"value": record["value"], "decimals": _text(record["tokenDecimals"])}
     item = {"token_id": record["tokenId"], "token_instance": None}
     if record["tokenType"] == "BEP721":
         return item

@@ -182,7 +182,7 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
         "transferred": lambda r, _: amount(r["value"], COIN_DECIMALS) if r["status"] else "0",
         "coin": lambda _, context: context.coin,
         "token_symbol": lambda _, context: context.token["symbol"],
-        "held": lambda record, context: amount(record["balance"], context.token["decimals"]),
+        "held": lambda record, context: _amount(record["balance"], context.token["decimals"]),
         "price_currency": lambda _, context: context.currency,
         **{name: _price(asset) for name, asset in ASSETS.items()},
         **{f"topic{n}": _topic(n) for n in range(MAX_TOPICS)},

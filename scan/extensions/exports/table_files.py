@@ -39,7 +39,7 @@ TOKEN_COLUMNS: Mapping[str, ColumnFormat] = LazyMapping(
         "type": ColumnFormat(TEXT),
         "name": ColumnFormat(TEXT),
         "symbol": ColumnFormat(TEXT),
-        "decimals": KINDS["token_transfers"]["log_index"],
+        "decimals": KINDS["token_transfers"]["log_index"]._replace(is_nullable=True),
         "total_supply": ColumnFormat(
             TEXT
         ),  # decimal: what an NFT's holders hold may exceed a uint256

@@ -37,7 +37,7 @@ class BalanceHistory(NamedTuple):
 
     points: list[dict[str, Any]]
     symbol: str
-    decimals: int
+    decimals: int | None
     check: HistoryPage
     next: str | None
     at: dict[str, Any] | None = None
@@ -122,7 +122,7 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
     return block
 
 
-def _unit(reader: Reader, token: bytes | None) -> tuple[str, int]:
+def _unit(reader: Reader, token: bytes | None) -> tuple[str, int | None]:
     if token is None:
         return coin_symbol(reader), COIN_DECIMALS
     for record in tokens.by_addresses(reader, [token]).values():

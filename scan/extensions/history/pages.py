@@ -116,7 +116,7 @@ def _chart(balances: BalanceHistory) -> Chart | None:
         for point in balances.points
     ]
     title = f"Balance, {short_name(balances.symbol)}" if balances.symbol else "Balance"
-    return line_chart(points, title=title, decimals=balances.decimals)
+    return line_chart(points, title=title, decimals=balances.decimals or 0)
 
 
 blueprint = Blueprint("pages_sums", __name__)

@@ -146,7 +146,7 @@ HOOKS = Pages(
             "items",
             "NFTs",
             30,
-            lambda token: token["itemCount"] is not None,
+            lambda token: token["type"] != "BEP20" or token["itemCount"] is not None,
             counted="itemCount",
             template="token_items.html",
             read=_tab_of("/token/{}", "/tokens/{}/items", items.page),

@@ -7,13 +7,14 @@ CREATE OR REPLACE FUNCTION history_record(
     batch_index integer, proven boolean)
 RETURNS text LANGUAGE sql STABLE
 RETURN format(
-    '{"type":"%s","direction":"%s","counterparty":%s,"amount":"%s","amountDecimal":"%s",'
+    '{"type":"%s","direction":"%s","counterparty":%s,"amount":"%s","amountDecimal":%s,'
     '"symbol":%s,"decimals":%s,"tokenAddress":%s,"tokenType":%s,"tokenId":%s,"transactionHash":%s,'
     '"methodId":%s,"blockNumber":%s,"timestamp":"%s","transactionIndex":%s,"logIndex":%s,'
     '"batchIndex":%s,"transferIndex":%s,"withdrawalIndex":%s,"proven":%s,'
     '"unproven":%s}',
     type, direction, json_hex(counterparty), amount,
-    trim_scale(amount * ('1e-' || decimals)::numeric), json_text(symbol), decimals,
+    coalesce('"' || trim_scale(amount * ('1e-' || decimals)::numeric) || '"', 'null'), json_text(symbol),
+    coalesce(decimals::text, 'null'),
     json_hex(token_address), json_text(token_type), coalesce('"' || token_id || '"', 'null'),
     json_hex(transaction_hash), json_hex(method), block_number, iso(mined_at),
     coalesce(transaction_index::text, 'null'),
