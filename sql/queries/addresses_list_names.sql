@@ -19,7 +19,7 @@ SELECT index_version(), (
                 'itemType', k.item_type,
                 'logoUrl', logo_url(t.logo),
                 'largerNamesake', (SELECT hex(n.address)
-                    FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
+                    FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))
             FROM tokens k
             LEFT JOIN listed_tokens t ON t.address = k.address
             WHERE k.address = requested.address) AS token,

@@ -4,7 +4,7 @@
 -- literals: has_type, limit
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: token
 --   address of the last row where more follow
--- index: token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey
+-- index: token_holders_pkey, tokens_pkey, tokens_by_skeleton, pools_pkey
 WITH page AS (
     SELECT h.token_address, h.balance
     FROM token_holders h
@@ -21,7 +21,7 @@ WITH page AS (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT token_balance_record(k, page.balance,
-            (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text
+            (SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))::text
         FROM tokens k
         WHERE k.address = page.token_address), ',')),
     count(*),

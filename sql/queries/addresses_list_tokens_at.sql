@@ -4,7 +4,7 @@
 -- params: address bytea, block_number bigint, is_from_end boolean, limit integer, offset bigint, after bytea null
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: token
 --   address of the last row where more follow
--- index: token_transfers_by_from, token_transfers_by_to, token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey, blocks_pkey
+-- index: token_transfers_by_from, token_transfers_by_to, token_holders_pkey, tokens_pkey, tokens_by_skeleton, pools_pkey, blocks_pkey
 WITH bound AS MATERIALIZED (
     SELECT b.token_transfers_before + b.token_transfer_count AS ordinal
     FROM blocks b
@@ -50,7 +50,7 @@ WITH bound AS MATERIALIZED (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT token_balance_record(k, page.balance,
-            (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text
+            (SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))::text
         FROM tokens k
         WHERE k.address = page.token_address), ',' ORDER BY page.token_address)),
     count(*),

@@ -8,7 +8,7 @@
 -- literals: none
 -- returns: one row: index version, data (JSON text; null: the address holds more than `most`), count in
 --   data, total, JSON text of {total, counted, others, suspicious}
--- index: token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey, listed_tokens_pkey,
+-- index: token_holders_pkey, tokens_pkey, tokens_by_skeleton, pools_pkey, listed_tokens_pkey,
 --   token_transfers_by_from, transactions_pkey, blocks_pkey, dex_trades_by_maker, contracts_pkey,
 --   contract_creations_by_address
 WITH held AS MATERIALIZED (
@@ -78,7 +78,7 @@ WITH held AS MATERIALIZED (
 SELECT index_version(),
     CASE WHEN (SELECT count(*) FROM held) <= %(most)s THEN json_list((
         SELECT string_agg(left(token_balance_record(k, p.balance, (
-                SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text, -1)
+                SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))::text, -1)
             || format(',"worth":%%s,"suspicious":%%s}', json_text(p.worth::text), json_text(p.suspicion)),
             ',' ORDER BY p.rank, CASE p.rank WHEN 0 THEN p.worth END DESC, p.token_address)
         FROM page p

@@ -236,6 +236,51 @@ CREATE TABLE IF NOT EXISTS contracts (
 CREATE INDEX IF NOT EXISTS contracts_by_code_hash ON contracts (code_hash, block_number, address);
 CREATE INDEX IF NOT EXISTS contracts_by_block ON contracts USING brin (block_number);
 
+-- What a text looks like: equal for texts that can be taken for each other, in any letter case. That is the
+-- skeleton of UTS 39 after NFKC, without what is invisible: letters of other scripts that look like one of
+-- ASCII (confusables.txt of Unicode 15) are this one, I and 1 are l, 0 is o, rn is m.
+CREATE OR REPLACE FUNCTION skeleton(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+    IF value !~ '^[!-~]*$' THEN
+        value := translate(regexp_replace(
+            normalize(translate(value, U&'\03F2\03F9\017F', 'ccf'), NFKC), -- of which NFKC would make others
+            '[\s\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202F\u205F-\u206F'
+            '\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U000E0000-\U000E0FFF]', '', 'g'),
+            U&'\01A7\03E8\14BF\A644\A6EF\A75A\01B7\021C\0417\04E0\2CCC\A76A\A7AB\+0118CA\+016F3B\+01D206\13CE\+0118AF\01BC'
+            '\+0118BB\0431\13EE\2CD2\+0118D5\+0104D2\+0118C6\+01D212\0222\0223\09EA\0A6A\0B03\+01031A\+01E8CB\09ED\0A67\0B68'
+            '\0D6D\2CCA\A76E\+0118AC\+0118CC\+0118D6\0251\0391\03B1\0410\0430\13AA\15C5\237A\A4EE\+0102A0\+016F40\0184\0392'
+            '\0412\042C\13CF\13F4\1472\15AF\15F7\A4D0\A7B4\+010282\+0102A1\+010301\0421\0441\13DF\1D04\2CA4\2CA5\A4DA\ABAF'
+            '\+0102A2\+010302\+010415\+01043D\+01051C\+0118E9\+0118F2\+01F74C\0501\13A0\13E7\146F\15DE\15EA\A4D2\A4D3\0395'
+            '\0415\0435\04BD\13AC\212E\22FF\2D39\A4F0\AB32\+010286\+0118A6\+0118AE\03DC\0584\15B4\1E9D\A4DD\A798\A799\AB35'
+            '\+010287\+0102A5\+010525\+0118A2\+0118C2\+01D213\018D\0261\050C\0581\13C0\13F3\1D83\A4D6\0397\041D\04BB\0570'
+            '\13BB\13C2\157C\2C8E\A4E7\+0102CF\037F\03F3\0408\0458\13AB\148D\A4D9\A7B2\039A\041A\13E6\16D5\2C94\A4D7\+010518'
+            '\0131\0196\01C0\0269\026A\0399\03B9\0406\0456\04C0\04CF\05C0\05D5\05DF\0627\0661\06F1\07CA\13A5\13DE\14AA\16C1'
+            '\2223\2373\23FD\2C92\2CD0\2D4F\A4E1\A4F2\A647\AB75\+01028A\+010309\+010320\+01041B\+010526\+0118A3\+0118B2'
+            '\+0118C3\+016F16\+016F28\+01D22A\+01E8C7\039C\03FA\041C\13B7\15F0\16D6\2C98\A4DF\+0102B0\+010311\039D\0578\057C'
+            '\2C9A\A4E0\+010513\039F\03BF\03C3\041E\043E\0555\0585\05E1\0647\0665\06BE\06C1\06D5\06F5\07C0\0966\09E6\0A66'
+            '\0AE6\0B20\0B66\0BE6\0C02\0C66\0C82\0CE6\0D02\0D20\0D66\0D82\0E50\0ED0\101D\1040\10FF\12D0\1D0F\1D11\2C9E\2C9F'
+            '\2D54\3007\A4F3\AB3D\+010292\+0102AB\+010404\+01042C\+0104C2\+0104EA\+010516\+0114D0\+0118B5\+0118C8\+0118D7'
+            '\+0118E0\03A1\03C1\0420\0440\13E2\146D\2374\2CA2\2CA3\A4D1\+010295\051B\0563\0566\2D55\01A6\0433\13A1\13D2\1587'
+            '\1D26\2C85\A4E3\AB47\AB48\AB81\+0104B4\+016F35\+01D216\01BD\0405\0455\054F\13D5\13DA\A4E2\A731\ABAA\+010296'
+            '\+010420\+010448\+0118C1\+016F3A\03A4\0422\13A2\22A4\27D9\2CA6\A4D4\+010297\+0102B1\+010315\+0118BC\+016F0A'
+            '\+01F768\028B\03C5\054D\057D\1200\144C\1D1C\222A\22C3\A4F4\A79F\AB4E\AB52\+0104CE\+0104F6\+0118B8\+0118D8'
+            '\+016F42\03BD\0474\0475\05D8\0667\06F7\13D9\142F\1D20\2228\22C1\2D38\A4E6\A6DF\ABA9\+01051D\+011706\+0118A0'
+            '\+0118C0\+016F08\+01D20D\026F\0461\051C\051D\0561\13B3\13D4\1D21\A4EA\AB83\+01170A\+01170E\+01170F\+0118E6'
+            '\+0118EF\00D7\03A7\0425\0445\1541\157D\166D\166E\16B7\2573\292B\292C\2A2F\2CAC\2D5D\A4EB\A7B3\+010290\+0102B4'
+            '\+010317\+010322\+010527\+0118EC\0263\028F\03A5\03B3\0423\0443\04AE\04AF\10E7\13A9\13BD\1D8C\1EFF\2CA8\A4EC\AB5A'
+            '\+0102B2\+0118A4\+0118DC\+016F43\0396\13C3\1D22\A4DC\AB93\+0102F5\+0118A9\+0118C4\+0118E5',
+            repeat('2', 6) || repeat('3', 10) || repeat('4', 2) || repeat('5', 2) || repeat('6', 4) || repeat('7', 3)
+                || repeat('8', 7) || repeat('9', 9) || repeat('a', 11) || repeat('b', 14) || repeat('c', 16)
+                || repeat('d', 8) || repeat('e', 13) || repeat('f', 14) || repeat('g', 8) || repeat('h', 10)
+                || repeat('j', 8) || repeat('k', 7) || repeat('l', 44) || repeat('m', 10) || repeat('n', 6)
+                || repeat('o', 56) || repeat('p', 11) || repeat('q', 4) || repeat('r', 14) || repeat('s', 14)
+                || repeat('t', 13) || repeat('u', 18) || repeat('v', 21) || repeat('w', 15) || repeat('x', 23)
+                || repeat('y', 20) || repeat('z', 9));
+    END IF;
+    RETURN replace(translate(lower(value), 'i1|0', 'lllo'), 'rn', 'm');
+END
+$$;
+
 CREATE TABLE IF NOT EXISTS tokens (
     address bytea PRIMARY KEY,
     block_number bigint NOT NULL,  -- where it was first seen
@@ -261,10 +306,12 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) WITH (fillfactor = 60);
 -- serves queries/tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serve queries/search_list_by_text, by prefix; that of symbols larger_namesake(), too
-CREATE INDEX IF NOT EXISTS tokens_by_symbol
-    ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
+-- serve queries/search_list_by_text, by prefix
+CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
+-- serve larger_namesake()
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), holder_count, address);
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name));
 -- serves indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);

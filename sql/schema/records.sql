@@ -188,28 +188,38 @@ RETURN coalesce((SELECT c.decimals_before
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
--- The token that a symbol stands for, in any letter case, if that is not the token `at`, which has so many holders:
--- one in a token list, else the one with most holders. A token in a list stands for its symbol. A pool is no
--- namesake of another, as the tokens of an exchange's pools all have the same symbol.
-CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, holders bigint, at bytea)
+-- The token that a symbol stands for by its skeleton, if that is not the token `at`, which has so many holders:
+-- one in a token list, else the one with most holders. A token in a list stands for its symbol. Or the token whose
+-- name is written otherwise but looks the same. A pool is no namesake of another, as the tokens of an exchange's
+-- pools all have the same symbol.
+CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, of_name text, holders bigint, at bytea)
 RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
     SELECT o.address
     FROM (
-        (SELECT k.address, k.holder_count, true AS is_listed
+        (SELECT k.address, k.holder_count, 2 AS rank
         FROM listed_tokens l
         JOIN tokens k ON k.address = l.address
-        WHERE lower(l.symbol) = lower(of_symbol) AND lower(k.symbol) = lower(of_symbol) AND of_symbol <> '')
+        WHERE skeleton(l.symbol) = skeleton(of_symbol) AND skeleton(k.symbol) = skeleton(of_symbol)
+            AND skeleton(of_symbol) <> '')
         UNION ALL
-        (SELECT k.address, k.holder_count, false
+        (SELECT k.address, k.holder_count, 1
         FROM tokens k
-        WHERE lower(k.symbol) = lower(of_symbol) AND of_symbol <> ''
+        WHERE skeleton(k.symbol) = skeleton(of_symbol) AND skeleton(of_symbol) <> '' AND k.holder_count > holders
         ORDER BY k.holder_count DESC, k.address DESC
         LIMIT 1)
-        ORDER BY is_listed DESC, holder_count DESC, address DESC
+        UNION ALL
+        (SELECT n.address, n.holder_count, 0
+        FROM (
+            SELECT k.address, k.holder_count, k.name
+            FROM tokens k
+            WHERE skeleton(k.name) = skeleton(of_name) AND skeleton(of_name) <> ''
+            LIMIT 100) AS n
+        WHERE lower(n.name) <> lower(of_name) AND n.holder_count > holders)
+        ORDER BY rank DESC, holder_count DESC, address DESC
         LIMIT 1) AS o
-    WHERE (o.is_listed OR o.holder_count > holders)
+    WHERE
         -- no EXISTS, for which all of a list would be hashed: 1.4 ms a page
-        AND (SELECT l.address FROM listed_tokens l WHERE l.address = at) IS NULL
+        (SELECT l.address FROM listed_tokens l WHERE l.address = at) IS NULL
         AND (NOT EXISTS (SELECT FROM pools p WHERE p.address = o.address)
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
@@ -268,18 +278,29 @@ CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text
 LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN token_id IS NOT NULL THEN coalesce(k.item_type, k.type) ELSE k.type END;
 
+-- Why a transfer may be there only to be seen in the list of its sender, who did not send the transaction: it
+-- moves nothing, or a token that imitates another out of an account without code. Null where nothing says so.
+CREATE OR REPLACE FUNCTION transfer_suspicion(sender bytea, amount numeric, initiator bytea, k tokens)
+RETURNS text LANGUAGE sql STABLE
+RETURN CASE
+    WHEN (sender IN (initiator, '\x0000000000000000000000000000000000000000')) IS NOT FALSE THEN NULL
+    WHEN amount = 0 THEN 'zero_amount'
+    WHEN EXISTS (SELECT FROM contracts c WHERE c.address = sender) THEN NULL
+    WHEN EXISTS (SELECT FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address)) THEN 'imitation' END;
+
 CREATE OR REPLACE FUNCTION token_transfer_record(
-    x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
+    x token_transfers, t transactions, k tokens, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
     '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
-    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,'
+    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,"initiatedBy":"%s","suspicious":%s,'
     '"unproven":["tokenType","tokenSymbol","tokenDecimals"]}',
-    hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
+    hex(t.hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
     hex(x.token_address), moved_type(k, x.token_id), hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
-    coalesce(decimals_at(k, x.block_number)::text, 'null'))::json;
+    coalesce(decimals_at(k, x.block_number)::text, 'null'), hex(t.from_address),
+    json_text(transfer_suspicion(x.from_address, x.value, t.from_address, k)))::json;
 
 -- The key of an item's list of transfers in list_checkpoints.
 CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea

@@ -135,3 +135,73 @@ def test_a_fork_takes_a_range_back(anvil, database_url, postgres, template):
             indexing.wait_for(anvil.head())
             assert digest(database_url) == fresh_digest(postgres, template, anvil)
         assert execute(database_url, "SELECT count(*) FROM token_transfers") == [(0,)]
+
+
+DISGUISES = {
+    "zero width space": "USD\u200bC",
+    "soft hyphen": "US\u00adDC",
+    "right-to-left mark": "\u200fUSDC",
+    "trailing space": "USDC ",
+    "full width": "\uff35\uff33\uff24\uff23",
+    "Cyrillic": "U\u0405D\u0421",
+    "Greek and digits": "USD\u03f9",
+    "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
+    "variation selector": "USDC\ufe0f",
+}
+
+
+def test_a_disguised_symbol_or_name_is_that_of_another_token(anvil, index):
+    me, *others = anvil.accounts
+    real = anvil.deploy(me, "Lookalike", "USD Coin", "USDC", others).address
+    short = anvil.deploy(me, "Lookalike", "Dai", "DAI", others).address
+    disguised = {
+        kind: anvil.deploy(me, "Lookalike", kind, symbol, [me]).address
+        for kind, symbol in DISGUISES.items()
+    }
+    named = anvil.deploy(me, "Lookalike", "USD\u00a0C\u043ein", "OTHER", [me]).address
+    same_name = anvil.deploy(me, "Lookalike", "USD Coin", "BRIDGED", [me]).address
+    small_l = anvil.deploy(me, "Lookalike", "x", "DAl", [me]).address
+    differing = [
+        anvil.deploy(me, "Lookalike", "n", symbol, [me]).address
+        for symbol in ("USDT", "USD", "\u200b", "\u0421")
+    ]
+    get = index()
+    for kind, address in disguised.items():
+        assert get(address)["largerNamesake"] == real, kind
+    assert get(named)["largerNamesake"] == real
+    assert get(small_l)["largerNamesake"] == short
+    for address in (real, short, same_name, *differing):
+        assert get(address)["largerNamesake"] is None
+    listed = {token["address"]: token["largerNamesake"] for token in get("?limit=100")["tokens"]}
+    assert listed[disguised["Cyrillic"]] == real
+
+
+def test_transfers_that_others_put_into_a_list_are_marked_and_folded(anvil, index):
+    victim, attacker, friend = anvil.accounts[:3]
+    real = anvil.deploy(victim, "Lookalike", "USD Coin", "USDC", [victim, friend])
+    do(anvil, real, "transfer", friend, 5)
+    do(anvil, real, "transfer", friend, 0)  # one's own
+    fake = anvil.deploy(attacker, "Lookalike", "USD Coin", "USDC\u200b", [])
+    zero = anvil.transact(attacker, real, "transferFrom", victim, attacker, 0)
+    imitation = anvil.transact(attacker, fake, "claim", victim, attacker, 5)
+    anvil.mine()
+    get = index()
+    transfers = get(f"/api/v1/addresses/{victim}/transfers")["transfers"]
+    assert {(t["initiatedBy"], t["suspicious"]) for t in transfers} == {
+        (victim, None),
+        (attacker, "zero_amount"),
+        (attacker, "imitation"),
+    }
+    history = get(f"/api/v1/addresses/{victim}/history?types=token_transfer")["history"]
+    marks = {row["transactionHash"]: (row["initiatedBy"], row["suspicious"]) for row in history}
+    assert marks[zero] == (attacker, "zero_amount")
+    assert marks[imitation] == (attacker, "imitation")
+    assert sorted(mark is None for _, mark in marks.values()) == [False, False, True, True, True]
+    [header, *rows] = get(f"/api/v1/addresses/{victim}/transfers?format=csv").splitlines()
+    assert {"initiated_by", "suspicious"} <= {*header.split(",")}
+    assert sum(attacker in row and "zero_amount" in row for row in rows) == 1
+    page = get(f"/address/{victim}?tab=transfers")
+    assert page.count('class="folded"') == 2
+    assert "Show 2 transfers" in page and "moves nothing, sent by another" in page
+    assert "folded" not in get(f"/tx/{zero}")
+    assert get(f"/address/{victim}?tab=history").count('class="folded"') == 2

@@ -77,6 +77,7 @@ def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     for entry in shown.records:
         rows = [row for row in entry["rows"] if row["type"] != "fee"]
         entry["lines"], entry["others"] = rows[:MAX_LINES], rows[MAX_LINES:]
+        entry["folded"] = len(rows) > 0 and all(row["suspicious"] for row in rows)
         entry["fee"] = next((row for row in entry["rows"] if row["type"] == "fee"), None)
     names = names_of((row for entry in shown.records for row in entry["lines"]), to_hex(key))
     return shown, {"check": shown.source, "fees": fees, "names": names}

@@ -151,3 +151,14 @@ contract StableFactory {
         getPool[token0][token1][stable] = pool;
     }
 }
+
+/// Names itself as it is told, and lets anybody move anybody's nothing, or say so.
+contract Lookalike is ERC20 {
+    constructor(string memory name_, string memory symbol_, address[] memory holders) ERC20(name_, symbol_) {
+        for (uint256 i; i < holders.length; i++) _mint(holders[i], 1000);
+    }
+
+    function claim(address from, address to, uint256 value) external {
+        emit Transfer(from, to, value);
+    }
+}

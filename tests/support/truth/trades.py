@@ -51,6 +51,8 @@ class Trades:
         if (swap := read_swap(log)) is None:
             return None
         protocol, net0, net1 = swap
+        if net0 == net1 == 0:  # nothing was traded
+            return None
         token0, token1 = (self.chain.address_answer(log, f"token{n}()") for n in (0, 1))
         if token0 is None or token1 is None:
             return None

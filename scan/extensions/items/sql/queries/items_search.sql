@@ -34,6 +34,6 @@ SELECT index_version(), json_list(string_agg(
         (SELECT seen_at FROM first_seen_at((token).address, (token).block_number)),
         EXISTS (SELECT FROM verification_of((token).address) WHERE match <> 'runtime'),
         (SELECT n.address
-        FROM larger_namesake((token).symbol, (token).holder_count, (token).address) AS n))::text,
+        FROM larger_namesake((token).symbol, (token).name, (token).holder_count, (token).address) AS n))::text,
     ',' ORDER BY is_exact DESC, (token).holder_count DESC, (token).address DESC))
 FROM best;

@@ -109,7 +109,7 @@ SELECT index_version(),
                 THEN EXISTS (SELECT FROM verification_of(page.address) WHERE match <> 'runtime') END,
             CASE WHEN page.type = 'token' THEN (
                 SELECT n.address
-                FROM larger_namesake(page.symbol, page.holders, page.address) AS n) END)::text, ','
+                FROM larger_namesake(page.symbol, page.name, page.holders, page.address) AS n) END)::text, ','
         ORDER BY page.rank ASC, page.holders DESC NULLS LAST, page.type ASC, page.value ASC)),
     count(*),
     to_regclass('tokens_by_similar_name') IS NOT NULL
