@@ -289,30 +289,25 @@ def wrap_claims(
     """Return what the Deposits and Withdrawals of a block claim, by log index. Coin that contracts
     sent is in its internal transfers, where there are traces."""
     wraps = [event for event in events if event.shape in WRAPPING]
+    if not wraps:
+        return {}
     tokens = {event.token for event in wraps}
     sums: dict[tuple[bytes, bytes], list[int]] = defaultdict(lambda: [0, 0])
-    for event in events if tokens else ():
+    for event in events:
         if event.token in tokens and event.shape not in (*OF_ITEMS, *WITH_AMOUNTS):
             is_wrap, (_, value) = event.shape in WRAPPING, event.words[0]
             sums[event.token, event.to_address][is_wrap] += value
             sums[event.token, event.from_address][is_wrap] -= value
-    coin = {
-        (
-            move.transaction_index,
-            is_mint,
-            move.to_address if is_mint else move.from_address,
-            move.value,
-        )
-        for move in (*transactions, *internal_transfers)
-        for is_mint in (True, False)
-        if tokens
-    }
+    received = {(t.transaction_index, t.to_address, t.value) for t in transactions}
+    received |= {(i.transaction_index, i.to_address, i.value) for i in internal_transfers}
+    sent = {(i.transaction_index, i.from_address, i.value) for i in internal_transfers}
     claims = {}
     for event in wraps:
         is_mint = event.shape is TransferShape.WRAP
         party = event.to_address if is_mint else event.from_address
         moved, wrapped = sums[event.token, party]
-        is_paid = (event.transaction_index, is_mint, event.token, event.words[0][1]) in coin
+        coin = event.transaction_index, event.token, event.words[0][1]
+        is_paid = coin in (received if is_mint else sent)
         claims[event.log_index] = WrapClaim(party, moved, wrapped, is_paid and not moved)
     return claims
 

@@ -6,8 +6,12 @@ import pytest
 from scan.ethereum.events import MAX_CONSECUTIVE
 from tests.extensions import test_faces_of_tokens as faces
 from tests.extensions.test_faces_of_tokens import UNIT, do, holders, values
+from tests.support import faulty_node
+from tests.support.anvil import Contract
 from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
+from tests.support.solidity import artifact
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
@@ -205,3 +209,46 @@ def test_transfers_that_others_put_into_a_list_are_marked_and_folded(anvil, inde
     assert "Show 2 transfers" in page and "moves nothing, sent by another" in page
     assert "folded" not in get(f"/tx/{zero}")
     assert get(f"/address/{victim}?tab=history").count('class="folded"') == 2
+
+
+def without_state(call, answer):
+    """A node that has the balances of the newest state alone."""
+    target, block = [*call["params"], None, None][:2]
+    is_balance = call["method"] == "eth_call" and target["data"].startswith("0x70a08231")
+    if is_balance and block != "latest":
+        answer.pop("result", None)
+        answer["error"] = {"code": -32000, "message": "missing trie node"}
+
+
+def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(anvil, database_url):
+    me = anvil.accounts[0]
+    wrapper = anvil.deploy(me, "BurntWrapper")
+    purser = anvil.deploy(me, "Purser", value=1000)
+    do(anvil, purser, "wrap", wrapper.address, me, 300)
+    vault = anvil.deploy(me, "ShareVault")
+    do(anvil, vault, "put", 100)  # without coin
+    with FaultyNode(anvil.url) as node:
+        node.fault = faulty_node.altering(without_state)
+        Indexing(database_url, node.url).run_until(anvil.head())
+    rows = "SELECT '0x' || encode(token_address, 'hex'), balance::integer FROM token_holders"
+    assert dict(execute(database_url, rows)) == {wrapper.address: 300, vault.address: 80}
+
+
+def test_swaps_of_pools_that_are_named_by_whether_they_are_stable(anvil, index):
+    me = anvil.accounts[0]
+    coins = [anvil.deploy(me, "Lookalike", name, name, [me]).address for name in ("A", "B")]
+    factory = anvil.deploy(me, "StableFactory")
+    for is_stable in (True, False):
+        do(anvil, factory, "createPool", *coins, is_stable, gas=2_000_000)
+        address = anvil.read(factory, "getPool", *coins, is_stable)
+        pool = Contract(address, artifact("StablePool"))
+        do(anvil, pool, "swap", 100, 0, 0, 90)
+        do(anvil, pool, "swap", 0, 50, 40, 0)
+        do(anvil, pool, "swap", 5, 5, 5, 5)  # nothing for nothing
+    get = index()
+    trades = get("/api/v1/dex-trades")["trades"]
+    assert {trade["dex"] for trade in trades} == {f"velodrome-{factory.address}"}
+    assert [(trade["tokenIn"], trade["amountIn"], trade["amountOut"]) for trade in trades] == 2 * [
+        (coins[1], "50", "40"),
+        (coins[0], "100", "90"),
+    ]

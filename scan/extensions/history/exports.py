@@ -41,8 +41,9 @@ def _change(record: Record, _: Context) -> str | None:
     """Return the change of the address's balance, with its sign."""
     if record["direction"] == "self":
         return "0"
-    amount: str | None = record["amountDecimal"]
-    return f"-{amount}" if amount and record["direction"] == "out" else amount
+    if record["amountDecimal"] is None:
+        return None
+    return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
 
 
 HOOKS = Exports(
