@@ -6,7 +6,7 @@ import pytest
 from scan.ethereum.events import MAX_CONSECUTIVE
 from tests.extensions import test_faces_of_tokens as faces
 from tests.extensions.test_faces_of_tokens import UNIT, do, holders, values
-from tests.support import faulty_node
+from tests.support import authorizations, faulty_node
 from tests.support.anvil import Contract
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
@@ -209,6 +209,22 @@ def test_transfers_that_others_put_into_a_list_are_marked_and_folded(anvil, inde
     assert "Show 2 transfers" in page and "moves nothing, sent by another" in page
     assert "folded" not in get(f"/tx/{zero}")
     assert get(f"/address/{victim}?tab=history").count('class="folded"') == 2
+
+
+def test_an_account_that_delegates_names_its_delegate(anvil, index):
+    account, other = map(authorizations.new_account, (1, 2))
+    authorizations.place_codes(anvil)
+    signed = authorizations.authorize(account, authorizations.IDLE, 0)
+    sent = authorizations.send(anvil, [signed])
+    assert anvil.receipt_of(sent)["status"] == "0x1"
+    anvil.mine(2)
+    get = index()
+    path = "/api?module=contract&action=getsourcecode&address="
+    shown = [get(path + a.address)["result"][0] for a in (account, other)]
+    assert [(row["Proxy"], row["Implementation"]) for row in shown] == [
+        ("1", authorizations.IDLE),
+        ("0", ""),
+    ]
 
 
 def without_state(call, answer):
