@@ -96,6 +96,12 @@ def address(value: object, name: str = "address") -> bytes:
     return _hex_bytes(value, name, 20)
 
 
+def pool(value: object, name: str = "address") -> bytes:
+    """Return an address, or the address of a manager of pools with the id of one."""
+    has_id = isinstance(value, str) and len(value) > 2 + 2 * 20
+    return _hex_bytes(value, name, 52 if has_id else 20)
+
+
 def hash32(value: object, name: str = "hash") -> bytes:
     return _hex_bytes(value, name, 32)
 

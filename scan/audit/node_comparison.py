@@ -199,7 +199,9 @@ class NodeComparison:
         }
         pools = {
             bytes(row[0]): (row[1], bytes(row[2]), bytes(row[3]))
-            for row in self._database.rows("audit/pools_list", addresses=list(addresses))
+            for row in self._database.rows(
+                "audit/pools_list", addresses=[swap.pool for rows in made for swap, _ in rows.swaps]
+            )
         }
         for rows in made:
             number = rows.block["number"]

@@ -1,7 +1,7 @@
 """Token transfers and trades in logs: shapes of events, and their meaning by token type. Pure.
 
 Sources: EIP-20, EIP-721, EIP-1155, ERC-2309, ERC-6909; WETH9; Swap of Uniswap V2 and V3, of
-PancakeSwap V3 and of Velodrome V2.
+PancakeSwap V3, of Velodrome V2 and of Uniswap V4.
 """
 
 from collections import defaultdict
@@ -36,6 +36,8 @@ SWAP_PANCAKE_V3 = _topic(
     "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)"
 )
 SWAP_VELODROME = _topic("Swap(address,address,uint256,uint256,uint256,uint256)")
+SWAP_V4 = _topic("Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)")
+INITIALIZE_V4 = _topic("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)")
 # A block's ConsecutiveTransfers are read item by item up to so many items. The ids of a range are
 # free for who emits it: a block could have 140 million.
 MAX_CONSECUTIVE = 50_000
@@ -97,7 +99,8 @@ class Transfer(NamedTuple):
 
 
 class SwapEvent(NamedTuple):
-    """A swap of a pool. A positive amount came into the pool, a negative one went out."""
+    """A swap of a pool. A positive amount came into the pool, a negative one went out. A pool that
+    is no contract (v4) is named by the address of its manager and its id."""
 
     family: str
     transaction_index: int
@@ -105,6 +108,24 @@ class SwapEvent(NamedTuple):
     pool: bytes
     amount0: int
     amount1: int
+
+
+class PoolEvent(NamedTuple):
+    """The beginning of a pool, named as in SwapEvent, by its manager."""
+
+    pool: bytes
+    token0: bytes  # zero: the coin
+    token1: bytes
+
+
+def pool_event(log: EventLog) -> PoolEvent | None:
+    """Return the pool that a log begins, or None. Its id is the hash of what defines it."""
+    topics, data = log.topics, log.data
+    if len(topics) != 4 or topics[0] != INITIALIZE_V4 or len(data) != 160:
+        return None
+    if keccak(topics[2] + topics[3] + data[:96]) != topics[1]:
+        return None
+    return PoolEvent(log.address + topics[1], topics[2][12:], topics[3][12:])
 
 
 def transfer_event(log: EventLog) -> TransferEvent | None:
@@ -348,7 +369,7 @@ def swap_event(log: EventLog) -> SwapEvent | None:
     """Return the swap that a log has the form of, or None; one of 0 for 0 is none."""
     if len(log.topics) != 3:
         return None
-    topic, data = log.topics[0], log.data
+    topic, data, pool = log.topics[0], log.data, log.address
     if topic in (SWAP_V2, SWAP_VELODROME) and len(data) == 128:
         in0, in1, out0, out1 = (int.from_bytes(data[at : at + 32]) for at in range(0, 128, 32))
         family = "v2" if topic == SWAP_V2 else "velodrome"
@@ -357,11 +378,15 @@ def swap_event(log: EventLog) -> SwapEvent | None:
         family = "v3"
         amount0 = int.from_bytes(data[:32], signed=True)
         amount1 = int.from_bytes(data[32:64], signed=True)
+    elif topic == SWAP_V4 and len(data) == 192:
+        family, pool = "v4", pool + log.topics[1]
+        amount0 = -int.from_bytes(data[:32], signed=True)  # they are the swapper's
+        amount1 = -int.from_bytes(data[32:64], signed=True)
     else:
         return None
     if amount0 == amount1 == 0:
         return None
-    return SwapEvent(family, log.transaction_index, log.log_index, log.address, amount0, amount1)
+    return SwapEvent(family, log.transaction_index, log.log_index, pool, amount0, amount1)
 
 
 class Trade(NamedTuple):

@@ -30,6 +30,7 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.events import (
     CHANGES,
+    PoolEvent,
     SwapEvent,
     Trade,
     Transfer,
@@ -37,6 +38,7 @@ from scan.ethereum.events import (
     TransferShape,
     WrapClaim,
     item_by_item,
+    pool_event,
     swap_event,
     transfer_event,
     wrap_claims,
@@ -187,6 +189,7 @@ class BlockContracts(NamedTuple):
     changed: frozenset[bytes]  # those that emitted an event of CHANGES
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
+    pool_events: Sequence[PoolEvent] = ()
 
 
 class TableRows(NamedTuple):
@@ -202,6 +205,7 @@ class TableRows(NamedTuple):
     changed: frozenset[bytes]
     transfers: list[tuple[TransferEvent, WrapClaim | None]]
     swaps: list[tuple[SwapEvent, bytes]]  # each with its maker
+    pools: Sequence[PoolEvent]
 
 
 class BlockRows(NamedTuple):
@@ -237,7 +241,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
-    transfers, swaps, changed = _events(block, internal_transfers)
+    transfers, swaps, changed, pools = _events(block, internal_transfers)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     return TableRows(
         block={name: getattr(block, name) for name in BLOCK_COLUMNS}
@@ -268,6 +272,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         changed=changed,
         transfers=transfers,
         swaps=swaps,
+        pools=pools,
     )
 
 
@@ -291,6 +296,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
             rows.changed,
             [_transfer_log(block.number, *transfer) for transfer in rows.transfers],
             [_swap_log(block.number, *swap) for swap in rows.swaps],
+            rows.pools,
         ),
         rows.block,
         transactions=list(map(line, rows.transactions)),
@@ -365,11 +371,15 @@ def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
 def _events(
     block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
 ) -> tuple[
-    list[tuple[TransferEvent, WrapClaim | None]], list[tuple[SwapEvent, bytes]], frozenset[bytes]
+    list[tuple[TransferEvent, WrapClaim | None]],
+    list[tuple[SwapEvent, bytes]],
+    frozenset[bytes],
+    list[PoolEvent],
 ]:
     events: list[TransferEvent] = []
     swaps: list[tuple[SwapEvent, bytes]] = []
     changed = set()
+    pools: list[PoolEvent] = []
     for log in block.contract_logs:
         event = transfer_event(log)
         if event is not None:
@@ -378,10 +388,12 @@ def _events(
             swaps.append((swap, block.transactions[swap.transaction_index].from_address))
         elif log.topics and log.topics[0] in CHANGES:
             changed.add(log.address)
+        elif (pool := pool_event(log)) is not None:
+            pools.append(pool)
     events = [*item_by_item(events)]
     claims = wrap_claims(events, block.transactions, internal_transfers)
     transfers = [(event, claims.get(event.log_index)) for event in events]
-    return transfers, swaps, frozenset(changed)
+    return transfers, swaps, frozenset(changed), pools
 
 
 def _transfer_log(number: int, event: TransferEvent, claim: WrapClaim | None) -> TransferLog:

@@ -136,7 +136,13 @@ class ContractInspector:
 
         Batches before this one may still be on their way into the database.
         """
-        self._load_contracts(set().union(*(block.possible_contracts for block in batch)))
+        self._load_contracts(
+            {
+                *chain.from_iterable(block.possible_contracts for block in batch),
+                *(swap.pool for block in batch for swap, _ in block.swap_logs),
+                *(pool.pool for block in batch for pool in block.pool_events),
+            }
+        )
         codes = self._new_codes(batch)
         tokens, wrappers, token_rejections = self._new_tokens(batch)
         pools, pool_rejections = self._new_pools(batch)
@@ -316,19 +322,21 @@ class ContractInspector:
     # Pools
 
     def _new_pools(self, batch: Batch) -> tuple[list[FoundPool], list[RejectedEmitter]]:
+        pools, rejections = self._initialized_pools(batch), []
         tries = _Tries("pool", self._contracts)
         swaps = [
             (swap.pool, _id(block), swap.family)
             for block in batch
             for swap, _ in block.swap_logs
-            if self._contracts[swap.pool].pool is None and tries.is_next(swap.pool, block.number)
+            if self._contracts[swap.pool].pool is None
+            and swap.family != "v4"
+            and tries.is_next(swap.pool, block.number)
         ]
         results = self._state.read(
             StateQuery(pool, data, block_id)
             for pool, block_id, family in swaps
             for data in token_metadata.pool_calls(family)
         )
-        pools, rejections = [], []
         confirmations: dict[bytes, StateQuery] = {}
         families: dict[bytes, str] = {}
         for address, block_id, family in swaps:
@@ -346,11 +354,25 @@ class ContractInspector:
                 pools.append(FoundPool(address, block_id.number, dex, *tokens))
         confirmed = self._state.read(confirmations.values())
         for number, pool in enumerate(pools):
+            if pool.address not in confirmations:
+                continue
             # Any contract can claim any factory, so the factory is asked for its pool.
             if token_metadata.address(confirmed[confirmations[pool.address]]) != pool.address:
                 pools[number] = pool._replace(dex=f"{families[pool.address]}-unconfirmed")
             self._contracts[pool.address].pool = pools[number]
         return pools, rejections
+
+    def _initialized_pools(self, batch: Batch) -> list[FoundPool]:
+        """Return the pools that their managers begin."""
+        pools = []
+        for block in batch:
+            for address, token0, token1 in block.pool_events:
+                manager, contract = address[:20], self._contracts[address]
+                if contract.pool is None:
+                    dex = self._factories.get(manager) or f"v4-{to_hex(manager)}"
+                    contract.pool = FoundPool(address, block.number, dex, token0, token1)
+                    pools.append(contract.pool)
+        return pools
 
     def _trades(self, batch: Batch) -> Iterable[PoolTrade]:
         for block in batch:

@@ -4,7 +4,7 @@ where the page begins wherever the row has moved, and decoded arguments as peopl
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -167,10 +167,10 @@ def hash_of(text: str) -> bytes:
         ) from None
 
 
-def address_of(text: str) -> bytes:
+def address_of(text: str, parse: Callable[[str], bytes] = parameters.address) -> bytes:
     """Return an address in a path; raises InvalidParameter with a message for readers of pages."""
     try:
-        return parameters.address(text)
+        return parse(text)
     except InvalidParameter:
         raise InvalidParameter(
             "Not an address: an address is 0x followed by 40 hex digits.", field="address"

@@ -57,6 +57,7 @@ ORDINAL = Kind(int, 2**62)  # one more or less is a bigint, too
 AMOUNT = Kind(int, 10**100 - 1)
 ADDRESS = Kind(bytes, 20)
 HASH = Kind(bytes, 32)
+POOL = Kind(bytes, 52)  # or an address
 
 
 def read_reference(column: bytes | None) -> BlockId | None:
@@ -172,7 +173,8 @@ def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool)
 def _value(kind: Kind, text: str) -> Value:
     """Read a value. Raises ValueError for another type, or one out of range."""
     if kind.type is bytes:
-        if not _HEX.match(text) or len(text) != 2 * kind.most + 1:
+        sizes = {kind.most, ADDRESS.most if kind is POOL else kind.most}
+        if not _HEX.match(text) or len(text) not in {2 * size + 1 for size in sizes}:
             raise ValueError
         return bytes.fromhex(text[1:])
     if not _NUMBER.match(text) or int(text) > kind.most:

@@ -76,6 +76,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "hash": parameters.hash32,
     "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads
     "nonce": parameters.nonce,
+    "pool": parameters.pool,
     "pubkey": parameters.pubkey,
     "text": _text_hash,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),

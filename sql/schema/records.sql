@@ -364,10 +364,17 @@ RETURN format(
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
 
+-- The address of a pool's contract, which may be the manager of many, and its id there.
+CREATE OR REPLACE FUNCTION pool_contract(pool bytea) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN substr(pool, 1, 20);
+
+CREATE OR REPLACE FUNCTION json_pool_id(pool bytea) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN json_hex(CASE WHEN octet_length(pool) > 20 THEN substr(pool, 21) END);
+
 -- Whether tokens moved into the pool and out of it, in the same transaction, in the amounts of its trades
 -- there, as a contract can emit any event. Null where at least half of an amount moved, as with tokens that
--- take a fee of their transfers or are rebased, and where the pool has 200 or more rows in the block, which
--- are too many to read for each record.
+-- take a fee of their transfers or are rebased, where a manager settles many pools' trades at once, and where the pool
+-- has 200 or more rows in the block, which are too many to read for each record.
 CREATE OR REPLACE FUNCTION trade_backing(d dex_trades, b blocks) RETURNS TABLE (is_backed boolean)
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN count(moved_in) < 200 AND count(moved_out) < 200 AND count(traded_in) < 200
@@ -380,12 +387,13 @@ LANGUAGE sql STABLE AS $$
                     >= sum(traded_in) FILTER (WHERE is_own AND token_in = d.token_in)
                 AND sum(moved_out) FILTER (WHERE is_own AND token_out = d.token_out) * 2
                     >= sum(traded_out) FILTER (WHERE is_own AND token_out = d.token_out) THEN NULL
+            WHEN octet_length(d.pool_address) > 20 THEN NULL
             ELSE false END END
     FROM (
         (SELECT x.transaction_index = d.transaction_index, x.token_address, x.value,
             NULL::numeric, NULL::bytea, NULL::numeric, NULL::numeric
         FROM token_transfers x
-        WHERE x.to_address = d.pool_address AND x.to_address <> x.from_address
+        WHERE x.to_address = pool_contract(d.pool_address) AND x.to_address <> x.from_address
             AND x.ordinal >= b.token_transfers_before
             AND x.ordinal < b.token_transfers_before + b.token_transfer_count
         LIMIT 200)
@@ -393,7 +401,7 @@ LANGUAGE sql STABLE AS $$
         (SELECT x.transaction_index = d.transaction_index, NULL, NULL, NULL, x.token_address, x.value,
             NULL
         FROM token_transfers x
-        WHERE x.from_address = d.pool_address AND x.to_address <> x.from_address
+        WHERE x.from_address = pool_contract(d.pool_address) AND x.to_address <> x.from_address
             AND x.ordinal >= b.token_transfers_before
             AND x.ordinal < b.token_transfers_before + b.token_transfer_count
         LIMIT 200)
@@ -413,13 +421,13 @@ CREATE OR REPLACE FUNCTION dex_trade_record(
     token_out tokens, is_backed boolean)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
-    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s","poolId":%s,'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
     '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
     '"tokenOutDecimals":%s,"backedByTransfers":%s,"unproven":["dex","tokenIn","tokenOut",'
     '"tokenInSymbol","tokenInDecimals","tokenOutSymbol","tokenOutDecimals"]}',
-    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
-    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(pool_contract(d.pool_address)),
+    json_pool_id(d.pool_address), hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
     iso(mined_at), json_text(token_in.symbol), coalesce(decimals_at(token_in, d.block_number)::text, 'null'),
     json_text(token_out.symbol), coalesce(decimals_at(token_out, d.block_number)::text, 'null'),
     coalesce(is_backed::text, 'null'))::json;

@@ -2,6 +2,7 @@
 transfers, odd indexing, and exchanges."""
 
 import pytest
+from eth_utils import keccak
 
 from scan.ethereum.events import MAX_CONSECUTIVE
 from tests.extensions import test_faces_of_tokens as faces
@@ -268,3 +269,57 @@ def test_swaps_of_pools_that_are_named_by_whether_they_are_stable(anvil, index):
         (coins[1], "50", "40"),
         (coins[0], "100", "90"),
     ]
+
+
+def test_swaps_of_pools_by_id(anvil, index):
+    me = anvil.accounts[0]
+    coin, other = (anvil.deploy(me, "Lookalike", n, n, [me]).address for n in ("A", "B"))
+    managers = [anvil.deploy(me, "PoolManager") for _ in range(2)]
+    ids = {}
+    for fee, pair in ((500, (ZERO, coin)), (3000, (coin, other))):
+        words = [bytes.fromhex(a[2:]).rjust(32, b"\0") for a in pair]
+        key = [*words, fee.to_bytes(32), (60).to_bytes(32), bytes(32)]
+        ids[fee] = keccak(b"".join(key))
+        do(anvil, managers[0], "initialize", *pair, fee)
+    do(anvil, managers[0], "claim", b"\x07" * 32, coin, other, 1)  # no hash of what it is
+    do(anvil, managers[1], "swap", ids[500], -10, 9)  # of a pool of another manager
+    do(anvil, managers[0], "swap", b"\x07" * 32, -10, 9)
+    do(anvil, managers[0], "swap", ids[500], -100, 90)
+    do(anvil, managers[0], "swap", ids[500], 40, -50)
+    do(anvil, managers[0], "swap", ids[3000], 0, 0)
+    do(anvil, managers[0], "swap", ids[3000], -(2**127), 2**127 - 1)
+    get = index()
+    manager = managers[0].address
+    expected = [
+        (ids[3000], coin, other, 2**127, 2**127 - 1),
+        (ids[500], coin, ZERO, 50, 40),
+        (ids[500], ZERO, coin, 100, 90),
+    ]
+    trades = get("/api/v1/dex-trades")["trades"]
+    assert {(t["dex"], t["pairAddress"]) for t in trades} == {(f"v4-{manager}", manager)}
+    assert {t["backedByTransfers"] for t in trades} == {None}
+    keys = ("tokenIn", "tokenOut", "amountIn", "amountOut")
+    assert [(t["poolId"], *(t[key] for key in keys)) for t in trades] == [
+        ("0x" + id_.hex(), token_in, token_out, str(paid), str(got))
+        for id_, token_in, token_out, paid, got in expected
+    ]
+    key = f"{manager}{ids[500].hex()}"
+    assert len(get(f"/api/v1/dex-trades?pool={key}")["trades"]) == 2
+    assert get(f"/api/v1/dex-trades?pool={manager}")["trades"] == []
+    pools = [*get("/api/v1/pools?limit=1")["pools"]]
+    following = get("/api/v1/pools?limit=1")["next"]
+    pools += get(f"/api/v1/pools?limit=1&cursor={following}")["pools"]
+    assert [(p["address"], p["poolId"], p["tradeCount"]) for p in pools] == [
+        (manager, "0x" + ids[500].hex(), 2),
+        (manager, "0x" + ids[3000].hex(), 1),
+    ]
+    assert get(f"/api/v1/pools/{key}")["poolId"] == "0x" + ids[500].hex()
+    state = get(f"/api/v1/pools/{key}/state")
+    assert (state["reserve0"], state["price"]) == (None, None)
+    assert get(f"/api/v1/pools/{key}/volume")["volumes"][-1]["trades"] == 2
+    assert get(f"/api/v1/pools/{key}/candles")["candles"][0]["trades"] == 2
+    assert f'href="/pool/{key}"' in get("/dex")
+    assert f"0x{ids[500].hex()}" in get(f"/pool/{key}")
+    assert f'href="/pool/{key}"' in get(f"/address/{me}?tab=trades")
+    header, row, *_ = get("/api/v1/dex-trades?format=csv").splitlines()
+    assert ids[3000].hex() in row and "pool_id" in header

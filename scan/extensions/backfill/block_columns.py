@@ -18,6 +18,7 @@ from scan.extensions.exports.parquet import (
     ADDRESS,
     BLOCK_NUMBER,
     BOOLEAN,
+    BYTES,
     INDEX,
     KINDS,
     TEXT,
@@ -47,7 +48,7 @@ SWAP_EVENTS = {
     "block_number": ColumnFormat(BLOCK_NUMBER),
     "log_index": ColumnFormat(INDEX),
     "transaction_index": ColumnFormat(INDEX),
-    "pool_address": ColumnFormat(ADDRESS),
+    "pool_address": ColumnFormat(BYTES),
     "maker": ColumnFormat(ADDRESS),
     "family": ColumnFormat(TEXT),
     "is_token0_in": ColumnFormat(BOOLEAN),
@@ -63,6 +64,13 @@ CODE_SIGHTS = {
     "is_first": ColumnFormat(BOOLEAN),
 }
 # Blocks in which a contract emitted an event of CHANGES.
+# Pools that their manager began, as PoolEvent has them.
+POOL_EVENTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "address": ColumnFormat(BYTES),
+    "token0": ColumnFormat(ADDRESS),
+    "token1": ColumnFormat(ADDRESS),
+}
 CHANGE_SIGHTS = {"block_number": ColumnFormat(BLOCK_NUMBER), "address": ColumnFormat(ADDRESS)}
 # The first event of a kind that a contract emitted in the file, and of wraps and swaps the first of
 # each block: `sight` is transfer, wrap or swap, `form` a TransferShape or a swap's family.
@@ -85,6 +93,7 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
         "code_sights": CODE_SIGHTS,
         "event_sights": EVENT_SIGHTS,
         "change_sights": CHANGE_SIGHTS,
+        "pool_events": POOL_EVENTS,
         "blocks": KINDS["blocks"],  # the last: where its file exists, so do the others
     }
 )
@@ -190,6 +199,7 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
         (number, address, address in made.created, False) for address in made.possible_contracts
     ]
     rows["change_sights"] += [(number, address) for address in sorted(made.changed)]
+    rows["pool_events"] += [(number, *pool) for pool in made.pools]
     rows["blocks"].append(tuple([made.block.get(name) for name in SPOOLED["blocks"]]))
 
 
@@ -228,10 +238,11 @@ def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
 def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
     transfers, swaps = tables["transfer_events"], tables["swap_events"]
     is_wrap = numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
+    is_of_contract = swaps["family"].to_numpy() != "v4"
     sights = [
         _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer"),
         _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),
-        _first_events(swaps, "pool_address", "family", numpy.ones(len(swaps), bool), "swap"),
+        _first_events(swaps, "pool_address", "family", is_of_contract, "swap"),
     ]
     return pyarrow.concat_tables(sights).combine_chunks()
 
@@ -251,7 +262,7 @@ def _first_events(
         {
             "block_number": firsts["block_number"],
             "log_index": firsts["log_index"],
-            "address": firsts[address],
+            "address": firsts[address].cast(ADDRESS),
             "sight": pyarrow.array([sight] * len(firsts), TEXT),
             "form": firsts[form],
             "claim": firsts["claim"] if sight == "wrap" else pyarrow.nulls(len(firsts), TEXT),

@@ -7,12 +7,12 @@ contracts are.
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow
 from pyarrow import compute
 
-from scan.ethereum.events import SwapEvent, TransferShape, WrapClaim
+from scan.ethereum.events import PoolEvent, SwapEvent, TransferShape, WrapClaim
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.plan import Forked
 from scan.extensions.backfill.range_files import Range, RangeFiles
@@ -71,10 +71,13 @@ class RangeInspector:
             if sight.is_created or sight.address not in self._with_code
         ]
         events = self._events(blocks)
-        changes = list(zip(*_values(self._read("change_sights", blocks)), strict=True))
+        changes, pools = (
+            list(zip(*_values(self._read(kind, blocks)), strict=True))
+            for kind in ("change_sights", "pool_events")
+        )
         hashes = self._hashes(blocks)
         first = self._inspector.inspect(
-            _blocks([s for s in contracts if s.is_first], [], [], hashes)
+            _blocks([s for s in contracts if s.is_first], [], [], [], hashes)
         )
         addresses = {sight.address for sight in contracts}
         without_code = self._inspector.without_code(addresses)
@@ -86,7 +89,7 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight.is_first]
         later += map(CodeSight, *_values(repeated))
-        second = self._inspector.inspect(_blocks(later, events, changes, hashes))
+        second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
         return second._replace(
             codes=first.codes + second.codes,
             transfers=[],
@@ -160,6 +163,7 @@ def _blocks(
     codes: Iterable[CodeSight],
     events: Iterable[EventSight],
     changes: Iterable[tuple[int, bytes]],
+    pools: Iterable[tuple[Any, ...]],
     hashes: dict[int, tuple[bytes, bytes]],
 ) -> Sequence[BlockContracts]:
     """Return blocks that have nothing but these sights, in the chain's order."""
@@ -172,6 +176,9 @@ def _blocks(
     changes_by_block: dict[int, set[bytes]] = defaultdict(set)
     for number, address in changes:
         changes_by_block[number].add(address)
+    pools_by_block: dict[int, list[PoolEvent]] = defaultdict(list)
+    for number, *pool in pools:
+        pools_by_block[number].append(PoolEvent(*pool))
     return [
         _block(
             number,
@@ -179,8 +186,11 @@ def _blocks(
             codes_by_block[number],
             events_by_block[number],
             changes_by_block[number],
+            pools_by_block[number],
         )
-        for number in sorted({*codes_by_block, *events_by_block, *changes_by_block})
+        for number in sorted(
+            {*codes_by_block, *events_by_block, *changes_by_block, *pools_by_block}
+        )
     ]
 
 
@@ -191,6 +201,7 @@ def _block(
     codes: Sequence[CodeSight],
     events: Sequence[EventSight],
     changed: Iterable[bytes],
+    pools: Sequence[PoolEvent],
 ) -> BlockContracts:
     addresses = [*(code.address for code in codes), *(event.address for event in events), *changed]
     return BlockContracts(
@@ -202,6 +213,7 @@ def _block(
         changed=frozenset(changed),
         transfer_logs=_transfer_logs(events),
         swap_logs=_swap_logs(events),
+        pool_events=pools,
     )
 
 

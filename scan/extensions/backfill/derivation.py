@@ -95,7 +95,7 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
     "indexed_pools": (
         "bulk/pools_list",
         {
-            "address": parquet.ADDRESS,
+            "address": parquet.BYTES,
             "dex": parquet.TEXT,
             "token0": parquet.ADDRESS,
             "token1": parquet.ADDRESS,

@@ -22,12 +22,12 @@ def list_pools() -> Response:
 @blueprint.get("/pools/<address>")
 def get_pool(address: str) -> Response:
     query_arguments()
-    return json_body(pools.get(reader(), parameters.address(address)))
+    return json_body(pools.get(reader(), parameters.pool(address)))
 
 
 @blueprint.get("/pools/<address>/candles")
 def list_candles(address: str) -> Response:
-    key = parameters.address(address)
+    key = parameters.pool(address)
     arguments = query_arguments("interval", "timeFrom", "timeTo", "limit")
     interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
     first_s, last_s = (
@@ -48,13 +48,13 @@ def list_candles(address: str) -> Response:
 @blueprint.get("/pools/<address>/state")
 def get_state(address: str) -> Response:
     query_arguments()
-    return json_value(pool_state.get(reader(), parameters.address(address)))
+    return json_value(pool_state.get(reader(), parameters.pool(address)))
 
 
 @blueprint.get("/pools/<address>/volume")
 def get_volume(address: str) -> Response:
     query_arguments()
-    return json_body(pools.volume(reader(), parameters.address(address)))
+    return json_body(pools.volume(reader(), parameters.pool(address)))
 
 
 HOOKS = Api(blueprints=(blueprint,))

@@ -104,7 +104,7 @@ def list_pools() -> Response:
 
 @blueprint.get("/pool/<address>")
 def get_pool(address: str) -> Response:
-    key = address_of(address)
+    key = address_of(address, parameters.pool)
     shown = entity_list(
         "dex_trades",
         f"/pool/{to_hex(key)}",

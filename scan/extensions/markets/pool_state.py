@@ -30,10 +30,13 @@ def get(reader: Reader, address: bytes) -> dict[str, Any]:
     )
     if dex is None:
         raise NotFound(UNKNOWN)
-    known = [None if reader.first_block else str(reserve) for reserve in reserves]
-    price, fee = _of_node(reader, address, dex, BlockId(number, bytes(hash_)))
+    known = [None if reader.first_block or r is None else str(r) for r in reserves]
+    price, fee, (contract, id_) = None, None, (address[:20], address[20:])
+    if not id_:
+        price, fee = _of_node(reader, address, dex, BlockId(number, bytes(hash_)))
     return {
-        "address": to_hex(address),
+        "address": to_hex(contract),
+        "poolId": to_hex(id_) if id_ else None,
         "blockNumber": number,
         "reserve0": known[0],
         "reserve1": known[1],

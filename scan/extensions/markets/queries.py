@@ -7,7 +7,7 @@ from typing import NamedTuple, TypedDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
-from scan.queries.cursors import ADDRESS, ORDINAL
+from scan.queries.cursors import ORDINAL, POOL
 from scan.queries.pages import MAX_DEX_NAME, Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
@@ -51,7 +51,7 @@ def page(
 ) -> Page:
     """Return pools by the number of trades; of an exchange, or with a token on either side."""
     filters = {"dex": dex, "token": token}
-    traversal = window.traversal("pools", filters, (ORDINAL, ADDRESS), has_blocks=False)
+    traversal = window.traversal("pools", filters, (ORDINAL, POOL), has_blocks=False)
     after_count, after_address = traversal.position(2)
     data, count, total, trade_count, address = reader.row(
         "queries/pools_list",

@@ -162,3 +162,40 @@ contract Lookalike is ERC20 {
         emit Transfer(from, to, value);
     }
 }
+
+/// As Uniswap V4: one contract has all pools, and says of each what it is when it begins.
+contract PoolManager {
+    event Initialize(
+        bytes32 indexed id,
+        address indexed currency0,
+        address indexed currency1,
+        uint24 fee,
+        int24 tickSpacing,
+        address hooks,
+        uint160 sqrtPriceX96,
+        int24 tick
+    );
+    event Swap(
+        bytes32 indexed id,
+        address indexed sender,
+        int128 amount0,
+        int128 amount1,
+        uint160 sqrtPriceX96,
+        uint128 liquidity,
+        int24 tick,
+        uint24 fee
+    );
+
+    function initialize(address currency0, address currency1, uint24 fee) external {
+        claim(keccak256(abi.encode(currency0, currency1, fee, int24(60), address(0))), currency0, currency1, fee);
+    }
+
+    function claim(bytes32 id, address currency0, address currency1, uint24 fee) public {
+        emit Initialize(id, currency0, currency1, fee, 60, address(0), 2 ** 96, 0);
+    }
+
+    /// Amounts are the swapper's: what is paid is below 0.
+    function swap(bytes32 id, int128 amount0, int128 amount1) external {
+        emit Swap(id, msg.sender, amount0, amount1, 2 ** 96, 1, 0, 3000);
+    }
+}

@@ -65,6 +65,7 @@ class Trades:
             "logIndex": log.number,
             "dex": self.dexes[log.address],
             "pairAddress": log.address,
+            "poolId": None,
             "maker": self.chain.receipts[log.transaction_hash]["from"].lower(),
             "tokenIn": token0 if zero_in else token1,
             "tokenOut": token1 if zero_in else token0,

@@ -8,7 +8,8 @@ SELECT index_version(), pool.dex, pool.reserve0, pool.reserve1, coalesce(pool.de
     coalesce(pool.decimals1, 0), newest.number, newest.hash
 FROM (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS newest
 LEFT JOIN (
-    SELECT x.name AS dex, coalesce(h0.balance, 0) AS reserve0, coalesce(h1.balance, 0) AS reserve1,
+    SELECT x.name AS dex, CASE WHEN octet_length(p.address) = 20 THEN coalesce(h0.balance, 0) END AS reserve0,
+        CASE WHEN octet_length(p.address) = 20 THEN coalesce(h1.balance, 0) END AS reserve1,
         k0.decimals AS decimals0, k1.decimals AS decimals1
     FROM pools p
     JOIN dexes x ON x.dex_id = p.dex_id

@@ -63,12 +63,13 @@ JOIN blocks b ON b.number = i.block_number;
 
 CREATE OR REPLACE VIEW v1.dex_trades AS
 SELECT d.ordinal, d.block_number, b.timestamp, d.log_index, e.name AS dex,
-    hex(d.pool_address) AS pool_address, hex(d.maker) AS maker,
+    hex(pool_contract(d.pool_address)) AS pool_address, hex(d.maker) AS maker,
     hex(d.token_in) AS token_in, given.symbol AS symbol_in,
     v1.units(d.amount_in, decimals_at(given, d.block_number)) AS amount_in,
     hex(d.token_out) AS token_out, taken.symbol AS symbol_out,
     v1.units(d.amount_out, decimals_at(taken, d.block_number)) AS amount_out,
-    d.pool_address AS pool_bytes, d.maker AS maker_bytes
+    d.pool_address AS pool_bytes, d.maker AS maker_bytes,
+    CASE WHEN octet_length(d.pool_address) > 20 THEN hex(substr(d.pool_address, 21)) END AS pool_id
 FROM dex_trades d
 JOIN blocks b ON b.number = d.block_number
 JOIN dexes e ON e.dex_id = d.dex_id
