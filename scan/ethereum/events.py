@@ -5,7 +5,7 @@ PancakeSwap V3, of Velodrome V2 and of Uniswap V4.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -123,7 +123,8 @@ def pool_event(log: EventLog) -> PoolEvent | None:
     topics, data = log.topics, log.data
     if len(topics) != 4 or topics[0] != INITIALIZE_V4 or len(data) != 160:
         return None
-    if keccak(topics[2] + topics[3] + data[:96]) != topics[1]:
+    has_addresses = topics[2].startswith(_DIRTY) and topics[3].startswith(_DIRTY)
+    if not has_addresses or keccak(topics[2] + topics[3] + data[:96]) != topics[1]:
         return None
     return PoolEvent(log.address + topics[1], topics[2][12:], topics[3][12:])
 
@@ -152,11 +153,8 @@ def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Movement:
     elif len(topics) == 4 and not data:
         shape, parties, word = TransferShape.ID, topics[1:3], topics[3]
     elif (len(topics), len(data)) in ((1, 96), (2, 64)):
-        sender, recipient, word = [
-            *topics[1:],
-            *(data[at : at + 32] for at in range(0, len(data), 32)),
-        ]
-        shape, parties = TransferShape.PACKED, (sender, recipient)
+        *parties, word = (*topics[1:], data[:32], data[32:64], data[64:])[:3]
+        shape = TransferShape.PACKED
     else:
         return None
     value = int.from_bytes(word)
@@ -187,18 +185,18 @@ def _read_consecutive_transfer(topics: Sequence[bytes], data: bytes) -> _Movemen
     return _between(TransferShape.RANGE, topics[2], topics[3], ((first, count),))
 
 
-def item_by_item(events: Iterable[TransferEvent]) -> Iterator[TransferEvent]:
-    """Yield a block's events, ConsecutiveTransfers with an entry for each item, as long as these
-    are at most MAX_CONSECUTIVE together."""
-    remaining = MAX_CONSECUTIVE
-    for event in events:
-        first, count = event.words[0] if event.words else (0, 0)
-        if event.shape is not TransferShape.RANGE or count > remaining:
-            yield event
-            continue
+def item_by_item(events: Sequence[TransferEvent]) -> list[TransferEvent]:
+    """Return a block's events, ConsecutiveTransfers with an entry for each item as long as these
+    are at most MAX_CONSECUTIVE together, from the smallest: a large one takes no other's place."""
+    read, remaining = list(events), MAX_CONSECUTIVE
+    ranges = [n for n, event in enumerate(read) if event.shape is TransferShape.RANGE]
+    for number in sorted(ranges, key=lambda n: read[n].words[0][1]):
+        [(first, count)] = read[number].words
         remaining -= count
-        ids = tuple((id_, id_) for id_ in range(first, first + count))
-        yield event._replace(shape=TransferShape.ITEMS, words=ids)
+        if remaining >= 0:
+            ids = tuple((id_, id_) for id_ in range(first, first + count))
+            read[number] = read[number]._replace(shape=TransferShape.ITEMS, words=ids)
+    return read
 
 
 def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Movement:
@@ -343,26 +341,30 @@ def is_wrapped(claim: WrapClaim, balances: Sequence[bytes | None]) -> bool:
     return claim.wrapped != 0 and change == claim.moved + claim.wrapped
 
 
+def item_type(shape: TransferShape, metadata: TokenMetadata) -> str | None:
+    """Return the type of a BEP20's items; None if it has none. Vote-escrowed tokens have
+    balanceOf(address,uint256), too, so that only an event tells an ERC-6909's face."""
+    is_by_event = metadata.item_type == "BEP6909"
+    return None if is_by_event and shape is not TransferShape.OF_ID else metadata.item_type
+
+
 def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     """Return the token's type by EIP-165 if that is unambiguous, or else by the functions that it
     has and its first event. Who counts whole units in decimals and has items, too, is a BEP20 that
     has items, whose supply tells it from a BEP721 with decimals (ERC-404); of ids with amounts,
     balanceOf(address) does."""
-    counts_units = metadata.is_fungible and metadata.decimals is not None and metadata.decimals > 0
-    is_large = (metadata.total_supply or 0) >= 10 ** (metadata.decimals or 0)
-    may_be_both = metadata.interface != "BEP721" or is_large
-    if counts_units and metadata.item_type and may_be_both:
+    items, interface = item_type(shape, metadata), metadata.interface
+    units = metadata.decimals if metadata.is_fungible else None
+    if units and items and (interface != "BEP721" or (metadata.total_supply or 0) >= 10**units):
         return "BEP20"
-    if metadata.interface is not None:
-        return metadata.interface
+    if interface is not None:
+        return interface
     if shape in WITH_AMOUNTS:
         return WITH_AMOUNTS[shape]
-    has_amounts = metadata.item_type in WITH_AMOUNTS.values()
-    if has_amounts and not metadata.is_fungible:
+    if not metadata.is_fungible and metadata.item_type in WITH_AMOUNTS.values():
         return str(metadata.item_type)
-    if shape in OF_ITEMS and not (metadata.has_decimals and not metadata.item_type):
-        return "BEP721"
-    return "BEP721" if shape is TransferShape.PACKED and not metadata.has_decimals else "BEP20"
+    is_by_form = shape in (*OF_ITEMS, TransferShape.PACKED) and not metadata.has_decimals
+    return "BEP721" if is_by_form or (items and shape in OF_ITEMS) else "BEP20"
 
 
 def swap_event(log: EventLog) -> SwapEvent | None:

@@ -390,7 +390,7 @@ def _events(
             changed.add(log.address)
         elif (pool := pool_event(log)) is not None:
             pools.append(pool)
-    events = [*item_by_item(events)]
+    events = item_by_item(events)
     claims = wrap_claims(events, block.transactions, internal_transfers)
     transfers = [(event, claims.get(event.log_index)) for event in events]
     return transfers, swaps, frozenset(changed), pools

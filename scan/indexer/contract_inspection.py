@@ -10,7 +10,16 @@ from scan.database.connection import Database
 from scan.ethereum import token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
-from scan.ethereum.events import WRAPPING, Trade, WrapClaim, amounts, is_wrapped, token_type, trade
+from scan.ethereum.events import (
+    WRAPPING,
+    Trade,
+    WrapClaim,
+    amounts,
+    is_wrapped,
+    item_type,
+    token_type,
+    trade,
+)
 from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
@@ -239,21 +248,11 @@ class ContractInspector:
                 continue
             contract.token_type = token_type(log.shape, metadata)
             if contract.token_type == "BEP20":
-                contract.item_type = metadata.item_type
+                contract.item_type = item_type(log.shape, metadata)
             contract.token_since = (block.number, log.log_index)
-            tokens.append(
-                FoundToken(
-                    log.token,
-                    block.number,
-                    log.log_index,
-                    contract.token_type,
-                    metadata.name,
-                    metadata.symbol,
-                    metadata.decimals,
-                    metadata.total_supply,
-                    contract.item_type,
-                )
-            )
+            labels, type_ = metadata[:4], contract.token_type
+            fields = (log.token, block.number, log.log_index, type_, *labels, contract.item_type)
+            tokens.append(FoundToken(*fields))
         return tokens, wrappers, rejections
 
     def _metadata(

@@ -279,13 +279,14 @@ LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN token_id IS NOT NULL THEN coalesce(k.item_type, k.type) ELSE k.type END;
 
 -- Why a transfer may be there only to be seen in the list of its sender, who did not send the transaction: it
--- moves nothing, or a token that imitates another out of an account without code. Null where nothing says so.
+-- moves nothing, or a BEP20 that imitates another out of an account without code. Null where nothing says so, and
+-- of NFTs: who buys one sends the transaction.
 CREATE OR REPLACE FUNCTION transfer_suspicion(sender bytea, amount numeric, initiator bytea, k tokens)
 RETURNS text LANGUAGE sql STABLE
 RETURN CASE
     WHEN (sender IN (initiator, '\x0000000000000000000000000000000000000000')) IS NOT FALSE THEN NULL
     WHEN amount = 0 THEN 'zero_amount'
-    WHEN EXISTS (SELECT FROM contracts c WHERE c.address = sender) THEN NULL
+    WHEN k.type <> 'BEP20' OR EXISTS (SELECT FROM contracts c WHERE c.address = sender) THEN NULL
     WHEN EXISTS (SELECT FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address)) THEN 'imitation' END;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
@@ -300,7 +301,7 @@ RETURN format(
     hex(x.token_address), moved_type(k, x.token_id), hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
     coalesce(decimals_at(k, x.block_number)::text, 'null'), hex(t.from_address),
-    json_text(transfer_suspicion(x.from_address, x.value, t.from_address, k)))::json;
+    json_text(transfer_suspicion(nullif(x.from_address, x.to_address), x.value, t.from_address, k)))::json;
 
 -- The key of an item's list of transfers in list_checkpoints.
 CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea

@@ -58,12 +58,13 @@ def test_ranges_of_a_block_have_one_bound(anvil, index):
     me = anvil.accounts[0]
     ranges = anvil.deploy(me, "Ranges")
     half = MAX_CONSECUTIVE // 2
-    for first in (0, half, 2 * half, 3 * half):
+    for first in (0, half, 2 * half):
         anvil.transact(me, ranges, "claim", first, first + half - 1, ZERO, me)
+    anvil.transact(me, ranges, "claim", 4 * half, 4 * half + 9, ZERO, me)  # the smallest first
     anvil.mine()
     get = index()
-    assert holders(get, ranges) == {me: 4 * half}
-    assert get(ranges.address)["transferCount"] == 2 * half + 2
+    assert holders(get, ranges) == {me: 3 * half + 10}
+    assert get(ranges.address)["transferCount"] == half + 10 + 2
 
 
 def test_amounts_of_ids_by_erc6909(anvil, index):
@@ -73,6 +74,7 @@ def test_amounts_of_ids_by_erc6909(anvil, index):
     do(anvil, ids, "mint", me, 2**255, 5)
     do(anvil, ids, "transfer", you, 7, 30)
     do(anvil, ids, "burn", me, 7, 10)
+    do(anvil, ids, "setOperator", you, True)
     get = index()
     record = get(ids.address)
     assert (record["type"], record["itemCount"]) == ("BEP6909", 2)
@@ -83,6 +85,10 @@ def test_amounts_of_ids_by_erc6909(anvil, index):
     ]
     item = get(f"{ids.address}/items/7")
     assert (item["tokenType"], item["owner"], item["ownerCount"]) == ("BEP6909", None, 2)
+    [approval] = get(f"/api/v1/addresses/{me}/approvals")["approvals"]
+    assert (approval["kind"], approval["spender"]) == ("operator", you)
+    assert (approval["inForce"], approval["amountNow"], approval["atRisk"]) == (True, "1", "65")
+    assert approval["revokeData"].startswith("0x558a7297")
 
 
 def test_a_transfer_whose_sender_alone_is_indexed(anvil, index):

@@ -142,7 +142,7 @@ class Chain:
     def _findings(self, number, transfers):
         tokens = []
         if transfers and self._token_block is None:
-            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, False)]
+            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, None)]
             self._token_block = number
         return ContractFindings([], tokens, [], [], [], transfers, [], [])
 

@@ -29,6 +29,7 @@ TRADE = {
     "logIndex": 1,
     "dex": "uniswap-v2",
     "pairAddress": to_hex(POOL),
+    "poolId": None,
     "maker": to_hex(ANNA),
     "tokenIn": to_hex(TOKEN),
     "tokenOut": to_hex(POOL),

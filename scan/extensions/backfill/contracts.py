@@ -167,31 +167,18 @@ def _blocks(
     hashes: dict[int, tuple[bytes, bytes]],
 ) -> Sequence[BlockContracts]:
     """Return blocks that have nothing but these sights, in the chain's order."""
-    codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
-    events_by_block: dict[int, list[EventSight]] = defaultdict(list)
-    for code in codes:
-        codes_by_block[code.block_number].append(code)
-    for event in events:
-        events_by_block[event.block_number].append(event)
-    changes_by_block: dict[int, set[bytes]] = defaultdict(set)
-    for number, address in changes:
-        changes_by_block[number].add(address)
-    pools_by_block: dict[int, list[PoolEvent]] = defaultdict(list)
-    for number, *pool in pools:
-        pools_by_block[number].append(PoolEvent(*pool))
+    by_block = [_by_block(rows) for rows in (codes, events, changes, pools)]
     return [
-        _block(
-            number,
-            *hashes[number],
-            codes_by_block[number],
-            events_by_block[number],
-            changes_by_block[number],
-            pools_by_block[number],
-        )
-        for number in sorted(
-            {*codes_by_block, *events_by_block, *changes_by_block, *pools_by_block}
-        )
+        _block(number, *hashes[number], *(rows[number] for rows in by_block))
+        for number in sorted(set().union(*by_block))
     ]
+
+
+def _by_block(rows: Iterable[Any]) -> dict[int, list[Any]]:
+    grouped: dict[int, list[Any]] = defaultdict(list)
+    for row in rows:
+        grouped[row[0]].append(row)
+    return grouped
 
 
 def _block(
@@ -200,9 +187,11 @@ def _block(
     parent_hash: bytes,
     codes: Sequence[CodeSight],
     events: Sequence[EventSight],
-    changed: Iterable[bytes],
-    pools: Sequence[PoolEvent],
+    changes: Sequence[tuple[int, bytes]],
+    pools: Sequence[tuple[Any, ...]],
 ) -> BlockContracts:
+    events = sorted(events)  # in the order of their logs
+    changed = [address for _, address in changes]
     addresses = [*(code.address for code in codes), *(event.address for event in events), *changed]
     return BlockContracts(
         number,
@@ -211,20 +200,18 @@ def _block(
         possible_contracts=tuple(dict.fromkeys(addresses)),
         created=frozenset(code.address for code in codes if code.is_created),
         changed=frozenset(changed),
-        transfer_logs=_transfer_logs(events),
-        swap_logs=_swap_logs(events),
-        pool_events=pools,
+        transfer_logs=[
+            TransferLog(TransferShape(e.form), e.address, e.log_index, claim=_claim(e.claim))
+            for e in events
+            if e.sight != "swap"
+        ],
+        swap_logs=[
+            SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0))
+            for e in events
+            if e.sight == "swap"
+        ],
+        pool_events=[PoolEvent(*pool) for _, *pool in pools],
     )
-
-
-def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
-    """Return transfers in the order of their logs, without parties and amounts."""
-    logs = [
-        TransferLog(TransferShape(e.form), e.address, e.log_index, claim=_claim(e.claim))
-        for e in events
-        if e.sight in ("transfer", "wrap")
-    ]
-    return sorted(logs, key=lambda log: log.log_index)
 
 
 def _claim(text: str | None) -> WrapClaim | None:
@@ -232,12 +219,3 @@ def _claim(text: str | None) -> WrapClaim | None:
         return None
     party, moved, wrapped, is_paid = json.loads(text)
     return WrapClaim(bytes.fromhex(party), moved, wrapped, is_paid)
-
-
-def _swap_logs(events: Sequence[EventSight]) -> list[SwapLog]:
-    logs = [
-        SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0))
-        for e in events
-        if e.sight == "swap"
-    ]
-    return sorted(logs, key=lambda log: log.event.log_index)

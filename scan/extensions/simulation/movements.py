@@ -60,7 +60,7 @@ def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) 
     """Return what calls move and approve; without `is_traced` the frames are one call's own."""
     logs = kept_logs(frames)
     read = (transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
-    events = item_by_item(event for event in read if event is not None)
+    events = item_by_item([event for event in read if event is not None])
     of_coin = (_coin_movement(frame) for frame in frames if is_traced and _moves_coin(frame))
     of_logs = (
         _added_movements(event) if _is_added(event, is_traced) else _token_movements(event, tokens)

@@ -19,6 +19,7 @@ ELSEWHERE = {
     "verified": "of a token, said by the operator's verifications: tests/pages/test_token_pages.py",
     **dict.fromkeys(("logoUrl", "listedAs"), "of a token: scan/extensions/token_lists/tests"),
     "largerNamesake": "of a token: scan/extensions/transaction_details/tests/explanations",
+    "suspicious": "of a transfer: tests/extensions/test_protocols.py",
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "finality": "of a transaction alone: tests/pages/test_pages.py",

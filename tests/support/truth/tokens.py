@@ -88,20 +88,12 @@ class Tokens:
                 "timestamp": self.chain.timestamps[move.log.block],
                 "tokenSymbol": self.symbol(move.log.address),
                 "tokenDecimals": self.decimals(move.log.address),
-                **self.initiated(move, value if token_type != "BEP721" else 1),
+                "initiatedBy": self.chain.receipts[move.log.transaction_hash]["from"].lower(),
                 "unproven": ["tokenType", "tokenSymbol", "tokenDecimals"],
             }
             for n, (token_id, value) in enumerate(move.parts)
             if (token_type == "BEP1155") == (move.shape == "erc1155")
         ]
-
-    def initiated(self, move, value):
-        """Who sent the transaction, and whether another one's transfer moves nothing. No token of
-        the scenario imitates another there."""
-        initiator = self.chain.receipts[move.log.transaction_hash]["from"].lower()
-        is_others = move.sender not in (initiator, ZERO)
-        suspicion = "zero_amount" if is_others and value == 0 else None
-        return {"initiatedBy": initiator, "suspicious": suspicion}
 
     def symbol(self, token):
         """None for a contract that no token was ever moved of."""

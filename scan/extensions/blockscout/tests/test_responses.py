@@ -262,7 +262,8 @@ def test_the_block_of_a_transaction_is_its_first_confirmation(ask, truth):
 
 
 def test_totals_are_of_the_token_s_type(ask, truth):
-    decimals = {token["address"]: str(token["decimals"]) for token in truth.tokens}
+    known = {token["address"]: token["decimals"] for token in truth.tokens}
+    decimals = {a: None if number is None else str(number) for a, number in known.items()}
     totals = []
     for transfer in truth.token_transfers:
         item = {"token_id": transfer["tokenId"], "token_instance": None}

@@ -49,6 +49,7 @@ def transfers(symbols):
             "tokenAddress": "0x" + 40 * "3", "tokenType": "BEP20", "fromAddress": "0x" + 40 * "1",
             "toAddress": "0x" + 40 * "4", "value": str(MOST), "tokenId": str(MOST),
             "timestamp": "2024-01-31T23:59:58Z", "tokenSymbol": symbol, "tokenDecimals": 18,
+            "initiatedBy": "0x" + 40 * "5", "suspicious": "imitation",
         }
         for symbol in symbols
     ]  # fmt: skip

@@ -131,8 +131,11 @@ def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(scenario, histor
         order = [(block, 10**6 if index is None else index) for block, index in places]
         assert order == sorted(order, reverse=True)
         for row in rows:
-            exact = Fraction(int(row["amount"]), 10 ** row["decimals"])
-            assert Fraction(row["amountDecimal"]) == exact and "e" not in row["amountDecimal"]
+            if row["decimals"] is None:
+                assert row["amountDecimal"] is None
+            else:
+                exact = Fraction(int(row["amount"]), 10 ** row["decimals"])
+                assert Fraction(row["amountDecimal"]) == exact and "e" not in row["amountDecimal"]
             if row["type"] in ("block_reward", "genesis"):
                 assert row["transactionHash"] is row["methodId"] is row["counterparty"] is None
                 continue

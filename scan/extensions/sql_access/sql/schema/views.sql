@@ -23,7 +23,7 @@ RETURN decode(substr(hex, 3), 'hex');
 -- keeps all digits; PostgreSQL rounds a quotient.
 CREATE OR REPLACE FUNCTION v1.units(amount numeric, decimals integer) RETURNS numeric
 LANGUAGE sql IMMUTABLE
-RETURN trim_scale(amount * ('1e-' || coalesce(decimals, 0))::numeric);
+RETURN trim_scale(amount * ('1e-' || decimals)::numeric);
 
 CREATE OR REPLACE VIEW v1.blocks AS
 SELECT b.number, hex(b.hash) AS hash, hex(b.parent_hash) AS parent_hash, b.timestamp,
@@ -65,9 +65,9 @@ CREATE OR REPLACE VIEW v1.dex_trades AS
 SELECT d.ordinal, d.block_number, b.timestamp, d.log_index, e.name AS dex,
     hex(pool_contract(d.pool_address)) AS pool_address, hex(d.maker) AS maker,
     hex(d.token_in) AS token_in, given.symbol AS symbol_in,
-    v1.units(d.amount_in, decimals_at(given, d.block_number)) AS amount_in,
+    v1.units(d.amount_in, CASE WHEN given.address IS NULL THEN 0 ELSE decimals_at(given, d.block_number) END) AS amount_in,
     hex(d.token_out) AS token_out, taken.symbol AS symbol_out,
-    v1.units(d.amount_out, decimals_at(taken, d.block_number)) AS amount_out,
+    v1.units(d.amount_out, CASE WHEN taken.address IS NULL THEN 0 ELSE decimals_at(taken, d.block_number) END) AS amount_out,
     d.pool_address AS pool_bytes, d.maker AS maker_bytes,
     CASE WHEN octet_length(d.pool_address) > 20 THEN hex(substr(d.pool_address, 21)) END AS pool_id
 FROM dex_trades d
