@@ -278,16 +278,7 @@ def transfers(event: TransferEvent, token_type: str, item_type: str | None) -> I
     """Yield one record per moved id."""
     moved = amounts(event.shape, event.words, token_type, item_type)
     for batch_index, (value, token_id) in enumerate(moved):
-        yield Transfer(
-            event.transaction_index,
-            event.log_index,
-            batch_index,
-            event.token,
-            event.from_address,
-            event.to_address,
-            value,
-            token_id,
-        )
+        yield Transfer(*(*event[1:3], batch_index, *event[3:6], value, token_id))
 
 
 class WrapClaim(NamedTuple):

@@ -192,6 +192,9 @@ class BlockContracts(NamedTuple):
     pool_events: Sequence[PoolEvent] = ()
 
 
+_ClaimedTransfer = tuple[TransferEvent, WrapClaim | None]
+
+
 class TableRows(NamedTuple):
     """The rows of a block, and its events in the form of a transfer or a swap."""
 
@@ -203,7 +206,7 @@ class TableRows(NamedTuple):
     possible_contracts: tuple[bytes, ...]
     created: frozenset[bytes]
     changed: frozenset[bytes]
-    transfers: list[tuple[TransferEvent, WrapClaim | None]]
+    transfers: list[_ClaimedTransfer]
     swaps: list[tuple[SwapEvent, bytes]]  # each with its maker
     pools: Sequence[PoolEvent]
 
@@ -285,7 +288,7 @@ def _log_row(number: int, log: EventLog) -> tuple[Any, ...]:
 
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     rows, block = table_rows(fetched, selection), fetched.block
-    line = transaction.line
+    line, number = transaction.line, block.number
     return BlockRows(
         BlockContracts(
             block.number,
@@ -294,7 +297,10 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
             rows.possible_contracts,
             rows.created,
             rows.changed,
-            [_transfer_log(block.number, *transfer) for transfer in rows.transfers],
+            [
+                TransferLog(e.shape, e.token, e.log_index, e.words, claim, transfer_row(number, e))
+                for e, claim in rows.transfers
+            ],
             [_swap_log(block.number, *swap) for swap in rows.swaps],
             rows.pools,
         ),
@@ -371,18 +377,13 @@ def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
 def _events(
     block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
 ) -> tuple[
-    list[tuple[TransferEvent, WrapClaim | None]],
-    list[tuple[SwapEvent, bytes]],
-    frozenset[bytes],
-    list[PoolEvent],
+    list[_ClaimedTransfer], list[tuple[SwapEvent, bytes]], frozenset[bytes], list[PoolEvent]
 ]:
     events: list[TransferEvent] = []
     swaps: list[tuple[SwapEvent, bytes]] = []
-    changed = set()
-    pools: list[PoolEvent] = []
+    changed, pools = set(), []
     for log in block.contract_logs:
-        event = transfer_event(log)
-        if event is not None:
+        if (event := transfer_event(log)) is not None:
             events.append(event)
         elif (swap := swap_event(log)) is not None:
             swaps.append((swap, block.transactions[swap.transaction_index].from_address))
@@ -390,21 +391,8 @@ def _events(
             changed.add(log.address)
         elif (pool := pool_event(log)) is not None:
             pools.append(pool)
-    events = item_by_item(events)
-    claims = wrap_claims(events, block.transactions, internal_transfers)
-    transfers = [(event, claims.get(event.log_index)) for event in events]
-    return transfers, swaps, frozenset(changed), pools
-
-
-def _transfer_log(number: int, event: TransferEvent, claim: WrapClaim | None) -> TransferLog:
-    return TransferLog(
-        shape=event.shape,
-        token=event.token,
-        log_index=event.log_index,
-        words=event.words,
-        claim=claim,
-        row=transfer_row(number, event),
-    )
+    claims = wrap_claims(events := item_by_item(events), block.transactions, internal_transfers)
+    return [(e, claims.get(e.log_index)) for e in events], swaps, frozenset(changed), pools
 
 
 def _swap_log(number: int, swap: SwapEvent, maker: bytes) -> SwapLog:

@@ -10,24 +10,16 @@ from scan.database.connection import Database
 from scan.ethereum import token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
-from scan.ethereum.events import (
-    WRAPPING,
-    Trade,
-    WrapClaim,
-    amounts,
-    is_wrapped,
-    item_type,
-    token_type,
-    trade,
-)
+from scan.ethereum.events import WRAPPING, Trade, amounts, is_wrapped, item_type, token_type, trade
 from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
 from scan.indexer.contract_state import (
-    BlockId,
     Factories,
     StateQuery,
     StateReader,
+    block_id,
+    claimed_balances,
     is_reading_due,
     pool_fields,
 )
@@ -208,7 +200,7 @@ class ContractInspector:
 
     def _new_codes(self, batch: Batch) -> list[ContractCode]:
         queries = [
-            (StateQuery(address, None, _id(block)), address in block.created)
+            (StateQuery(address, None, block_id(block)), address in block.created)
             for block in batch
             for address in block.possible_contracts
             if self._contracts[address].code_hash is None or address in block.created
@@ -262,8 +254,11 @@ class ContractInspector:
         for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
             chunk = logs[start : start + TOKENS_AT_ONCE]
             queries = [
-                [StateQuery(log.token, data, _id(block)) for data in token_metadata.TOKEN_CALLS]
-                + ([] if log.claim is None else _balances(block, log.token, log.claim))
+                [
+                    StateQuery(log.token, data, block_id(block))
+                    for data in token_metadata.TOKEN_CALLS
+                ]
+                + ([] if log.claim is None else claimed_balances(block, log.token, log.claim))
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
@@ -324,7 +319,7 @@ class ContractInspector:
         pools, rejections = self._initialized_pools(batch), []
         tries = _Tries("pool", self._contracts)
         swaps = [
-            (swap.pool, _id(block), swap.family)
+            (swap.pool, block_id(block), swap.family)
             for block in batch
             for swap, _ in block.swap_logs
             if self._contracts[swap.pool].pool is None
@@ -332,25 +327,25 @@ class ContractInspector:
             and tries.is_next(swap.pool, block.number)
         ]
         results = self._state.read(
-            StateQuery(pool, data, block_id)
-            for pool, block_id, family in swaps
+            StateQuery(pool, data, at)
+            for pool, at, family in swaps
             for data in token_metadata.pool_calls(family)
         )
         confirmations: dict[bytes, StateQuery] = {}
         families: dict[bytes, str] = {}
-        for address, block_id, family in swaps:
+        for address, at, family in swaps:
             if address in confirmations:
                 continue
-            tokens, factory, variant = pool_fields(family, address, block_id, results)
+            tokens, factory, variant = pool_fields(family, address, at, results)
             if tokens is None:
-                self._contracts[address].reject("pool", block_id.number)
-                rejections.append(RejectedEmitter(address, "pool", block_id.number))
+                self._contracts[address].reject("pool", at.number)
+                rejections.append(RejectedEmitter(address, "pool", at.number))
             else:
                 families[address] = family
                 call = token_metadata.get_pool(family, *tokens, variant)
-                confirmations[address] = StateQuery(factory, call, block_id)
+                confirmations[address] = StateQuery(factory, call, at)
                 dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
-                pools.append(FoundPool(address, block_id.number, dex, *tokens))
+                pools.append(FoundPool(address, at.number, dex, *tokens))
         confirmed = self._state.read(confirmations.values())
         for number, pool in enumerate(pools):
             if pool.address not in confirmations:
@@ -399,14 +394,3 @@ class _Tries:
             return False
         self._spans[address] = first, number
         return True
-
-
-def _id(block: BlockContracts) -> BlockId:
-    return BlockId(block.number, block.hash)
-
-
-def _balances(block: BlockContracts, token: bytes, claim: WrapClaim) -> list[StateQuery]:
-    """Return the queries of the claim's party's balance before and after the block."""
-    data = token_metadata.balance_of(claim.party)
-    before = BlockId(block.number - 1, block.parent_hash)
-    return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, _id(block))]
