@@ -30,6 +30,7 @@ ENTRY_BYTES = 600  # some 14,000 states
 CALL_GAS = 1_000_000
 MAX_CALL_BYTES = 16 * 1024
 TokenHolder = tuple[bytes, bytes]  # the token's address, and the holder's
+ViewCall = tuple[bytes, str]  # a contract's address, and call data
 
 
 class AccountState(NamedTuple):
@@ -47,7 +48,7 @@ class AccountStates:
 
     def __init__(self) -> None:
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
-        self._token_balances: SizedCache[int] = SizedCache(CACHE_BYTES)
+        self._words: SizedCache[int] = SizedCache(CACHE_BYTES)
 
     def at(
         self, node: NodeSession, address: bytes, block_number: int, block_hash: bytes
@@ -85,25 +86,39 @@ class AccountStates:
     ) -> dict[TokenHolder, int]:
         """Return the balances by token and holder, read in one batch. Those for which
         token_balance_at() would return None are missing."""
-        cached = {pair: self._token_balances.get((*pair, block_hash)) for pair in pairs}
-        balances = {pair: balance for pair, balance in cached.items() if balance is not None}
-        missing = [pair for pair in cached if pair not in balances]
-        calls = [Call("eth_call", (_balance_call(*pair), hex(block_number))) for pair in missing]
+        calls = {(token, balance_of(holder)): (token, holder) for token, holder in pairs}
+        words = self.words_at(node, [*calls], block_number, block_hash)
+        return {calls[call]: balance for call, balance in words.items()}
+
+    def words_at(
+        self,
+        node: NodeSession,
+        views: Sequence[ViewCall],
+        block_number: int,
+        block_hash: bytes,
+        timeout_s: float = TIMEOUT_S,
+    ) -> dict[ViewCall, int]:
+        """Return the numbers that functions of contracts return after a block, read in one batch.
+        Those are missing that a contract or the node does not return in time."""
+        cached = {view: self._words.get((*view, block_hash)) for view in views}
+        words = {view: number for view, number in cached.items() if number is not None}
+        missing = [view for view in cached if view not in words]
+        block, gas = hex(block_number), hex(CALL_GAS)
+        calls = [
+            Call("eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, block))
+            for contract, calldata in missing
+        ]
         try:
-            answers = node.within(TIMEOUT_S).results(calls, MAX_CALL_BYTES)
+            answers = node.within(timeout_s).results(calls, MAX_CALL_BYTES) if calls else []
         except (UpstreamFailed, Unavailable):
-            return balances
-        for pair, answer in zip(missing, answers, strict=True):
+            return words
+        for view, answer in zip(missing, answers, strict=True):
             with suppress(BadHex):
-                balance = None if isinstance(answer, RpcError) else word(data(answer))
-                if balance is not None:
-                    balances[pair] = balance
-                    self._token_balances.store((*pair, block_hash), balance, ENTRY_BYTES)
-        return balances
-
-
-def _balance_call(token: bytes, holder: bytes) -> dict[str, str]:
-    return {"to": to_hex(token), "data": balance_of(holder), "gas": hex(CALL_GAS)}
+                number = None if isinstance(answer, RpcError) else word(data(answer))
+                if number is not None:
+                    words[view] = number
+                    self._words.store((*view, block_hash), number, ENTRY_BYTES)
+        return words
 
 
 def _read(

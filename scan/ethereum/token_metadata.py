@@ -27,8 +27,11 @@ def supports_interface(interface_id: str) -> str:
     return "0x01ffc9a7" + interface_id.ljust(64, "0")
 
 
-def balance_of(holder: bytes) -> str:
-    return "0x70a08231" + holder.hex().rjust(64, "0")
+def balance_of(holder: bytes, item: int | None = None) -> str:
+    """Return call data of balanceOf(address), or of balanceOf(address,uint256) for an item."""
+    if item is None:
+        return "0x70a08231" + holder.hex().rjust(64, "0")
+    return f"0x00fdd58e{holder.hex().rjust(64, '0')}{item:064x}"
 
 
 TOKEN_CALLS = (
@@ -40,7 +43,7 @@ TOKEN_CALLS = (
     balance_of(bytes(20)),
     f"0x6352211e{1:064x}",  # ownerOf(uint256)
     f"0xe985e9c5{0:0128x}",  # isApprovedForAll(address,address)
-    f"0x00fdd58e{0:0128x}",  # balanceOf(address,uint256)
+    balance_of(bytes(20), 0),
 )
 
 

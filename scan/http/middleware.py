@@ -337,6 +337,8 @@ class Middleware:
             completed += [] if block is None else [(SHOWN, str(block))]
         if reader.balances_since is not None:
             completed.append(("X-Scan-Balances-Since", str(reader.balances_since)))
+        if reader.inconsistent_since is not None:
+            completed.append(("X-Scan-Inconsistent-Since", str(reader.inconsistent_since)))
         if self._base_path:
             completed = [self._below_base_path(*header) for header in completed]
         return completed

@@ -70,6 +70,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown = _derive_holders_and_addresses(tx, written, sign=1)
     grown += _derive_items(tx, written, sign=1)
     grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
+    tx.defer("indexer/tokens_mark_seen", span=written.span)
     if written.listed:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
     for extension in registry.parts(Derived):
@@ -94,6 +95,7 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     _derive_items(tx, orphaned, sign=-1)
     tx.execute("indexer/token_items_unwind", **orphaned.transfers)
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
+    tx.defer("indexer/tokens_mark_seen", span=orphaned.span)
     if orphaned.listed:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     for extension in registry.parts(Derived):

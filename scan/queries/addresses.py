@@ -134,11 +134,7 @@ def tokens_held(
         after=traversal.after,
     )
     following = traversal.next(None if token is None else [bytes(token)])
-    if reader.first_block:
-        records = orjson.loads(data)
-        holdings.correct_balances(reader, records, holder=to_hex(address))
-        data = orjson.dumps(records).decode()
-    return Page(data, count, total, following)
+    return holdings.completed(reader, Page(data, count, total, following), holder=address)
 
 
 class Address(NamedTuple):
@@ -165,7 +161,8 @@ class Summary(NamedTuple):
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
-    """Return the tokens held after a block, computed from transfers; raises HistoryUnavailable
+    """Return the tokens held after a block, computed from transfers, or where these do
+    not add up read from the node; raises HistoryUnavailable
     where these are not kept."""
     if reader.kept_from is not None and block.number < reader.kept_from.number - 1:
         raise HistoryUnavailable(
@@ -185,7 +182,8 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         after=traversal.after,
     )
     following = traversal.next(None if token is None else [bytes(token)])
-    return Page(data, count, total, following)
+    page = Page(data, count, total, following)
+    return holdings.completed(reader, page, holder=address, block=block)
 
 
 def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:

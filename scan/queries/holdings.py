@@ -1,24 +1,26 @@
 """Unit prices of the coin and of tokens, where an extension gives them.
 
-Tokens that are older than an index that begins late, as SCAN_START_BLOCK says.
-
-What their holders had before its first block is in no row, so balances by events alone are changes
-since then: too small, or negative. `balances_since` of the Reader becomes a header of the response,
-also in forms whose records have no field for it.
+Tokens whose events do not add up to what they answer: coin was minted, burnt or rebased without an
+event, or they are older than an index that begins late, as SCAN_START_BLOCK says. Their balances
+are read from the node; where it does not give one, `inconsistent_since` or `balances_since` of the
+Reader becomes a header of the response, also in forms whose records have no field for it.
 
 The tokens of an address by their worth at the newest unit prices.
 """
 
 import time
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Context, Decimal
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import orjson
 
+from scan.contracts.account_state import ViewCall
 from scan.errors import InvalidParameter
+from scan.ethereum.served_chain import BlockId
+from scan.ethereum.token_metadata import TOTAL_SUPPLY, balance_of
 from scan.hex import to_hex
 from scan.queries.cursors import ORDINAL
 from scan.queries.network import coin_symbol
@@ -30,6 +32,7 @@ MIN_DEPTH = Decimal(1000)
 # Enough for a balance of 100 digits at a price of 80, so that no worth is rounded.
 EXACT = Context(prec=400)
 
+P = TypeVar("P", bound=Page)
 AssetDay = tuple[str, str]  # an asset and a day (UTC), such as 2026-01-31
 
 
@@ -143,76 +146,182 @@ def coin_in_usd(reader: Reader) -> CoinPrice | None:
     return CoinPrice(prices.coin, prices.time)
 
 
-MOST_READ = 100  # of one page; further balances are marked
+MOST_READ = 300  # balances of one page or ranking; further ones are marked
+MOST_LARGEST, MOST_SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
+READING_TIMEOUT_S = 2.0
+MARK, BELOW_ZERO = '"inconsistentSince":', '"balance":"-'
 
 Record = dict[str, Any]
 
 
-class _Older(NamedTuple):
-    tokens: frozenset[bytes]
-    head_number: int | None
-    head_hash: bytes | None
+class _Inconsistent(NamedTuple):
+    """The tokens whose events do not add up, since which block, and the newest block."""
+
+    since: Mapping[bytes, int]
+    head: BlockId | None
+
+
+class Ranking(NamedTuple):
+    """Records of those who hold most of a token, by its balanceOf() at the newest block; `is_whole`
+    where they are all that events name, else they are the `largest` by events."""
+
+    records: Sequence[Record]
+    is_whole: bool
+    largest: int
 
 
 def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
-    """Set `balancesSince` of the records of such tokens: the block that the holders are known
-    from. Nobody knows whether the events of such a token add up."""
-    older = _older(reader, [_bytes(record["address"]) for record in records])
-    for record in records:
-        if _bytes(record["address"]) in older.tokens:
-            record["balancesSince"] = reader.balances_since = reader.first_block
+    """Set the supply at the newest block, and its block, of those tokens whose events do not add
+    up; and `balancesSince` of those that are older than the index: the block that the holders are
+    known from. Nobody knows whether the events of these add up."""
+    marked = [record for record in records if record.get("inconsistentSince") is not None]
+    views = []
+    for record in marked:
+        if _is_older(reader, record["inconsistentSince"]):
+            record["balancesSince"] = reader.balances_since = record.pop("inconsistentSince")
+            del record["supplyBlock"]
             if "eventsConsistent" in record:
                 record["eventsConsistent"] = True
+        else:
+            views.append((_bytes(record["address"]), TOTAL_SUPPLY))
+    head = _inconsistent(reader, [token for token, _ in views]).head if views else None
+    supplies = _words(reader, views, head)
+    for record in marked:
+        supply = supplies.get((_bytes(record["address"]), TOTAL_SUPPLY))
+        if supply is not None and head is not None and "inconsistentSince" in record:
+            record |= {"totalSupply": str(supply), "supplyBlock": head.number}
+
+
+def completed(
+    reader: Reader,
+    page: P,
+    token: bytes | None = None,
+    holder: bytes | None = None,
+    block: BlockId | None = None,
+) -> P:
+    """Return a page of balances with those corrected that events do not tell, without zeros."""
+    if MARK not in page.data and BELOW_ZERO not in page.data and token is None:
+        return page
+    records = orjson.loads(page.data)
+    correct_balances(reader, records, token, holder, block)
+    held = [record for record in records if int(record["balance"]) > 0]
+    if not held and page.next is not None:  # where the next page begins is told by a record
+        held = records[-1:]
+        held[0]["balance"] = "0"
+    total = None if page.total is None else page.total - len(records) + len(held)
+    data = orjson.dumps(held).decode()
+    return replace(page, data=data, count=len(held), total=total)
 
 
 def correct_balances(
-    reader: Reader, records: Sequence[Record], token: str = "", holder: str = ""
+    reader: Reader,
+    records: Sequence[Record],
+    token: bytes | None = None,
+    holder: bytes | None = None,
+    block: BlockId | None = None,
+    item: int | None = None,
 ) -> None:
-    """Set the balances of such tokens to those that balanceOf() has at the head, in one batch.
+    """Set the balances of tokens whose events do not add up to those that balanceOf() has after a
+    block, by default the newest, in one batch, and `balanceBlock`.
 
-    A record is of `token`, or names its own; of `holder`, or of its own `address`. One whose
-    balance the token or the node does not give gets `balanceSince`, the block that it is known
-    from.
+    A record is of `token`, or names its own; of `holder`, or of its own `address`; of `item`, or of
+    its own `tokenId`, if any. One whose balance the token or the node does not give keeps
+    `inconsistentSince`, or has `balanceSince` where the token is older than the index: the block
+    that it is known from. Of such a token no item is read.
     """
-    pairs = [
-        (_bytes(token or record["tokenAddress"]), _bytes(holder or record["address"]))
-        for record in records
+    tokens = [token or _bytes(record["tokenAddress"]) for record in records]
+    inconsistent = _inconsistent(reader, tokens)
+    block = block or inconsistent.head
+    views: dict[int, ViewCall] = {}
+    for position, (record, address) in enumerate(zip(records, tokens, strict=True)):
+        since = inconsistent.since.get(address)
+        item_id = record.get("tokenId") if item is None else item
+        if since is None or (item_id is not None and record.get("type") == "BEP721"):
+            continue
+        if _is_older(reader, since):
+            record.pop("inconsistentSince", None)
+            record["balanceSince"] = since
+        else:
+            record["inconsistentSince"] = since
+        if item_id is None or "inconsistentSince" in record:
+            calldata = balance_of(
+                holder or _bytes(record["address"]), None if item_id is None else int(item_id)
+            )
+            views[position] = address, calldata
+    balances = _words(reader, [*views.values()][:MOST_READ], block)
+    for position, record in enumerate(records):
+        balance = balances.get(views.get(position, (b"", "")))
+        if balance is not None and block is not None:
+            record.pop("inconsistentSince", None)
+            record.pop("balanceSince", None)
+            record |= {"balance": str(balance), "balanceBlock": block.number}
+        elif "balanceSince" in record:
+            reader.balances_since = record["balanceSince"]
+        elif "inconsistentSince" in record:
+            reader.inconsistent_since = record["inconsistentSince"]
+
+
+def ranking(reader: Reader, token: bytes) -> Ranking | None:
+    """Return the largest holders of a token whose events do not add up by its own answers; None
+    where it or the node does not give them all, and of a token that is older than the index."""
+    inconsistent = _inconsistent(reader, [token])
+    since, head = inconsistent.since.get(token), inconsistent.head
+    if since is None or head is None or _is_older(reader, since):
+        return None
+    holders, _, count = reader.row(
+        "queries/tokens_list_candidates",
+        address=token,
+        largest=MOST_LARGEST,
+        smallest=MOST_SMALLEST,
+    )
+    views = {(token, balance_of(bytes(holder))): to_hex(bytes(holder)) for holder in holders or ()}
+    balances = _words(reader, [*views], head)
+    if len(balances) < len(views):
+        return None
+    ranked = sorted(((balance, views[view]) for view, balance in balances.items()), reverse=True)
+    records = [
+        {"address": holder, "balance": str(balance), "balanceBlock": head.number}
+        for balance, holder in ranked
+        if balance > 0
     ]
-    older = _older(reader, [token for token, _ in pairs])
-    of_older = [pair for pair in pairs if pair[0] in older.tokens]
-    balances: dict[tuple[bytes, bytes], int] = {}
-    if of_older and not reader.has_node_failed and older.head_number is not None:
-        assert older.head_hash is not None
-        balances = reader.sources.account_states.token_balances_at(
-            reader.node, of_older[:MOST_READ], older.head_number, older.head_hash
-        )
-    for record, pair in zip(records, pairs, strict=True):
-        if pair in balances:
-            record["balance"] = str(balances[pair])
-        elif pair[0] in older.tokens:
-            record["balanceSince"] = reader.balances_since = reader.first_block
+    return Ranking(records, count <= MOST_LARGEST, min(count, MOST_LARGEST))
 
 
-def mark_items(reader: Reader, records: str, token: str = "") -> str:
-    """Return the records of balances of items as JSON text, with `balanceSince` those of such
-    tokens whose items have several holders; of `token`, or of their own. The owner of other items
-    is the last recipient."""
-    if not reader.first_block:
-        return records
-    held = orjson.loads(records)
-    older = _older(reader, [_bytes(token or record["tokenAddress"]) for record in held]).tokens
-    for record in held:
-        is_sum = record.get("type", "BEP1155") == "BEP1155"
-        if is_sum and _bytes(token or record["tokenAddress"]) in older:
-            record["balanceSince"] = reader.balances_since = reader.first_block
-    return orjson.dumps(held).decode()
+def read_balances(
+    reader: Reader, tokens: Sequence[bytes], holder: bytes
+) -> tuple[dict[bytes, int], BlockId | None]:
+    """Return what an address holds of tokens whose events do not add up, as far as they and the
+    node give it, and the block that it is of."""
+    block = _inconsistent(reader, tokens).head if tokens else None
+    views = {(token, balance_of(holder)): token for token in tokens[:MOST_READ]}
+    return {views[view]: n for view, n in _words(reader, [*views], block).items()}, block
 
 
-def _older(reader: Reader, tokens: Sequence[bytes]) -> _Older:
+def _words(
+    reader: Reader, views: Sequence[ViewCall], block: BlockId | None
+) -> Mapping[ViewCall, int]:
+    if not views or block is None or reader.has_node_failed:
+        return {}
+    words = reader.sources.account_states.words_at(
+        reader.node, views, block.number, block.hash, READING_TIMEOUT_S
+    )
+    if reader.has_node_failed:
+        reader.do_not_cache()
+    return words
+
+
+def _is_older(reader: Reader, since: int) -> bool:
+    return since <= reader.first_block
+
+
+def _inconsistent(reader: Reader, tokens: Sequence[bytes]) -> _Inconsistent:
     if not tokens:
-        return _Older(frozenset(), None, None)
-    older, number, hash_ = reader.row("queries/tokens_list_older", tokens=[*set(tokens)])
-    return _Older(frozenset(map(bytes, older)), number, None if hash_ is None else bytes(hash_))
+        return _Inconsistent({}, None)
+    addresses, since, number, hash_ = reader.row(
+        "queries/tokens_list_inconsistent", tokens=[*set(tokens)]
+    )
+    marked = {bytes(a): n for a, n in zip(addresses, since, strict=True) if a is not None}
+    return _Inconsistent(marked, None if number is None else BlockId(number, bytes(hash_)))
 
 
 def _bytes(address: str) -> bytes:
@@ -270,11 +379,12 @@ class KnownSymbols:
 
 
 class _Held(NamedTuple):
-    """The tokens of an address, those of them with a symbol like that of a known token, and the
-    number that it was bound by."""
+    """The tokens of an address, those of them with a symbol like that of a known token, those whose
+    events do not add up, and the number that it was bound by."""
 
     tokens: Sequence[bytes]
     alike: Sequence[bytes]
+    inconsistent: Sequence[bytes]
     most: int
 
 
@@ -296,11 +406,14 @@ def tokens_by_worth(
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
     held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most)
+    balances, block = read_balances(reader, held.inconsistent, address)
     data, count, total, worth = reader.row(
         "queries/addresses_list_tokens_by_worth",
         is_unbounded=held.most > MAX_IN_HEAD,  # several at once would hold all threads
         address=address,
         **_parameters(reader, prices, held),
+        read_tokens=[*balances],
+        read_balances=[*balances.values()],
         limit=window.limit,
         offset=offset,
     )
@@ -308,9 +421,9 @@ def tokens_by_worth(
         raise TooManyTokens(TOO_MANY, field="sort")
     end = offset + count
     following = traversal.next([end] if count and end < total else None)
-    if reader.first_block:
+    if MARK in data:
         records = orjson.loads(data)
-        correct_balances(reader, records, holder=to_hex(address))
+        correct_balances(reader, records, holder=address, block=block)
         data = orjson.dumps(records).decode()
     sums = {"currency": prices.currency, **orjson.loads(worth)}
     return WorthPage(data, count, total, following, worth=sums)
@@ -329,7 +442,7 @@ def _few_held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> 
 
 def _held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held | None:
     """Return the tokens held; None for more than `most`."""
-    is_all, tokens, symbols, version = reader.row(
+    is_all, tokens, symbols, inconsistent, version = reader.row(
         "queries/addresses_list_held_symbols",
         is_unbounded=most > MAX_IN_HEAD,
         address=address,
@@ -341,7 +454,7 @@ def _held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Hel
     known = reader.sources.get(KnownSymbols).get(reader, version, prices.tokens)
     held = [*map(bytes, tokens or ())]
     alike = [t for t, symbol in zip(held, symbols or (), strict=True) if symbol in known]
-    return _Held(held, alike, most)
+    return _Held(held, alike, [*map(bytes, inconsistent or ())], most)
 
 
 def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, Any]:
@@ -354,7 +467,6 @@ def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, An
         "prices": [price for _, price, _ in priced],
         "depths": [depth for _, _, depth in priced],
         "alike": held.alike,
-        "is_late": reader.first_block > 0,
         "is_whole": reader.first_block == 0 and reader.kept_from is None,
         "most": held.most,
         "most_rows": MAX_ROWS,

@@ -13,9 +13,11 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from scan.errors import NotFound
+from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
 from scan.queries import holdings
-from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
+from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, Traversal, ordinal_at
+from scan.queries.cursors import Value as Cursor
 from scan.queries.pages import Form, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -37,17 +39,11 @@ def page(reader: Reader, window: Window) -> Page:
         after_address=after_address,
     )
     following = traversal.next(None if address is None else (holder_count, bytes(address)))
-    if reader.first_block:
-        data = _marked(reader, data)
+    if holdings.MARK in data:
+        records = orjson.loads(data)
+        holdings.mark_tokens(reader, records)
+        data = orjson.dumps(records).decode()
     return Page(data, count, total, following)
-
-
-def _marked(reader: Reader, text: str) -> str:
-    """Return the records of tokens, or one record, with those marked that are older than the
-    index."""
-    records = orjson.loads(text)
-    holdings.mark_tokens(reader, records if isinstance(records, list) else [records])
-    return orjson.dumps(records).decode()
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -56,7 +52,14 @@ def get(reader: Reader, address: bytes) -> str:
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
         raise NotFound(UNKNOWN)
-    return _marked(reader, record) if reader.first_block else record
+    if holdings.MARK not in record:
+        return record
+    token = orjson.loads(record)
+    holdings.mark_tokens(reader, [token])
+    ranking = holdings.ranking(reader, address)
+    if ranking is not None and ranking.is_whole:
+        token["holderCount"] = len(ranking.records)
+    return orjson.dumps(token).decode()
 
 
 def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
@@ -86,8 +89,10 @@ def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[s
         return {}
     (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
     by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
-    if reader.first_block:
-        holdings.mark_tokens(reader, [*by_address.values()])
+    for record in by_address.values():
+        if record["inconsistentSince"] is None:
+            del record["inconsistentSince"], record["supplyBlock"]
+    holdings.mark_tokens(reader, [*by_address.values()])
     return by_address
 
 
@@ -98,25 +103,66 @@ def type_of(reader: Reader, address: bytes) -> str | None:
 
 
 def holders(reader: Reader, address: bytes, window: Window) -> Page:
-    """Return a token's holders, the largest first; raises NotFound for an unknown token."""
+    """Return a token's holders, the largest first; raises NotFound for an unknown token.
+
+    Where its events do not add up, these are first those of holdings.ranking(); the cursor of such
+    a page has its end, beside the zero address, which is no holder."""
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
-    after_balance, after_holder = traversal.position(2)
-    data, count, total, balance, holder = reader.row(
+    after = traversal.position(2)
+    if after[1] == ZERO_ADDRESS:
+        window, after = window._replace(offset=cast(int, after[0])), (None, None)
+    page, since = _holders_by_events(reader, address, window, traversal, after)
+    if since is None:
+        return page
+    ranking = holdings.ranking(reader, address)
+    if ranking is None:
+        return holdings.completed(reader, page, token=address)
+    ranked = ranking.records
+    start = window.offset if after[1] is None else _end_of(after, ranked)
+    records = [*ranked[start : start + window.limit]]
+    total = len(ranked)
+    if not ranking.is_whole:
+        total += (page.total or 0) - ranking.largest
+        offset, size = max(start - len(ranked), 0), window.limit - len(records)
+        if size and after[1] is None:
+            rest = window._replace(limit=size, offset=ranking.largest + offset)
+            others, _ = _holders_by_events(reader, address, rest, traversal, after)
+            following = orjson.loads(others.data)
+            holdings.correct_balances(reader, following, address)
+            records += following
+    end = start + len(records)
+    next_ = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
+    return Page(orjson.dumps(records).decode(), len(records), total, next_)
+
+
+def _holders_by_events(
+    reader: Reader,
+    address: bytes,
+    window: Window,
+    traversal: Traversal,
+    after: Sequence[Cursor | None],
+) -> tuple[Page, int | None]:
+    """Return a page of a token's holders, and since which block its events do not add up."""
+    data, count, total, since, balance, holder = reader.row(
         "queries/tokens_list_holders",
         address=address,
         limit=window.limit,
         offset=window.offset,
-        after_balance=after_balance,
-        after_holder=after_holder,
+        after_balance=after[0],
+        after_holder=after[1],
     )
     if data is None:
         raise NotFound(UNKNOWN)
     following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
-    if reader.first_block:
-        records = orjson.loads(data)
-        holdings.correct_balances(reader, records, token=to_hex(address))
-        data = orjson.dumps(records).decode()
-    return Page(data, count, total, following)
+    return Page(data, count, total, following), since
+
+
+def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many of a ranking are not after a balance and its holder; all, if it is not of the
+    ranking."""
+    holders = [record["address"] for record in ranked]
+    holder = to_hex(cast(bytes, after[1]))
+    return holders.index(holder) + 1 if holder in holders else len(ranked)
 
 
 def transfers_page(

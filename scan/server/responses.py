@@ -94,7 +94,7 @@ CORS = (
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
         " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
         " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
-        " X-Scan-Balances-Since, Content-Disposition",
+        " X-Scan-Balances-Since, X-Scan-Inconsistent-Since, Content-Disposition",
     ),
 )
 SENT_HEADERS = "Content-Type, X-API-Key, X-Webhook-Secret, X-Scan-At-Least-Block"

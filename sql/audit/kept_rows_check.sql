@@ -23,7 +23,7 @@ FROM (
         GROUP BY h.token_address
     ) AS h ON h.token_address = k.address
     WHERE (k.holder_count, k.negative_holder_count, k.held_supply) <> (coalesce(h.holders, 0),
-        coalesce(h.negative_holders, 0), CASE WHEN k.type = 'BEP20' THEN 0 ELSE coalesce(h.held, 0) END)
+        coalesce(h.negative_holders, 0), coalesce(h.held, 0))
     UNION ALL
     SELECT 'a token counts other items', hex(k.address)
     FROM tokens k

@@ -1,4 +1,4 @@
--- The tokens an address holds, of one type or of all, by token address.
+-- The tokens an address holds, or gave more of than events say it had, of one type or of all, by token address.
 -- params: address bytea, type text null, has_type boolean, limit integer, offset bigint,
 --   after bytea null
 -- literals: has_type, limit
@@ -8,7 +8,7 @@
 WITH page AS (
     SELECT h.token_address, h.balance
     FROM token_holders h
-    WHERE h.holder = %(address)s AND h.balance > 0
+    WHERE h.holder = %(address)s
         AND (NOT %(has_type)s
             OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)
         AND h.token_address > coalesce(%(after)s, '')
@@ -27,7 +27,7 @@ SELECT index_version(),
     count(*),
     (SELECT count(*)
     FROM token_holders h
-    WHERE h.holder = %(address)s AND h.balance > 0
+    WHERE h.holder = %(address)s
         AND (NOT %(has_type)s
             OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)),
     (SELECT last.token_address
@@ -35,7 +35,7 @@ SELECT index_version(),
     WHERE EXISTS (
         SELECT
         FROM token_holders h
-        WHERE h.holder = %(address)s AND h.balance > 0
+        WHERE h.holder = %(address)s
             AND (NOT %(has_type)s
                 OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)
             AND h.token_address > (SELECT token_address FROM last)))

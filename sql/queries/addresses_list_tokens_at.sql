@@ -38,7 +38,7 @@ WITH bound AS MATERIALIZED (
     ) AS moved
     WHERE %(address)s <> '\x0000000000000000000000000000000000000000'::bytea
     GROUP BY token_address
-    HAVING sum(amount) > 0
+    HAVING sum(amount) <> 0
 ), page AS MATERIALIZED (
     SELECT token_address, balance
     FROM held

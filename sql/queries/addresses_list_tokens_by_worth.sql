@@ -2,20 +2,26 @@
 -- total, then others by token address, last suspicious ones. A price has a depth, which no worth may exceed,
 -- unless it is the operator's. A token is known if it has an operator's price or is in a token list; others
 -- are suspicious whose symbol is `alike` that of a known one or of the coin, and, where the rows that tell are
--- kept and few enough, those that the address has neither sent in a transaction of its own nor traded.
--- params: address bytea, tokens bytea[], prices numeric[], depths numeric[], alike bytea[], is_late boolean,
---   is_whole boolean, most integer, most_rows integer, limit integer, offset bigint
+-- kept and few enough, those that the address has neither sent in a transaction of its own nor traded. Where
+-- events do not add up, the balance is what was read, and without that there is no worth.
+-- params: address bytea, tokens bytea[], prices numeric[], depths numeric[], alike bytea[],
+--   read_tokens bytea[], read_balances numeric[], is_whole boolean, most integer, most_rows integer, limit integer, offset bigint
 -- literals: none
 -- returns: one row: index version, data (JSON text; null: the address holds more than `most`), count in
 --   data, total, JSON text of {total, counted, others, suspicious}
 -- index: token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey, listed_tokens_pkey,
---   token_transfers_by_from, transactions_pkey, blocks_pkey, dex_trades_by_maker, contracts_pkey,
---   contract_creations_by_address
+--   token_transfers_by_from, transactions_pkey, blocks_pkey, dex_trades_by_maker, contracts_pkey
 WITH held AS MATERIALIZED (
-    SELECT h.token_address, h.balance
-    FROM token_holders h
-    WHERE h.holder = %(address)s AND h.balance > 0
-    LIMIT %(most)s + 1
+    SELECT h.token_address, coalesce(r.balance, h.balance) AS balance, r.token IS NOT NULL AS is_read
+    FROM (
+        SELECT h.token_address, h.balance
+        FROM token_holders h
+        WHERE h.holder = %(address)s
+        LIMIT %(most)s + 1
+    ) AS h
+    LEFT JOIN unnest(%(read_tokens)s::bytea[], %(read_balances)s::numeric[]) AS r (token, balance)
+        ON r.token = h.token_address
+    WHERE coalesce(r.balance, h.balance) > 0
 ), given AS MATERIALIZED (
     SELECT g.address, g.price, g.depth
     FROM unnest(%(tokens)s, %(prices)s, %(depths)s) AS g (address, price, depth)
@@ -53,8 +59,7 @@ WITH held AS MATERIALIZED (
             WHEN h.token_address IN (SELECT a.address FROM unnest(%(alike)s) AS a (address)) THEN 'imitation'
             WHEN judged.by_use AND h.token_address NOT IN (SELECT u.token FROM used u)
                 THEN 'unsolicited' END AS suspicion,
-        CASE WHEN k.type = 'BEP20' AND NOT (%(is_late)s AND NOT EXISTS (
-                SELECT FROM contract_creations n WHERE n.address = h.token_address))
+        CASE WHEN k.type = 'BEP20' AND (k.inconsistent_since IS NULL OR h.is_read)
             THEN trim_scale(h.balance * g.price * ('1e-' || k.decimals)::numeric) END AS worth,
         g.depth
     FROM held h

@@ -246,10 +246,11 @@ CREATE TABLE IF NOT EXISTS tokens (
     decimals smallint NOT NULL,
     total_supply numeric(78, 0) NOT NULL,
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
-    supply_block bigint,           -- of the last transfer or change, which total_supply was read after;
-                                   -- null: to be read again
+    supply_block bigint,           -- that total_supply is of, see indexer/tokens_list_stale; null: to be read again
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
-    held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together: 0 of a BEP20
+    inconsistent_since bigint,     -- the block after which its events did not add up to what it answers, or at
+                                   -- which the index began, if it is older; null: they do, as far as compared
+    held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
     has_items boolean NOT NULL DEFAULT false, -- a BEP20 whose Transfers with four topics move items
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
                                    -- WETH's do; null: they do not
@@ -264,12 +265,14 @@ CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, addre
 CREATE INDEX IF NOT EXISTS tokens_by_symbol
     ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
--- serves indexer/tokens_list_stale
-CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
+-- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
+CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, address);
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 -- serves indexer/blocks_unwind: tokens read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
 CREATE INDEX IF NOT EXISTS tokens_by_wraps_since ON tokens (wraps_since) WHERE wraps_since IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_inconsistent_since ON tokens (inconsistent_since)
+    WHERE inconsistent_since IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS token_transfers (
     ordinal bigint PRIMARY KEY,

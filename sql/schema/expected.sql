@@ -104,7 +104,7 @@ LANGUAGE sql STABLE AS $$
     SELECT k.address AS address, coalesce(h.holders, 0) AS holder_count,
         coalesce(h.negative_holders, 0) AS negative_holder_count,
         coalesce(x.transfer_count, 0) AS transfer_count,
-        CASE WHEN k.type = 'BEP20' THEN 0 ELSE coalesce(h.held, 0) END AS held_supply,
+        coalesce(h.held, 0) AS held_supply,
         coalesce(i.items, 0) AS item_count
     FROM tokens k
     LEFT JOIN (

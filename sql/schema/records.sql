@@ -214,6 +214,14 @@ RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
 
+-- A field of the records of a token whose events do not add up, as more of a JSON object; else none.
+CREATE OR REPLACE FUNCTION inconsistency_field(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN ',"inconsistentSince":' || t.inconsistent_since;
+
+-- That field, and the block that the token's supply is of.
+CREATE OR REPLACE FUNCTION inconsistency_fields(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN inconsistency_field(t) || ',"supplyBlock":' || coalesce(t.supply_block::text, 'null');
+
 -- When the contract of a token was first seen, which may be before its first transfer. The planner inlines it.
 CREATE OR REPLACE FUNCTION first_seen_at(token bytea, first_transfer bigint)
 RETURNS TABLE (seen_at timestamptz) LANGUAGE sql STABLE AS $$
@@ -229,10 +237,10 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s,'
-    '"unproven":["name","symbol","decimals","type","totalSupply"]%s}',
+    '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake),
-    ',"logoUrl":"' || logo_url(logo) || '"')::json;
+    ',"logoUrl":"' || logo_url(logo) || '"', inconsistency_fields(t))::json;
 
 -- The record of a single token. `listed` is its entry in a token list, if any.
 CREATE OR REPLACE FUNCTION token_detail_record(
@@ -242,13 +250,13 @@ RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
     '"verified":%s,"largerNamesake":%s,'
-    '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
+    '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
-    t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
+    t.holder_count, t.transfer_count, iso(seen_at), (t.inconsistent_since IS NULL)::text,
     CASE WHEN t.type = 'BEP20' AND NOT t.has_items THEN 'null' ELSE t.item_count::text END, is_verified::text,
     json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
     ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
-        'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END)::json;
+        'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END, inconsistency_fields(t))::json;
 
 CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE
@@ -258,9 +266,9 @@ CREATE OR REPLACE FUNCTION token_balance_record(t tokens, balance numeric, names
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"tokenAddress":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","balance":"%s",'
-    '"largerNamesake":%s,"unproven":["name","symbol","decimals","type"]}',
+    '"largerNamesake":%s,"unproven":["name","symbol","decimals","type"]%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
-    json_hex(namesake))::json;
+    json_hex(namesake), inconsistency_field(t))::json;
 
 -- The type of what a token's transfer moved: an item of a BEP20 that has items is a BEP721's.
 CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text

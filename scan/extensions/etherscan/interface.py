@@ -247,9 +247,11 @@ def _require_own_chain(parameters: Parameters) -> None:
 
 
 def _response(reply: Reply | RpcReply) -> Response:
-    since = requests.reader().balances_since
-    if isinstance(reply, Reply) and reply.message == "OK" and since is not None:
-        reply = reply._replace(message=f"OK-Balances are known since block {since}")
+    since, inconsistent = requests.reader().balances_since, requests.reader().inconsistent_since
+    if isinstance(reply, Reply) and reply.message == "OK" and (since or inconsistent) is not None:
+        known = f"Balances are known since block {since}"
+        wrong = f"Some balances are sums of events, which do not add up since block {inconsistent}"
+        reply = reply._replace(message=f"OK-{known if inconsistent is None else wrong}")
     response = Response(reply.body(), mimetype="application/json")
     if isinstance(reply, Reply) and reply.total is not None:
         response.headers["X-Total-Count"] = str(reply.total)

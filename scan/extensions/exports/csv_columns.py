@@ -98,6 +98,8 @@ GROUPS = {
         "token = tokenAddress",
         "token_type = type as standard",
         "balance_since_block = balanceSince",
+        "balance_block = balanceBlock",
+        "inconsistent_since_block = inconsistentSince",
     ),
 }
 

@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import orjson
+
 from scan.cached_values import SizedCache
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import token_metadata
@@ -156,7 +158,7 @@ def held_by(reader: Reader, address: bytes, window: Window) -> Page:
         after=traversal.after,
     )
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(holdings.mark_items(reader, data), count, total, following)
+    return Page(_corrected(reader, data, holder=address), count, total, following)
 
 
 def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) -> Page:
@@ -173,7 +175,7 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) 
     )
     _require_items(token_type)
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(holdings.mark_items(reader, data), count, None, following)
+    return Page(_corrected(reader, data, token, address), count, None, following)
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
@@ -191,8 +193,22 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
     if token_type == "BEP1155":
-        owners = holdings.mark_items(reader, owners, to_hex(token))
+        owners = _corrected(reader, owners, token, item=token_id)
     return Item(record, owners, transfers, uri, media)
+
+
+def _corrected(
+    reader: Reader,
+    data: str,
+    token: bytes | None = None,
+    holder: bytes | None = None,
+    item: int | None = None,
+) -> str:
+    """Return records of balances of items, with those corrected that events do not tell. The owner
+    of an item that only one can have is its last recipient."""
+    records = orjson.loads(data)
+    holdings.correct_balances(reader, records, token, holder, item=item)
+    return orjson.dumps(records).decode()
 
 
 class Thumbnails(NamedTuple):

@@ -78,13 +78,14 @@ LEFT JOIN tokens taken ON taken.address = d.token_out;
 CREATE OR REPLACE VIEW v1.tokens AS
 SELECT hex(k.address) AS address, k.name, k.symbol, k.type, k.decimals,
     v1.units(token_supply(k), k.decimals) AS total_supply, k.holder_count,
-    k.transfer_count, k.block_number AS first_block, k.address AS address_bytes
+    k.transfer_count, k.block_number AS first_block, k.address AS address_bytes,
+    k.inconsistent_since, k.supply_block
 FROM tokens k;
 
 CREATE OR REPLACE VIEW v1.token_holders AS
 SELECT hex(h.token_address) AS token_address, k.symbol, hex(h.holder) AS holder,
     v1.units(h.balance, k.decimals) AS balance,
-    h.token_address AS token_bytes, h.holder AS holder_bytes
+    h.token_address AS token_bytes, h.holder AS holder_bytes, k.inconsistent_since
 FROM token_holders h
 LEFT JOIN tokens k ON k.address = h.token_address
 WHERE h.balance <> 0;
