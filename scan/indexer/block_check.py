@@ -264,8 +264,8 @@ _DERIVED: Mapping[str, Kinds] = {
     )
     | dict.fromkeys(
         """
-        read_block supply_block inconsistent_since held_supply holder_count negative_holder_count
-        transfer_count item_count
+        read_block supply_block inconsistent_since held_supply holder_count transfer_count
+        item_count
         """.split(),
         COMPUTED,
     ),

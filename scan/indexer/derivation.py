@@ -121,12 +121,11 @@ def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int
 
 def _count_holders(tx: Transaction, changed: Sequence[Row]) -> None:
     """Add changes that token_holders_derive returned to the tokens' numbers of holders."""
-    tokens, holders, negative_holders, held, at_zero = zip(*changed, strict=True)
+    tokens, holders, held, at_zero = zip(*changed, strict=True)
     uncounted = tx.value(
         "indexer/tokens_add_holders",
         tokens=[bytes(token) for token in tokens],
         holders=list(holders),
-        negative_holders=list(negative_holders),
         held=list(held),
         large=LARGE_TOKEN_HOLDERS,
     )

@@ -17,13 +17,11 @@ FROM (
     FROM tokens k
     LEFT JOIN (
         SELECT h.token_address, count(*) FILTER (WHERE h.balance > 0) AS holders,
-            count(*) FILTER (WHERE h.balance < 0) AS negative_holders,
             sum(h.balance) FILTER (WHERE h.balance > 0) AS held
         FROM token_holders h
         GROUP BY h.token_address
     ) AS h ON h.token_address = k.address
-    WHERE (k.holder_count, k.negative_holder_count, k.held_supply) <> (coalesce(h.holders, 0),
-        coalesce(h.negative_holders, 0), coalesce(h.held, 0))
+    WHERE (k.holder_count, k.held_supply) <> (coalesce(h.holders, 0), coalesce(h.held, 0))
     UNION ALL
     SELECT 'a token counts other items', hex(k.address)
     FROM tokens k

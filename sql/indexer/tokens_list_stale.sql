@@ -9,11 +9,13 @@
 --   is older, or null, and [[holder as hex digits, id of an item or null, balance as text]] of some parties of the
 --   newest transfers, or null
 -- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_pkey, contract_changes_pkey,
---   daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey, item_balances_pkey,
+--   daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
+--   token_holders_by_balance, item_balances_pkey,
 --   token_transfers_by_item, contract_creations_by_address, chain_pkey
 SELECT k.address, b.number, b.hash, k.block_number, k.read_block,
     (SELECT day_of(r.timestamp) < day_of(b.timestamp) FROM blocks r WHERE r.number = k.read_block),
-    k.held_supply, k.held_supply <> token_supply(k), k.negative_holder_count > 0, k.wraps_since IS NOT NULL,
+    k.held_supply, k.held_supply <> token_supply(k), 
+    EXISTS (SELECT FROM token_holders h WHERE h.token_address = k.address AND h.balance < 0), k.wraps_since IS NOT NULL,
     (SELECT c.start_block FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
         SELECT FROM contract_creations n WHERE n.address = k.address)),
     drawn.balances

@@ -98,11 +98,10 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 CREATE OR REPLACE FUNCTION tokens_expected()
-RETURNS TABLE (address bytea, holder_count bigint, negative_holder_count bigint,
+RETURNS TABLE (address bytea, holder_count bigint,
     transfer_count bigint, held_supply numeric, item_count bigint)
 LANGUAGE sql STABLE AS $$
     SELECT k.address AS address, coalesce(h.holders, 0) AS holder_count,
-        coalesce(h.negative_holders, 0) AS negative_holder_count,
         coalesce(x.transfer_count, 0) AS transfer_count,
         coalesce(h.held, 0) AS held_supply,
         coalesce(i.items, 0) AS item_count
@@ -110,7 +109,6 @@ LANGUAGE sql STABLE AS $$
     LEFT JOIN (
         SELECT e.token_address AS token_address,
             count(*) FILTER (WHERE e.balance > 0) AS holders,
-            count(*) FILTER (WHERE e.balance < 0) AS negative_holders,
             sum(e.balance) FILTER (WHERE e.balance > 0) AS held
         FROM token_holders_expected() e
         GROUP BY e.token_address
