@@ -76,7 +76,6 @@ REASONS = {
     "etherscan/replies.py:last_block": "a bound of the parameter",
     "etherscan/replies.py:limit_and_offset": "the offset of a page of a list",
     "etherscan/replies.py:result_window": "the end of a page of a list, against its bound",
-    "etherscan/account.py:_balance_of": "the call data of balanceOf()",
     "etherscan/proxy.py:_call_object": "a bound of the parameter",
     "etherscan/replies.py:refuse": "a message of two texts",
     "etherscan/verification.py:_arguments": "the spellings of a parameter's name",

@@ -18,18 +18,17 @@ from scan.ethereum.client import Call, Node, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId, ChainIdentity, ServedChain
-from scan.ethereum.token_metadata import balance_of, word
+from scan.ethereum.token_metadata import word
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-TIMEOUT_S = 0.5
+TIMEOUT_S = 0.5  # of 100 calls
 CACHE_BYTES = 8 * 1024 * 1024
 ENTRY_BYTES = 600  # some 14,000 states
 CALL_GAS = 1_000_000
 MAX_CALL_BYTES = 16 * 1024
-TokenHolder = tuple[bytes, bytes]  # the token's address, and the holder's
 ViewCall = tuple[bytes, str]  # a contract's address, and call data
 
 
@@ -73,30 +72,8 @@ class AccountStates:
             self._cache.store((address, block_hash), state, ENTRY_BYTES)
         return states | read
 
-    def token_balance_at(
-        self, node: NodeSession, token: bytes, holder: bytes, block_number: int, block_hash: bytes
-    ) -> int | None:
-        """Return the holder's balance by the token's balanceOf(); None if the token or the node
-        gives none within TIMEOUT_S."""
-        pair = token, holder
-        return self.token_balances_at(node, [pair], block_number, block_hash).get(pair)
-
-    def token_balances_at(
-        self, node: NodeSession, pairs: Sequence[TokenHolder], block_number: int, block_hash: bytes
-    ) -> dict[TokenHolder, int]:
-        """Return the balances by token and holder, read in one batch. Those for which
-        token_balance_at() would return None are missing."""
-        calls = {(token, balance_of(holder)): (token, holder) for token, holder in pairs}
-        words = self.words_at(node, [*calls], block_number, block_hash)
-        return {calls[call]: balance for call, balance in words.items()}
-
     def words_at(
-        self,
-        node: NodeSession,
-        views: Sequence[ViewCall],
-        block_number: int,
-        block_hash: bytes,
-        timeout_s: float = TIMEOUT_S,
+        self, node: NodeSession, views: Sequence[ViewCall], block_number: int, block_hash: bytes
     ) -> dict[ViewCall, int]:
         """Return the numbers that functions of contracts return after a block, read in one batch.
         Those are missing that a contract or the node does not return in time."""
@@ -104,12 +81,13 @@ class AccountStates:
         words = {view: number for view, number in cached.items() if number is not None}
         missing = [view for view in cached if view not in words]
         block, gas = hex(block_number), hex(CALL_GAS)
+        timeout_s = TIMEOUT_S * (1 + len(missing) // 100)
         calls = [
             Call("eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, block))
             for contract, calldata in missing
         ]
         try:
-            answers = node.within(timeout_s).results(calls, MAX_CALL_BYTES) if calls else []
+            answers = node.within(timeout_s).results(calls, MAX_CALL_BYTES)
         except (UpstreamFailed, Unavailable):
             return words
         for view, answer in zip(missing, answers, strict=True):

@@ -330,15 +330,12 @@ class Middleware:
 
     def _completed(self, headers: Headers, reader: Reader) -> Headers:
         """Return a view's headers with the newest block that a response about the chain may show,
-        and with the block that its balances are known from where that is not the first one."""
+        and with what is to be noted of its balances."""
         completed = [*headers]
         if reader.versions:
             block = self._indexed_block.shown_by(max(reader.versions))
             completed += [] if block is None else [(SHOWN, str(block))]
-        if reader.balances_since is not None:
-            completed.append(("X-Scan-Balances-Since", str(reader.balances_since)))
-        if reader.inconsistent_since is not None:
-            completed.append(("X-Scan-Inconsistent-Since", str(reader.inconsistent_since)))
+        completed += [(name, str(block)) for name, block in reader.notes.items()]
         if self._base_path:
             completed = [self._below_base_path(*header) for header in completed]
         return completed

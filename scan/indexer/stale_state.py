@@ -2,10 +2,12 @@
 idle; and whether the events of these tokens add up to what they answer."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.ethereum.events import ZERO_ADDRESS
 from scan.ethereum.token_metadata import (
     DECIMALS,
     MAX_NAME,
@@ -27,32 +29,12 @@ REFRESHED = (
     *"addresses supplies block_numbers are_whole names symbols decimals inconsistent".split(),
 )
 READ_BEFORE = "addresses", "block_numbers", "decimals"
-OF_ZERO = balance_of(bytes(20))
-
-
-class EventSums(NamedTuple):
-    """What the events of a token say: what all holders have, whether one has less than nothing, and
-    balances that were drawn, beside what the token answers, or None."""
-
-    held: int
-    has_negative: bool
-    drawn: Sequence[tuple[int, int | None]]
-
-    def add_up(self, supply: int | None, of_zero: int, *, wraps: bool) -> bool:
-        """Return whether they add up to the supply of the same block, as far as the token answers.
-
-        The zero address may keep what was burnt, and a token that wraps coin counts coin that it
-        was sent as supply, too, which nobody holds."""
-        answered = [(summed, read) for summed, read in self.drawn if read is not None]
-        if self.has_negative or any(summed != read for summed, read in answered):
-            return False
-        if supply is None or not answered:  # pruned, perhaps: then the supply is a later one
-            return True
-        return supply in (self.held, self.held + of_zero) or (wraps and supply > self.held)
+Results = Mapping[StateQuery, bytes | None]
 
 
 class StaleToken(NamedTuple):
-    """A row of indexer/tokens_list_stale."""
+    """A row of indexer/tokens_list_stale: a token, the block to read it after, and what its events
+    say."""
 
     address: bytes
     number: int
@@ -60,64 +42,71 @@ class StaleToken(NamedTuple):
     first: int
     last: int | None
     is_earlier_day: bool | None
-    held: int
+    held: Decimal
     held_otherwise: bool
     has_negative: bool
     wraps: bool
     older_since: int | None
     drawn: Sequence[tuple[str, str | None, str]] | None
 
-    @property
-    def is_due(self) -> bool:
-        """Whether it is to be read whole."""
-        last = self.last
-        return (
-            last is None
-            or bool(self.is_earlier_day)
-            or is_reading_due(self.number, self.first, last)
-        )
-
     def query(self, data: str, *, is_of_block_only: bool = False) -> StateQuery:
         block = BlockId(self.number, bytes(self.hash))
         return StateQuery(bytes(self.address), data, block, is_of_block_only)
 
-    def readings(self) -> list[StateQuery]:
-        return [self.query(data) for data in (NAME, SYMBOL, DECIMALS)[: 3 * self.is_due]]
+    @property
+    def is_due(self) -> bool:
+        """Whether it is to be read whole."""
+        is_first = self.last is None or bool(self.is_earlier_day)
+        return is_first or is_reading_due(self.number, self.first, self.last or 0)
 
-    def balances(self) -> list[StateQuery]:
-        """Return the queries of the drawn balances."""
+    @property
+    def drawn_balances(self) -> list[tuple[int, StateQuery]]:
+        """Balances by events, with their queries."""
         return [
-            self.query(
-                balance_of(bytes.fromhex(holder), None if item is None else int(item)),
-                is_of_block_only=True,
+            (
+                int(balance),
+                self.query(
+                    balance_of(bytes.fromhex(holder), None if item is None else int(item)),
+                    is_of_block_only=True,
+                ),
             )
-            for holder, item, _ in self.drawn or ()
+            for holder, item, balance in self.drawn or ()
         ]
+
+    @property
+    def of_zero(self) -> StateQuery:
+        return self.query(balance_of(ZERO_ADDRESS), is_of_block_only=True)
 
     def queries(self) -> list[StateQuery]:
-        of_zero = [self.query(OF_ZERO, is_of_block_only=True)]
-        is_compared = self.held_otherwise and self.drawn is not None
-        return [
-            self.query(TOTAL_SUPPLY),
-            *self.readings(),
-            *self.balances(),
-            *(of_zero if is_compared else ()),
-        ]
+        labels = (NAME, SYMBOL, DECIMALS) if self.is_due else ()
+        queries = [self.query(data) for data in (TOTAL_SUPPLY, *labels)]
+        queries += [query for _, query in self.drawn_balances]
+        return [*queries, self.of_zero] if self.drawn and self.held_otherwise else queries
 
-    def row(self, results: Mapping[StateQuery, bytes | None]) -> tuple[object, ...]:
+    def adds_up(self, results: Results) -> bool:
+        """Return whether its events add up to what it answers, as far as it does. The zero address
+        may keep what was burnt, and a token that wraps coin counts as supply what it was sent, too,
+        which nobody holds."""
+        read = [(summed, word(results[query])) for summed, query in self.drawn_balances]
+        answered = [(summed, balance) for summed, balance in read if balance is not None]
+        if self.has_negative or any(summed != balance for summed, balance in answered):
+            return False
+        supply, held = word(results[self.query(TOTAL_SUPPLY)]), int(self.held)
+        if supply is None or not answered:  # of a pruned block the supply would be a later one
+            return True
+        burnt = word(results.get(self.of_zero)) or 0
+        return supply in (held, held + burnt) or (self.wraps and supply > held)
+
+    def row(self, results: Results) -> tuple[object, ...]:
         """Return a row of REFRESHED."""
-        name, symbol, decimals = (
-            results.get(self.query(data)) for data in (NAME, SYMBOL, DECIMALS)
+        name, symbol, decimals, supply = (
+            results.get(self.query(data)) for data in (NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY)
         )
-        supply = word(results[self.query(TOTAL_SUPPLY)])
-        of_zero = word(results.get(self.query(OF_ZERO, is_of_block_only=True))) or 0
-        summed = [int(balance) for *_, balance in self.drawn or ()]
-        read = [word(results[query]) for query in self.balances()]
-        sums = EventSums(int(self.held), self.has_negative, [*zip(summed, read, strict=True)])
-        since = None if sums.add_up(supply, of_zero, wraps=self.wraps) else self.number
         labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals) or 0
-        since = since if self.older_since is None else self.older_since
-        return bytes(self.address), supply, self.number, self.is_due, *labels, since
+        since = self.older_since
+        if since is None and not self.adds_up(results):
+            since = self.number
+        return bytes(self.address), word(supply), self.number, self.is_due, *labels, since
 
 
 class StaleStateRefresher:

@@ -19,7 +19,7 @@ from scan.ethereum.client import Call, RpcError
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import holdings
+from scan.queries import balances
 from scan.queries.cursors import ADDRESS
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -134,7 +134,7 @@ def tokens_held(
         after=traversal.after,
     )
     following = traversal.next(None if token is None else [bytes(token)])
-    return holdings.completed(reader, Page(data, count, total, following), holder=address)
+    return balances.completed(reader, Page(data, count, total, following), holder=address)
 
 
 class Address(NamedTuple):
@@ -183,7 +183,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
     )
     following = traversal.next(None if token is None else [bytes(token)])
     page = Page(data, count, total, following)
-    return holdings.completed(reader, page, holder=address, block=block)
+    return balances.completed(reader, page, holder=address, block=block)
 
 
 def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:

@@ -1,27 +1,20 @@
 """Unit prices of the coin and of tokens, where an extension gives them.
 
-Tokens whose events do not add up to what they answer: coin was minted, burnt or rebased without an
-event, or they are older than an index that begins late, as SCAN_START_BLOCK says. Their balances
-are read from the node; where it does not give one, `inconsistent_since` or `balances_since` of the
-Reader becomes a header of the response, also in forms whose records have no field for it.
-
 The tokens of an address by their worth at the newest unit prices.
 """
 
 import time
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
-from scan.contracts.account_state import ViewCall
 from scan.errors import InvalidParameter
-from scan.ethereum.served_chain import BlockId
-from scan.ethereum.token_metadata import TOTAL_SUPPLY, balance_of
 from scan.hex import to_hex
+from scan.queries import balances
 from scan.queries.cursors import ORDINAL
 from scan.queries.network import coin_symbol
 from scan.queries.pages import Page, Window
@@ -32,7 +25,6 @@ MIN_DEPTH = Decimal(1000)
 # Enough for a balance of 100 digits at a price of 80, so that no worth is rounded.
 EXACT = Context(prec=400)
 
-P = TypeVar("P", bound=Page)
 AssetDay = tuple[str, str]  # an asset and a day (UTC), such as 2026-01-31
 
 
@@ -146,188 +138,6 @@ def coin_in_usd(reader: Reader) -> CoinPrice | None:
     return CoinPrice(prices.coin, prices.time)
 
 
-MOST_READ = 300  # balances of one page or ranking; further ones are marked
-MOST_LARGEST, MOST_SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
-READING_TIMEOUT_S = 2.0
-MARK, BELOW_ZERO = '"inconsistentSince":', '"balance":"-'
-
-Record = dict[str, Any]
-
-
-class _Inconsistent(NamedTuple):
-    """The tokens whose events do not add up, since which block, and the newest block."""
-
-    since: Mapping[bytes, int]
-    head: BlockId | None
-
-
-class Ranking(NamedTuple):
-    """Records of those who hold most of a token, by its balanceOf() at the newest block; `is_whole`
-    where they are all that events name, else they are the `largest` by events."""
-
-    records: Sequence[Record]
-    is_whole: bool
-    largest: int
-
-
-def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
-    """Set the supply at the newest block, and its block, of those tokens whose events do not add
-    up; and `balancesSince` of those that are older than the index: the block that the holders are
-    known from. Nobody knows whether the events of these add up."""
-    marked = [record for record in records if record.get("inconsistentSince") is not None]
-    views = []
-    for record in marked:
-        if _is_older(reader, record["inconsistentSince"]):
-            record["balancesSince"] = reader.balances_since = record.pop("inconsistentSince")
-            del record["supplyBlock"]
-            if "eventsConsistent" in record:
-                record["eventsConsistent"] = True
-        else:
-            views.append((_bytes(record["address"]), TOTAL_SUPPLY))
-    head = _inconsistent(reader, [token for token, _ in views]).head if views else None
-    supplies = _words(reader, views, head)
-    for record in marked:
-        supply = supplies.get((_bytes(record["address"]), TOTAL_SUPPLY))
-        if supply is not None and head is not None and "inconsistentSince" in record:
-            record |= {"totalSupply": str(supply), "supplyBlock": head.number}
-
-
-def completed(
-    reader: Reader,
-    page: P,
-    token: bytes | None = None,
-    holder: bytes | None = None,
-    block: BlockId | None = None,
-) -> P:
-    """Return a page of balances with those corrected that events do not tell, without zeros."""
-    if MARK not in page.data and BELOW_ZERO not in page.data and token is None:
-        return page
-    records = orjson.loads(page.data)
-    correct_balances(reader, records, token, holder, block)
-    held = [record for record in records if int(record["balance"]) > 0]
-    if not held and page.next is not None:  # where the next page begins is told by a record
-        held = records[-1:]
-        held[0]["balance"] = "0"
-    total = None if page.total is None else page.total - len(records) + len(held)
-    data = orjson.dumps(held).decode()
-    return replace(page, data=data, count=len(held), total=total)
-
-
-def correct_balances(
-    reader: Reader,
-    records: Sequence[Record],
-    token: bytes | None = None,
-    holder: bytes | None = None,
-    block: BlockId | None = None,
-    item: int | None = None,
-) -> None:
-    """Set the balances of tokens whose events do not add up to those that balanceOf() has after a
-    block, by default the newest, in one batch, and `balanceBlock`.
-
-    A record is of `token`, or names its own; of `holder`, or of its own `address`; of `item`, or of
-    its own `tokenId`, if any. One whose balance the token or the node does not give keeps
-    `inconsistentSince`, or has `balanceSince` where the token is older than the index: the block
-    that it is known from. Of such a token no item is read.
-    """
-    tokens = [token or _bytes(record["tokenAddress"]) for record in records]
-    inconsistent = _inconsistent(reader, tokens)
-    block = block or inconsistent.head
-    views: dict[int, ViewCall] = {}
-    for position, (record, address) in enumerate(zip(records, tokens, strict=True)):
-        since = inconsistent.since.get(address)
-        item_id = record.get("tokenId") if item is None else item
-        if since is None or (item_id is not None and record.get("type") == "BEP721"):
-            continue
-        if _is_older(reader, since):
-            record.pop("inconsistentSince", None)
-            record["balanceSince"] = since
-        else:
-            record["inconsistentSince"] = since
-        if item_id is None or "inconsistentSince" in record:
-            calldata = balance_of(
-                holder or _bytes(record["address"]), None if item_id is None else int(item_id)
-            )
-            views[position] = address, calldata
-    balances = _words(reader, [*views.values()][:MOST_READ], block)
-    for position, record in enumerate(records):
-        balance = balances.get(views.get(position, (b"", "")))
-        if balance is not None and block is not None:
-            record.pop("inconsistentSince", None)
-            record.pop("balanceSince", None)
-            record |= {"balance": str(balance), "balanceBlock": block.number}
-        elif "balanceSince" in record:
-            reader.balances_since = record["balanceSince"]
-        elif "inconsistentSince" in record:
-            reader.inconsistent_since = record["inconsistentSince"]
-
-
-def ranking(reader: Reader, token: bytes) -> Ranking | None:
-    """Return the largest holders of a token whose events do not add up by its own answers; None
-    where it or the node does not give them all, and of a token that is older than the index."""
-    inconsistent = _inconsistent(reader, [token])
-    since, head = inconsistent.since.get(token), inconsistent.head
-    if since is None or head is None or _is_older(reader, since):
-        return None
-    holders, _, count = reader.row(
-        "queries/tokens_list_candidates",
-        address=token,
-        largest=MOST_LARGEST,
-        smallest=MOST_SMALLEST,
-    )
-    views = {(token, balance_of(bytes(holder))): to_hex(bytes(holder)) for holder in holders or ()}
-    balances = _words(reader, [*views], head)
-    if len(balances) < len(views):
-        return None
-    ranked = sorted(((balance, views[view]) for view, balance in balances.items()), reverse=True)
-    records = [
-        {"address": holder, "balance": str(balance), "balanceBlock": head.number}
-        for balance, holder in ranked
-        if balance > 0
-    ]
-    return Ranking(records, count <= MOST_LARGEST, min(count, MOST_LARGEST))
-
-
-def read_balances(
-    reader: Reader, tokens: Sequence[bytes], holder: bytes
-) -> tuple[dict[bytes, int], BlockId | None]:
-    """Return what an address holds of tokens whose events do not add up, as far as they and the
-    node give it, and the block that it is of."""
-    block = _inconsistent(reader, tokens).head if tokens else None
-    views = {(token, balance_of(holder)): token for token in tokens[:MOST_READ]}
-    return {views[view]: n for view, n in _words(reader, [*views], block).items()}, block
-
-
-def _words(
-    reader: Reader, views: Sequence[ViewCall], block: BlockId | None
-) -> Mapping[ViewCall, int]:
-    if not views or block is None or reader.has_node_failed:
-        return {}
-    words = reader.sources.account_states.words_at(
-        reader.node, views, block.number, block.hash, READING_TIMEOUT_S
-    )
-    if reader.has_node_failed:
-        reader.do_not_cache()
-    return words
-
-
-def _is_older(reader: Reader, since: int) -> bool:
-    return since <= reader.first_block
-
-
-def _inconsistent(reader: Reader, tokens: Sequence[bytes]) -> _Inconsistent:
-    if not tokens:
-        return _Inconsistent({}, None)
-    addresses, since, number, hash_ = reader.row(
-        "queries/tokens_list_inconsistent", tokens=[*set(tokens)]
-    )
-    marked = {bytes(a): n for a, n in zip(addresses, since, strict=True) if a is not None}
-    return _Inconsistent(marked, None if number is None else BlockId(number, bytes(hash_)))
-
-
-def _bytes(address: str) -> bytes:
-    return bytes.fromhex(address[2:])
-
-
 MAX_TOKENS = 10_000  # held by an address whose tokens are sorted: all are read for each page
 MAX_IN_HEAD = 1_000  # of an address whose page sums them up on every tab
 MAX_LETTERS = 100  # of a symbol that are compared
@@ -406,14 +216,14 @@ def tokens_by_worth(
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
     held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most)
-    balances, block = read_balances(reader, held.inconsistent, address)
+    read, _ = balances.read(reader, [(token, address) for token in held.inconsistent])
     data, count, total, worth = reader.row(
         "queries/addresses_list_tokens_by_worth",
         is_unbounded=held.most > MAX_IN_HEAD,  # several at once would hold all threads
         address=address,
         **_parameters(reader, prices, held),
-        read_tokens=[*balances],
-        read_balances=[*balances.values()],
+        read_tokens=[token for token, _ in read],
+        read_balances=[*read.values()],
         limit=window.limit,
         offset=offset,
     )
@@ -421,12 +231,9 @@ def tokens_by_worth(
         raise TooManyTokens(TOO_MANY, field="sort")
     end = offset + count
     following = traversal.next([end] if count and end < total else None)
-    if MARK in data:
-        records = orjson.loads(data)
-        correct_balances(reader, records, holder=address, block=block)
-        data = orjson.dumps(records).decode()
     sums = {"currency": prices.currency, **orjson.loads(worth)}
-    return WorthPage(data, count, total, following, worth=sums)
+    page = WorthPage(data, count, total, following, worth=sums)
+    return balances.completed(reader, page, holder=address)
 
 
 def _few_held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held:

@@ -165,8 +165,7 @@ class Reader:
         self.sources = sources
         self.versions: set[int] = set()  # of the index, that statements have read
         self.client = client
-        self.balances_since: int | None = None  # the block that a shown balance is known from
-        self.inconsistent_since: int | None = None  # of a token with a balance that was not read
+        self.notes: dict[str, int] = {}  # headers that say since when balances are known, or wrong
         self.staleness = ""  # of the index, as a page shows it
         self._node: NodeSession | None = None
         self._once: dict[Callable[[Reader], Any], Any] = {}

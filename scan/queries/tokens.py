@@ -15,8 +15,8 @@ import orjson
 from scan.errors import NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
-from scan.queries import holdings
-from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, Traversal, ordinal_at
+from scan.queries import balances
+from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
 from scan.queries.cursors import Value as Cursor
 from scan.queries.pages import Form, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
@@ -39,9 +39,9 @@ def page(reader: Reader, window: Window) -> Page:
         after_address=after_address,
     )
     following = traversal.next(None if address is None else (holder_count, bytes(address)))
-    if holdings.MARK in data:
+    if balances.MARK in data:
         records = orjson.loads(data)
-        holdings.mark_tokens(reader, records)
+        balances.mark_tokens(reader, records)
         data = orjson.dumps(records).decode()
     return Page(data, count, total, following)
 
@@ -52,11 +52,11 @@ def get(reader: Reader, address: bytes) -> str:
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
         raise NotFound(UNKNOWN)
-    if holdings.MARK not in record:
+    if balances.MARK not in record:
         return record
     token = orjson.loads(record)
-    holdings.mark_tokens(reader, [token])
-    ranking = holdings.ranking(reader, address)
+    balances.mark_tokens(reader, [token])
+    ranking = balances.ranking(reader, address) if "inconsistentSince" in token else None
     if ranking is not None and ranking.is_whole:
         token["holderCount"] = len(ranking.records)
     return orjson.dumps(token).decode()
@@ -92,7 +92,7 @@ def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[s
     for record in by_address.values():
         if record["inconsistentSince"] is None:
             del record["inconsistentSince"], record["supplyBlock"]
-    holdings.mark_tokens(reader, [*by_address.values()])
+    balances.mark_tokens(reader, [*by_address.values()])
     return by_address
 
 
@@ -105,56 +105,45 @@ def type_of(reader: Reader, address: bytes) -> str | None:
 def holders(reader: Reader, address: bytes, window: Window) -> Page:
     """Return a token's holders, the largest first; raises NotFound for an unknown token.
 
-    Where its events do not add up, these are first those of holdings.ranking(); the cursor of such
+    Where its events do not add up, these are first those of balances.ranking(); the cursor of such
     a page has its end, beside the zero address, which is no holder."""
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
     after = traversal.position(2)
     if after[1] == ZERO_ADDRESS:
         window, after = window._replace(offset=cast(int, after[0])), (None, None)
-    page, since = _holders_by_events(reader, address, window, traversal, after)
-    if since is None:
-        return page
-    ranking = holdings.ranking(reader, address)
+
+    def by_events(limit: int, offset: int) -> tuple[Page, int | None]:
+        data, count, total, since, balance, holder = reader.row(
+            "queries/tokens_list_holders",
+            address=address,
+            limit=limit,
+            offset=offset,
+            after_balance=after[0],
+            after_holder=after[1],
+        )
+        if data is None:
+            raise NotFound(UNKNOWN)
+        following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
+        return Page(data, count, total, following), since
+
+    page, since = by_events(window.limit, window.offset)
+    is_own = since is not None and since > reader.first_block
+    ranking = balances.ranking(reader, address) if is_own else None
     if ranking is None:
-        return holdings.completed(reader, page, token=address)
-    ranked = ranking.records
+        return page if since is None else balances.completed(reader, page, token=address)
+    ranked, largest = ranking.records, ranking.largest
     start = window.offset if after[1] is None else _end_of(after, ranked)
     records = [*ranked[start : start + window.limit]]
-    total = len(ranked)
-    if not ranking.is_whole:
-        total += (page.total or 0) - ranking.largest
-        offset, size = max(start - len(ranked), 0), window.limit - len(records)
-        if size and after[1] is None:
-            rest = window._replace(limit=size, offset=ranking.largest + offset)
-            others, _ = _holders_by_events(reader, address, rest, traversal, after)
-            following = orjson.loads(others.data)
-            holdings.correct_balances(reader, following, address)
-            records += following
+    total = len(ranked) + (0 if ranking.is_whole else cast(int, page.total) - largest)
+    missing = window.limit - len(records)
+    if missing and not ranking.is_whole and after[1] is None:
+        others, _ = by_events(missing, largest + max(start - len(ranked), 0))
+        following = orjson.loads(others.data)
+        balances.correct(reader, following, address)
+        records += following
     end = start + len(records)
-    next_ = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
-    return Page(orjson.dumps(records).decode(), len(records), total, next_)
-
-
-def _holders_by_events(
-    reader: Reader,
-    address: bytes,
-    window: Window,
-    traversal: Traversal,
-    after: Sequence[Cursor | None],
-) -> tuple[Page, int | None]:
-    """Return a page of a token's holders, and since which block its events do not add up."""
-    data, count, total, since, balance, holder = reader.row(
-        "queries/tokens_list_holders",
-        address=address,
-        limit=window.limit,
-        offset=window.offset,
-        after_balance=after[0],
-        after_holder=after[1],
-    )
-    if data is None:
-        raise NotFound(UNKNOWN)
-    following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
-    return Page(data, count, total, following), since
+    cursor = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
+    return Page(orjson.dumps(records).decode(), len(records), total, cursor)
 
 
 def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]]) -> int:

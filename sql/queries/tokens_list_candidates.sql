@@ -2,14 +2,13 @@
 -- events.
 -- params: address bytea, largest integer, smallest integer
 -- literals: none
--- returns: one row: index version, holders bytea[] and their balances by events numeric[], or nulls; how many hold
---   something by events
+-- returns: one row: index version, holders bytea[] or null, and how many hold something by events
 -- index: token_holders_by_balance, tokens_pkey
-SELECT index_version(), array_agg(h.holder), array_agg(h.balance),
+SELECT index_version(), array_agg(h.holder),
     (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s)
 FROM (
     (
-        SELECT h.holder, h.balance
+        SELECT h.holder
         FROM token_holders h
         WHERE h.token_address = %(address)s AND h.balance > 0
         ORDER BY h.balance DESC, h.holder DESC
@@ -17,7 +16,7 @@ FROM (
     )
     UNION ALL
     (
-        SELECT h.holder, h.balance
+        SELECT h.holder
         FROM token_holders h
         WHERE h.token_address = %(address)s AND h.balance < 0
         ORDER BY h.balance ASC, h.holder ASC

@@ -16,6 +16,7 @@ from scan import parameters
 from scan.database.lists import all_credit_types
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
+from scan.ethereum.token_metadata import balance_of
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.sql_values import all_history_types, history_numbers
 from scan.parameters import BIGINT_MAX
@@ -318,9 +319,11 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
     if reader.has_node_failed or head.number is None or head.hash is None:
         return None
-    return reader.sources.account_states.token_balance_at(
-        reader.node, token, address, head.number, bytes(head.hash)
+    view = token, balance_of(address)
+    words = reader.sources.account_states.words_at(
+        reader.node, [view], head.number, bytes(head.hash)
     )
+    return words.get(view)
 
 
 def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:

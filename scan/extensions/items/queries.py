@@ -16,7 +16,7 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
-from scan.queries import holdings
+from scan.queries import balances
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN
@@ -207,7 +207,7 @@ def _corrected(
     """Return records of balances of items, with those corrected that events do not tell. The owner
     of an item that only one can have is its last recipient."""
     records = orjson.loads(data)
-    holdings.correct_balances(reader, records, token, holder, item=item)
+    balances.correct(reader, records, token, holder, item=item)
     return orjson.dumps(records).decode()
 
 

@@ -9,6 +9,7 @@ from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import FEE
 from scan.extensions.markets.queries import UNKNOWN
 from scan.hex import BadHex, data, to_hex
+from scan.queries import balances
 from scan.queries.reader import Reader
 
 GET_RESERVES, SLOT0 = "0x0902f1ac", "0x3850c7bd"
@@ -23,14 +24,22 @@ PRICE_DIGITS = Context(prec=40)
 
 
 def get(reader: Reader, address: bytes) -> dict[str, Any]:
-    """Return a pool's state at the newest block; what the node does not say is null, and so are
-    reserves where the index begins late. Raises NotFound."""
-    dex, *reserves, decimals0, decimals1, number, hash_ = (
-        reader.row("queries/pool_state_get", address=address) or (None,) * 7
+    """Return a pool's state at the newest block; what the node does not say is null, and so is a
+    reserve that transfers do not tell. Raises NotFound."""
+    dex, token0, token1, *reserves, decimals0, decimals1, number, hash_ = (
+        reader.row("queries/pool_state_get", address=address) or (None,) * 9
     )
     if dex is None:
         raise NotFound(UNKNOWN)
-    known = [None if reader.first_block else str(reserve) for reserve in reserves]
+    held = [
+        {"tokenAddress": to_hex(bytes(token)), "balance": str(reserve)}
+        for token, reserve in zip((token0, token1), reserves, strict=True)
+    ]
+    balances.correct(reader, held, holder=address, block=BlockId(number, bytes(hash_)))
+    known = [
+        None if {"inconsistentSince", "balanceSince"} & record.keys() else record["balance"]
+        for record in held
+    ]
     price, fee = _of_node(reader, address, dex, BlockId(number, bytes(hash_)))
     return {
         "address": to_hex(address),
