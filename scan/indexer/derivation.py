@@ -95,7 +95,6 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     _derive_items(tx, orphaned, sign=-1)
     tx.execute("indexer/token_items_unwind", **orphaned.transfers)
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
-    tx.defer("indexer/tokens_mark_seen", span=orphaned.span)
     if orphaned.listed:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     for extension in registry.parts(Derived):

@@ -23,7 +23,7 @@ from scan.ethereum.token_metadata import (
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader, is_reading_due
 from scan.indexer.writer import IndexedHead, Writer
 
-BATCH_ADDRESSES = 500
+BATCH_ADDRESSES, BATCH_TOKENS = 500, 100
 # Parameters of statements that store what was read.
 REFRESHED = (
     *"addresses supplies block_numbers are_whole names symbols decimals inconsistent".split(),
@@ -126,7 +126,7 @@ class StaleStateRefresher:
         """Store supplies as of blocks that do not depend on when they are read,
         where they are due names and decimals, and whether events add up; and decimals before
         changes. Return whether there were any."""
-        limit = BATCH_ADDRESSES
+        limit = BATCH_TOKENS
         rows = self._database.rows("indexer/tokens_list_stale", limit=limit)
         tokens = [StaleToken(*row) for row in rows]
         changes = [

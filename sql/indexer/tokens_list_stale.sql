@@ -38,7 +38,7 @@ LEFT JOIN LATERAL (
         FROM (
             SELECT x.from_address, x.to_address, CASE WHEN k.type = 'BEP1155' THEN x.token_id END AS item
             FROM token_transfers x
-            WHERE x.token_address = k.address
+            WHERE x.token_address = k.address AND k.inconsistent_since IS NULL
             ORDER BY x.ordinal DESC
             LIMIT 32
         ) AS x
@@ -48,7 +48,7 @@ LEFT JOIN LATERAL (
         ORDER BY sha256(p.holder || b.hash), p.item
         LIMIT 3
     ) AS d
-) AS drawn ON k.inconsistent_since IS NULL
+) AS drawn ON true
 WHERE k.supply_block IS NULL
 ORDER BY k.address
 LIMIT %(limit)s;

@@ -4,7 +4,7 @@
 -- params: span block_range
 -- literals: none
 -- returns: nothing
--- index: log_emitters_by_block, transactions_pkey, blocks_pkey, daily_stats_first_block_key, tokens_by_supply_block,
+-- index: log_emitters_by_block, log_emitters_pkey, transactions_pkey, blocks_pkey, daily_stats_first_block_key, tokens_by_supply_block,
 --   tokens_pkey
 UPDATE tokens k
 SET supply_block = NULL
@@ -23,5 +23,7 @@ WHERE k.supply_block IS NOT NULL AND k.address IN (
     CROSS JOIN LATERAL (
         SELECT y.first_block FROM daily_stats y WHERE y.first_block < s.first_block
         ORDER BY y.first_block DESC LIMIT 1) AS before
-    JOIN tokens o ON o.supply_block >= before.first_block
+    JOIN tokens o ON o.supply_block > before.first_block OR (o.supply_block = before.first_block
+        AND EXISTS (SELECT FROM log_emitters e
+            WHERE e.address = o.address AND e.block_number = before.first_block))
     WHERE s.first_block = (%(span)s::block_range).first_block);

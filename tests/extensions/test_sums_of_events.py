@@ -11,7 +11,7 @@ import pytest
 from app import create_app
 from scan.api import addresses_and_tokens
 from scan.pages import addresses_and_tokens as address_pages
-from scan.queries import holdings
+from scan.queries import balances, holdings
 from scan.queries.holdings import UnitPrices
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
 from tests.support.anvil import Anvil
@@ -56,10 +56,9 @@ class Chain(NamedTuple):
     def holders(self, contract):
         """What the holders of a token have by its list, which is checked with the node."""
         records = self.get(f"/api/v1/tokens/{contract.address}/holders")["holders"]
-        balances = {record["address"]: int(record["balance"]) for record in records}
         for record in records:
             assert int(record["balance"]) == self.balance(contract, record["address"])
-        return balances
+        return {record["address"]: int(record["balance"]) for record in records}
 
 
 @pytest.fixture
@@ -172,12 +171,12 @@ def by_door(get, text, token, holders):
             for line in text(f"{api}/tokens/{token}/holders?format=csv").splitlines()[1:]
         ],
     }
-    balances = {}
+    of_holders = {}
     for holder in holders:
         held = f"{api}/addresses/{holder}/tokens"
         v2 = f"/api/v2/addresses/{holder}"
         account = f"{shapes}account&address={holder}&action="
-        balances[holder] = {
+        of_holders[holder] = {
             "tokenbalance": get(f"{account}tokenbalance")["result"],
             **{
                 f"held {query}": of_token(get(f"{held}{query}")["tokens"], "tokenAddress", token)
@@ -193,7 +192,7 @@ def by_door(get, text, token, holders):
             "token-balances": get(f"{v2}/token-balances")[0]["value"],
             "tokens": get(f"{v2}/tokens")["items"][0]["value"],
         }
-    return supplies, lists, balances
+    return supplies, lists, of_holders
 
 
 def of_token(records, key, token, value="balance"):
@@ -215,12 +214,12 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
         monkeypatch.setattr(module, "unit_prices", lambda _: given)
     expected = {a: chain.balance(coin, a) for a in (one, two, three)}
     assert expected == {one: 2100, two: 3150, three: 1260}
-    supplies, lists, balances = by_door(chain.get, chain.text, token, expected)
+    supplies, lists, of_holders = by_door(chain.get, chain.text, token, expected)
     assert set(supplies.values()) == {"7000"}, supplies
     ranked = sorted(expected.items(), key=lambda held: -held[1])
     for door, records in lists.items():
         assert [(a.lower(), int(n)) for a, n in records] == ranked, door
-    for holder, doors in balances.items():
+    for holder, doors in of_holders.items():
         assert set(doors.values()) == {str(expected[holder])}, (holder, doors)
     [top] = chain.get(f"/api?module=token&action=topholders&contractaddress={token}&offset=1")[
         "result"
@@ -234,8 +233,8 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     for page in (f"/token/{token}?tab=holders", f"/address/{two}?tab=tokens"):
         assert 'value="3150"' in chain.text(page), page
     assert "do not add up" in chain.text(f"/token/{token}")
-    balances = f"/api/v1/addresses/{two}/balances?token={token}"
-    assert chain.get(balances)["reason"] == "inconsistent_events"
+    path = f"/api/v1/addresses/{two}/balances?token={token}"
+    assert chain.get(path)["reason"] == "inconsistent_events"
     for view in ("tokens", "token_holders"):
         rows = execute(chain.url, f"SELECT inconsistent_since FROM v1.{view}")  # noqa: S608
         assert set(rows) == {(chain.since(coin),)}
@@ -260,6 +259,29 @@ def test_without_a_node_every_door_says_that_it_shows_sums(chain):
     assert "do not add up" in client.get(path).get_json()["message"]
     for page in (f"/token/{coin.address}?tab=holders", f"/address/{two}?tab=tokens"):
         assert "by events, which do not add up" in client.get(page).text
+
+
+def test_holders_beyond_the_ranking_follow_it(chain, monkeypatch):
+    monkeypatch.setattr(balances, "LARGEST", 2)
+    monkeypatch.setattr(balances, "SMALLEST", 1)
+    coin = chain.coin(takes_fee=True)
+    for holder, value in zip(chain.anvil.accounts[1:6], (300, 150, 90, 50, 10), strict=True):
+        chain.do(coin, "transfer", holder, value)
+    chain.do(coin, "burn", 380)  # of 400 that the first has by events
+    chain.read()
+    records, path = [], f"/api/v1/tokens/{coin.address}/holders?limit=1"
+    cursor = ""
+    while cursor is not None:
+        page = chain.get(f"{path}&cursor={cursor}" if cursor else path)
+        records += page["holders"]
+        cursor = page["next"]
+    expected = [chain.anvil.accounts[number] for number in (1, 0, 2, 3, 4, 5)]
+    assert [record["address"] for record in records] == expected
+    for record in records:
+        assert int(record["balance"]) == chain.balance(coin, record["address"])
+    assert page["total"] == len(records)
+    deep = chain.get(f"{path.replace('limit=1', 'limit=3')}&page=2")["holders"]
+    assert [record["address"] for record in deep] == expected[3:]
 
 
 def test_items_that_are_minted_without_an_event(chain, postgres, template):
