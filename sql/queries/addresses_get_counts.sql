@@ -14,8 +14,7 @@ SELECT index_version(), json_build_object(
     'withdrawals', coalesce(a.withdrawal_count, 0),
     'tokens', (
         SELECT count(*)
-        FROM (SELECT FROM token_holders h WHERE h.holder = %(address)s
-            LIMIT %(most)s + 1) AS held),
+        FROM (SELECT FROM held_by(%(address)s) LIMIT %(most)s + 1) AS held),
     'blocks', (
         SELECT count(*)
         FROM (SELECT FROM blocks b WHERE b.miner = %(address)s LIMIT %(most)s + 1) AS produced),

@@ -7,8 +7,7 @@
 -- index: token_holders_pkey, tokens_pkey
 WITH held AS MATERIALIZED (
     SELECT h.token_address
-    FROM token_holders h
-    WHERE h.holder = %(address)s
+    FROM held_by(%(address)s) h
     LIMIT %(most)s + 1
 ), counted AS MATERIALIZED (
     SELECT count(*) <= %(most)s AS is_all FROM held

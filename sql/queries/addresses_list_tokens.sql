@@ -7,9 +7,8 @@
 -- index: token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey
 WITH page AS (
     SELECT h.token_address, h.balance
-    FROM token_holders h
-    WHERE h.holder = %(address)s
-        AND (NOT %(has_type)s
+    FROM held_by(%(address)s) h
+    WHERE (NOT %(has_type)s
             OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)
         AND h.token_address > coalesce(%(after)s, '')
     ORDER BY h.token_address ASC
@@ -26,17 +25,15 @@ SELECT index_version(),
         WHERE k.address = page.token_address), ',')),
     count(*),
     (SELECT count(*)
-    FROM token_holders h
-    WHERE h.holder = %(address)s
-        AND (NOT %(has_type)s
-            OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)),
+    FROM held_by(%(address)s) h
+    WHERE NOT %(has_type)s
+        OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s),
     (SELECT last.token_address
     FROM last
     WHERE EXISTS (
         SELECT
-        FROM token_holders h
-        WHERE h.holder = %(address)s
-            AND (NOT %(has_type)s
+        FROM held_by(%(address)s) h
+        WHERE (NOT %(has_type)s
                 OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)
             AND h.token_address > (SELECT token_address FROM last)))
 FROM page;

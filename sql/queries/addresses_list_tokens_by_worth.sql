@@ -15,8 +15,7 @@ WITH held AS MATERIALIZED (
     SELECT h.token_address, coalesce(r.balance, h.balance) AS balance, r.token IS NOT NULL AS is_read
     FROM (
         SELECT h.token_address, h.balance
-        FROM token_holders h
-        WHERE h.holder = %(address)s
+        FROM held_by(%(address)s) h
         LIMIT %(most)s + 1
     ) AS h
     LEFT JOIN unnest(%(read_tokens)s::bytea[], %(read_balances)s::numeric[]) AS r (token, balance)

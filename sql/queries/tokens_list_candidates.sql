@@ -1,9 +1,9 @@
 -- Those who may be the largest holders of a token whose events do not add up: the largest and the smallest by
--- events.
+-- events, and itself.
 -- params: address bytea, largest integer, smallest integer
 -- literals: none
 -- returns: one row: index version, holders bytea[] or null, and how many hold something by events
--- index: token_holders_by_balance, tokens_pkey
+-- index: token_holders_by_balance, token_holders_pkey, tokens_pkey
 SELECT index_version(), array_agg(h.holder),
     (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s)
 FROM (
@@ -22,4 +22,6 @@ FROM (
         ORDER BY h.balance ASC, h.holder ASC
         LIMIT %(smallest)s
     )
+    UNION ALL
+    SELECT u.token_address FROM unnamed_holder(%(address)s) u
 ) AS h;

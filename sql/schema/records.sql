@@ -214,6 +214,23 @@ RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
 
+-- A token whose events do not add up, if they name it as no holder of itself, where fees may go.
+CREATE OR REPLACE FUNCTION unnamed_holder(token bytea)
+RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
+    SELECT k.address, 0::numeric
+    FROM tokens k
+    WHERE k.address = token AND k.inconsistent_since IS NOT NULL AND NOT EXISTS (
+        SELECT FROM token_holders h WHERE h.holder = token AND h.token_address = token)
+$$;
+
+-- What an address holds of tokens by events, which may be less than nothing where they do not add up.
+CREATE OR REPLACE FUNCTION held_by(address bytea)
+RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
+    SELECT h.token_address, h.balance FROM token_holders h WHERE h.holder = address
+    UNION ALL
+    SELECT u.token_address, u.balance FROM unnamed_holder(address) u
+$$;
+
 -- A field of the records of a token whose events do not add up, as more of a JSON object; else none.
 CREATE OR REPLACE FUNCTION inconsistency_field(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN ',"inconsistentSince":' || t.inconsistent_since;

@@ -83,11 +83,15 @@ def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain, postgres, templa
         chain.coin(),
     )
     honest, buried = chain.coin(), chain.coin()
+    wrapper = chain.anvil.deploy(one, "WrappedEther")
+    chain.do(wrapper, "deposit", value=100)
+    chain.anvil.call("anvil_setBalance", wrapper.address, "0xffff")  # as what ends sends it
+    chain.do(wrapper, "deposit", value=100)
     for coin in (minted, fee, burnt, rebased, honest):
         chain.do(coin, "transfer", two, 100)
     chain.do(buried, "bury", 100)  # the zero address keeps it
     chain.read()
-    marks = {coin.address: chain.since(coin) for coin in (burnt, rebased, honest, buried)}
+    marks = {coin.address: chain.since(coin) for coin in (burnt, rebased, honest, buried, wrapper)}
     assert set(marks.values()) == {None}
     assert None not in (chain.since(minted), chain.since(fee))
     in_block = chain.do(burnt, "burn", 400)
@@ -97,7 +101,7 @@ def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain, postgres, templa
     chain.read()
     assert chain.since(rebased) == in_block
     assert chain.holders(minted) == {one: 900, two: 100}
-    assert chain.holders(fee) == {one: 900, two: 90}
+    assert chain.holders(fee) == {one: 900, two: 90, fee.address: 10}
     assert chain.holders(burnt) == {one: 500, two: 100}
     assert chain.holders(rebased) == {one: 2700, two: 300}
     assert chain.holders(honest) == {one: 900, two: 100}
@@ -212,8 +216,8 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     given = prices._replace(tokens={token: Decimal(2)})
     for module in (holdings, addresses_and_tokens, address_pages):
         monkeypatch.setattr(module, "unit_prices", lambda _: given)
-    expected = {a: chain.balance(coin, a) for a in (one, two, three)}
-    assert expected == {one: 2100, two: 3150, three: 1260}
+    expected = {a: chain.balance(coin, a) for a in (one, two, three, token)}
+    assert expected == {one: 2100, two: 3150, three: 1260, token: 490}
     supplies, lists, of_holders = by_door(chain.get, chain.text, token, expected)
     assert set(supplies.values()) == {"7000"}, supplies
     ranked = sorted(expected.items(), key=lambda held: -held[1])
@@ -226,8 +230,8 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     ]
     assert (top["TokenHolderAddress"], top["TokenHolderQuantity"]) == (two, units(3150))
     count = f"/api?module=token&action=tokenholdercount&contractaddress={token}"
-    assert chain.get(count)["result"] == "3"
-    assert chain.get(f"/api/v1/tokens/{token}")["holderCount"] == 3
+    assert chain.get(count)["result"] == "4"
+    assert chain.get(f"/api/v1/tokens/{token}")["holderCount"] == 4
     worth = chain.get(f"/api/v1/addresses/{two}/tokens?sort=worth")
     assert worth["tokens"][0]["worth"] == worth["worth"]["total"] == units(6300)
     for page in (f"/token/{token}?tab=holders", f"/address/{two}?tab=tokens"):
@@ -276,12 +280,13 @@ def test_holders_beyond_the_ranking_follow_it(chain, monkeypatch):
         records += page["holders"]
         cursor = page["next"]
     expected = [chain.anvil.accounts[number] for number in (1, 0, 2, 3, 4, 5)]
+    expected.insert(1, coin.address)  # 60 of fees
     assert [record["address"] for record in records] == expected
     for record in records:
         assert int(record["balance"]) == chain.balance(coin, record["address"])
     assert page["total"] == len(records)
     deep = chain.get(f"{path.replace('limit=1', 'limit=3')}&page=2")["holders"]
-    assert [record["address"] for record in deep] == expected[3:]
+    assert [record["address"] for record in deep] == expected[3:6]
 
 
 def test_items_that_are_minted_without_an_event(chain, postgres, template):
