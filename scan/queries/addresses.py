@@ -129,6 +129,7 @@ def tokens_held(
         address=address,
         type=token_type,
         has_type=token_type is not None,
+        **balances.held(reader, address),
         limit=window.limit,
         offset=window.offset,
         after=traversal.after,
@@ -161,9 +162,8 @@ class Summary(NamedTuple):
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
-    """Return the tokens held after a block, computed from transfers, or where these do
-    not add up read from the node; raises HistoryUnavailable
-    where these are not kept."""
+    """Return the tokens held after a block, computed from transfers, or read where these do not add
+    up; raises HistoryUnavailable where transfers are not kept."""
     if reader.kept_from is not None and block.number < reader.kept_from.number - 1:
         raise HistoryUnavailable(
             f"The tokens held then are not known: transfers before block {reader.kept_from.number}"
@@ -177,6 +177,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         address=address,
         block_number=block.number,
         is_from_end=reader.kept_from is not None,
+        **balances.held(reader, address, block),
         limit=window.limit,
         offset=window.offset,
         after=traversal.after,

@@ -20,11 +20,13 @@ from scan.queries.pages import Page
 from scan.queries.reader import Reader
 
 MOST_READ = 300  # of one page; further balances are marked
+MOST_HELD = 1_000  # by an address, that are looked through for such tokens
 LARGEST, SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
-MARK, BELOW_ZERO = '"inconsistentSince":', '"balance":"-'
+MARK = '"inconsistentSince":'
 
 P = TypeVar("P", bound=Page)
 Record = dict[str, Any]
+Read = dict[str, Any]
 
 
 class Ranking(NamedTuple):
@@ -55,6 +57,14 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
             record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
 
 
+def held(reader: Reader, address: bytes, block: BlockId | None = None) -> Read:
+    """Return what an address holds of such tokens after a block, by default the newest, as
+    parameters: of the first MOST_HELD, as far as it is given."""
+    (tokens,) = reader.row("queries/addresses_list_inconsistent", address=address, most=MOST_HELD)
+    balances, _ = read(reader, [(bytes(token), address) for token in tokens or ()], block)
+    return {"read_tokens": [t for t, _ in balances], "read_balances": [*balances.values()]}
+
+
 def completed(
     reader: Reader,
     page: P,
@@ -62,17 +72,12 @@ def completed(
     holder: bytes | None = None,
     block: BlockId | None = None,
 ) -> P:
-    """Return a page of balances with those corrected that events do not tell, without zeros."""
-    if MARK not in page.data and BELOW_ZERO not in page.data and token is None:
+    """Return a page of balances with those corrected that events do not tell, and marked."""
+    if MARK not in page.data and token is None:
         return page
     records = orjson.loads(page.data)
     correct(reader, records, token, holder, block)
-    held = [record for record in records if int(record["balance"]) > 0]
-    if not held and page.next is not None:  # by whose last record some forms name the next page
-        held = [records[-1] | {"balance": "0"}]
-    total = None if page.total is None else page.total - len(records) + len(held)
-    data = orjson.dumps(held).decode()
-    return replace(page, data=data, count=len(held), total=total)
+    return replace(page, data=orjson.dumps(records).decode())
 
 
 def correct(
@@ -133,14 +138,15 @@ def ranking(reader: Reader, token: bytes) -> Ranking | None:
 
 
 def read(
-    reader: Reader, pairs: Sequence[tuple[bytes, bytes]]
+    reader: Reader, pairs: Sequence[tuple[bytes, bytes]], block: BlockId | None = None
 ) -> tuple[Mapping[tuple[bytes, bytes], int], BlockId | None]:
-    """Return balances at the newest block by token and holder, as far as they are given, and that
-    block."""
-    _, head = _inconsistent(reader, [token for token, _ in pairs])
+    """Return balances after a block, by default the newest, by token and holder, as far as they are
+    given, and that block."""
+    if block is None:
+        _, block = _inconsistent(reader, [token for token, _ in pairs])
     views = {(token, balance_of(holder)): (token, holder) for token, holder in pairs}
-    balances = _words(reader, [*views][: LARGEST + SMALLEST], head)
-    return {views[view]: balance for view, balance in balances.items()}, head
+    balances = _words(reader, [*views][: LARGEST + SMALLEST + 1], block)
+    return {views[view]: balance for view, balance in balances.items()}, block
 
 
 def _words(

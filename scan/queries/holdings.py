@@ -189,12 +189,11 @@ class KnownSymbols:
 
 
 class _Held(NamedTuple):
-    """The tokens of an address, those of them with a symbol like that of a known token, those whose
-    events do not add up, and the number that it was bound by."""
+    """The tokens of an address, those of them with a symbol like that of a known token, and the
+    number that it was bound by."""
 
     tokens: Sequence[bytes]
     alike: Sequence[bytes]
-    inconsistent: Sequence[bytes]
     most: int
 
 
@@ -215,15 +214,14 @@ def tokens_by_worth(
     traversal = window.traversal("tokens held", filters, (ORDINAL,), has_blocks=False)
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
-    held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most)
-    read, _ = balances.read(reader, [(token, address) for token in held.inconsistent])
+    read = balances.held(reader, address)
+    held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most, read)
     data, count, total, worth = reader.row(
         "queries/addresses_list_tokens_by_worth",
         is_unbounded=held.most > MAX_IN_HEAD,  # several at once would hold all threads
         address=address,
         **_parameters(reader, prices, held),
-        read_tokens=[token for token, _ in read],
-        read_balances=[*read.values()],
+        **read,
         limit=window.limit,
         offset=offset,
     )
@@ -236,32 +234,37 @@ def tokens_by_worth(
     return balances.completed(reader, page, holder=address)
 
 
-def _few_held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held:
+def _few_held(
+    reader: Reader, address: bytes, prices: UnitPrices, most: int, read: balances.Read
+) -> _Held:
     """Return the tokens held. Most addresses hold few, whose reads need no place."""
     few = min(most, MAX_IN_HEAD)
-    held = _held(reader, address, prices, few)
+    held = _held(reader, address, prices, few, read)
     if held is None and most > few:
-        held = _held(reader, address, prices, most)
+        held = _held(reader, address, prices, most, read)
     if held is None:
         raise TooManyTokens(TOO_MANY, field="sort")
     return held
 
 
-def _held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held | None:
+def _held(
+    reader: Reader, address: bytes, prices: UnitPrices, most: int, read: balances.Read
+) -> _Held | None:
     """Return the tokens held; None for more than `most`."""
-    is_all, tokens, symbols, inconsistent, version = reader.row(
+    is_all, tokens, symbols, version = reader.row(
         "queries/addresses_list_held_symbols",
         is_unbounded=most > MAX_IN_HEAD,
         address=address,
         most=most,
         letters=MAX_LETTERS,
+        **read,
     )
     if not is_all:
         return None
     known = reader.sources.get(KnownSymbols).get(reader, version, prices.tokens)
     held = [*map(bytes, tokens or ())]
     alike = [t for t, symbol in zip(held, symbols or (), strict=True) if symbol in known]
-    return _Held(held, alike, [*map(bytes, inconsistent or ())], most)
+    return _Held(held, alike, most)
 
 
 def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, Any]:

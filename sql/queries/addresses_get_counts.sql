@@ -14,7 +14,8 @@ SELECT index_version(), json_build_object(
     'withdrawals', coalesce(a.withdrawal_count, 0),
     'tokens', (
         SELECT count(*)
-        FROM (SELECT FROM held_by(%(address)s) LIMIT %(most)s + 1) AS held),
+        FROM (SELECT FROM token_holders h WHERE h.holder = %(address)s AND h.balance > 0
+            LIMIT %(most)s + 1) AS held),
     'blocks', (
         SELECT count(*)
         FROM (SELECT FROM blocks b WHERE b.miner = %(address)s LIMIT %(most)s + 1) AS produced),

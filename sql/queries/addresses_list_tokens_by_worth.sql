@@ -12,15 +12,9 @@
 -- index: token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey, listed_tokens_pkey,
 --   token_transfers_by_from, transactions_pkey, blocks_pkey, dex_trades_by_maker, contracts_pkey
 WITH held AS MATERIALIZED (
-    SELECT h.token_address, coalesce(r.balance, h.balance) AS balance, r.token IS NOT NULL AS is_read
-    FROM (
-        SELECT h.token_address, h.balance
-        FROM held_by(%(address)s) h
-        LIMIT %(most)s + 1
-    ) AS h
-    LEFT JOIN unnest(%(read_tokens)s::bytea[], %(read_balances)s::numeric[]) AS r (token, balance)
-        ON r.token = h.token_address
-    WHERE coalesce(r.balance, h.balance) > 0
+    SELECT h.token_address, h.balance
+    FROM held_by(%(address)s, %(read_tokens)s::bytea[], %(read_balances)s::numeric[]) h
+    LIMIT %(most)s + 1
 ), given AS MATERIALIZED (
     SELECT g.address, g.price, g.depth
     FROM unnest(%(tokens)s, %(prices)s, %(depths)s) AS g (address, price, depth)
@@ -58,7 +52,7 @@ WITH held AS MATERIALIZED (
             WHEN h.token_address IN (SELECT a.address FROM unnest(%(alike)s) AS a (address)) THEN 'imitation'
             WHEN judged.by_use AND h.token_address NOT IN (SELECT u.token FROM used u)
                 THEN 'unsolicited' END AS suspicion,
-        CASE WHEN k.type = 'BEP20' AND (k.inconsistent_since IS NULL OR h.is_read)
+        CASE WHEN k.type = 'BEP20' AND (k.inconsistent_since IS NULL OR k.address = ANY (%(read_tokens)s))
             THEN trim_scale(h.balance * g.price * ('1e-' || k.decimals)::numeric) END AS worth,
         g.depth
     FROM held h

@@ -223,12 +223,22 @@ RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
         SELECT FROM token_holders h WHERE h.holder = token AND h.token_address = token)
 $$;
 
--- What an address holds of tokens by events, which may be less than nothing where they do not add up.
-CREATE OR REPLACE FUNCTION held_by(address bytea)
+-- A balance that was read, or where it was not that by events.
+CREATE OR REPLACE FUNCTION read_or(
+    token bytea, summed numeric, read_tokens bytea[], read_balances numeric[])
+RETURNS numeric LANGUAGE sql IMMUTABLE
+RETURN coalesce(read_balances[array_position(read_tokens, token)], summed);
+
+-- What an address holds of tokens: of those that were read what was read, of others by events.
+CREATE OR REPLACE FUNCTION held_by(address bytea, read_tokens bytea[], read_balances numeric[])
 RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
-    SELECT h.token_address, h.balance FROM token_holders h WHERE h.holder = address
-    UNION ALL
-    SELECT u.token_address, u.balance FROM unnamed_holder(address) u
+    SELECT m.token_address, read_or(m.token_address, m.balance, read_tokens, read_balances)
+    FROM (
+        SELECT h.token_address, h.balance FROM token_holders h WHERE h.holder = address
+        UNION ALL
+        SELECT u.token_address, u.balance FROM unnamed_holder(address) u
+    ) AS m
+    WHERE read_or(m.token_address, m.balance, read_tokens, read_balances) > 0
 $$;
 
 -- A field of the records of a token whose events do not add up, as more of a JSON object; else none.
