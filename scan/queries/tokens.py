@@ -56,9 +56,6 @@ def get(reader: Reader, address: bytes) -> str:
         return record
     token = orjson.loads(record)
     balances.mark_tokens(reader, [token])
-    ranking = balances.ranking(reader, address) if "inconsistentSince" in token else None
-    if ranking is not None and ranking.is_whole:
-        token["holderCount"] = len(ranking.records)
     return orjson.dumps(token).decode()
 
 

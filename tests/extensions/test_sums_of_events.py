@@ -231,7 +231,7 @@ def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
     assert (top["TokenHolderAddress"], top["TokenHolderQuantity"]) == (two, units(3150))
     count = f"/api?module=token&action=tokenholdercount&contractaddress={token}"
     assert chain.get(count)["result"] == "4"
-    assert chain.get(f"/api/v1/tokens/{token}")["holderCount"] == 4
+    assert chain.get(f"/api/v2/tokens/{token}/counters")["token_holders_count"] == "4"
     worth = chain.get(f"/api/v1/addresses/{two}/tokens?sort=worth")
     assert worth["tokens"][0]["worth"] == worth["worth"]["total"] == units(6300)
     for page in (f"/token/{token}?tab=holders", f"/address/{two}?tab=tokens"):

@@ -12,6 +12,7 @@ from scan.extensions.search import queries as search
 from scan.hex import data
 from scan.http.requests import Response, json_object, json_value, reader
 from scan.queries import tokens
+from scan.queries.pages import Window
 
 IN_BATCH, MOST_IN_BATCH = "address_hashes", 50
 
@@ -66,7 +67,9 @@ def get_token(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
-    counts = renamed("token_counters", token_of(address_hash))
+    record = token_of(address_hash)
+    record["holderCount"] = tokens.holders(reader(), data(record["address"]), Window(1, 0)).total
+    counts = renamed("token_counters", record)
     return json_value({**counts, "ui_multiplier_changes_count": "0"})
 
 

@@ -124,22 +124,47 @@ class Tokens:
             "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
 
-    def details(self, transfers):
-        by_token = {token: [] for token in self.types}
-        for transfer in transfers:
-            by_token[transfer["tokenAddress"]].append(transfer)
+    def details(self, transfers, read):
         return {
             token: {
                 "transferCount": len(found),
-                "eventsConsistent": all(
-                    balance >= 0 for holder, balance in balances_of(found).items() if holder != ZERO
-                ),
+                "eventsConsistent": token not in read,
                 "itemCount": None
                 if self.types[token] == "BEP20"
                 else len({transfer["tokenId"] for transfer in found} - {None}),
             }
-            for token, found in by_token.items()
+            for token, found in self.by_token(transfers).items()
         }
+
+    def by_token(self, transfers):
+        by_token = {token: [] for token in self.types}
+        for transfer in transfers:
+            by_token[transfer["tokenAddress"]].append(transfer)
+        return by_token
+
+    def read(self, transfers):
+        """Of each token whose events do not add up what it answers for holders that they name, and
+        for itself; nothing where it does not answer."""
+        read = {}
+        for token, found in self.by_token(transfers).items():
+            sums = {h: n for h, n in balances_of(found).items() if n and h != ZERO}
+            answers = {h: self.balance(token, h) for h in {*sums, token}}
+            if not self.adds_up(token, sums, answers):
+                read[token] = {h: n for h, n in answers.items() if n is not None}
+        return read
+
+    def adds_up(self, token, sums, answers):
+        answered = [h for h in sums if answers[h] is not None]
+        if min(sums.values(), default=0) < 0 or any(answers[h] != sums[h] for h in answered):
+            return False
+        supply = self.chain.call(token, "totalSupply()", (), self.chain.head)
+        if supply is None or len(supply) < 32 or not answered:
+            return True
+        return first_word(supply) - sum(sums.values()) in (0, self.balance(token, ZERO))
+
+    def balance(self, token, holder):
+        answer = self.chain.call(token, "balanceOf(address)", (holder,), self.chain.head)
+        return first_word(answer) if answer and len(answer) >= 32 else None
 
 
 def amount_of(token_type: str | None, token_id: int, value: int) -> Record:
