@@ -34,7 +34,7 @@ def test_coin_adds_up_to_the_balance(scenario, client, histories):
         assert (page["complete"], page["reason"], page["unexplained"]) == (True, None, "0")
 
 
-def test_each_token_adds_up_to_its_balance_by_events(client, histories):
+def test_each_token_adds_up_to_its_balance_by_events(client, histories, truth):
     """A token that lies gives somebody less than nothing, which its history says."""
     liars = set()
     for key, rows in histories.items():
@@ -43,7 +43,9 @@ def test_each_token_adds_up_to_its_balance_by_events(client, histories):
         held = client.get(f"/api/v1/addresses/{key}/tokens?limit=100").json["tokens"]
         totals = sums(rows, lambda row: row["tokenAddress"])
         del totals[None]
-        assert +totals == {r["tokenAddress"]: int(r["balance"]) for r in held}, key
+        by_events = {r["tokenAddress"]: int(r["balance"]) for r in held if "balanceBlock" not in r}
+        read = truth.read  # whose events do not add up: tests/extensions/test_sums_of_events.py
+        assert {t: n for t, n in (+totals).items() if not read.get(t)} == by_events, key
         for token in (token for token, total in totals.items() if total < 0):
             page = get(client, key, token=token)
             assert (page["complete"], page["reason"]) == (False, "inconsistent_events")
