@@ -20,10 +20,16 @@ from scan.ethereum.token_metadata import (
     text,
     word,
 )
-from scan.indexer.contract_state import BlockId, StateQuery, StateReader, is_reading_due
+from scan.indexer.contract_state import (
+    CHUNK_CALLS,
+    BlockId,
+    StateQuery,
+    StateReader,
+    is_reading_due,
+)
 from scan.indexer.writer import IndexedHead, Writer
 
-BATCH_ADDRESSES, BATCH_TOKENS = 500, 100
+BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
 # Parameters of statements that store what was read.
 REFRESHED = (
     *"addresses supplies block_numbers are_whole names symbols decimals inconsistent".split(),
@@ -47,7 +53,7 @@ class StaleToken(NamedTuple):
     has_negative: bool
     wraps: bool
     older_since: int | None
-    drawn: Sequence[tuple[str, str | None, str]] | None
+    drawn: Sequence[tuple[str, str | None, str]]
 
     def query(self, data: str, *, is_of_block_only: bool = False) -> StateQuery:
         block = BlockId(self.number, bytes(self.hash))
@@ -70,7 +76,7 @@ class StaleToken(NamedTuple):
                     is_of_block_only=True,
                 ),
             )
-            for holder, item, balance in self.drawn or ()
+            for holder, item, balance in self.drawn
         ]
 
     @property
@@ -128,7 +134,10 @@ class StaleStateRefresher:
         changes. Return whether there were any."""
         limit = BATCH_TOKENS
         rows = self._database.rows("indexer/tokens_list_stale", limit=limit)
+        # As many drawn balances as one request has calls for beside supplies, one at least.
+        drawn = max(1, CHUNK_CALLS // len(rows) - 1) if rows else 0
         tokens = [StaleToken(*row) for row in rows]
+        tokens = [token._replace(drawn=(token.drawn or ())[:drawn]) for token in tokens]
         changes = [
             (StateQuery(bytes(address), DECIMALS, BlockId(before, bytes(block_hash))), changed_in)
             for address, changed_in, before, block_hash in self._database.rows(

@@ -15,6 +15,7 @@ import orjson
 from scan.errors import NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
+from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
 from scan.queries.cursors import Value as Cursor
@@ -107,7 +108,9 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
     after = traversal.position(2)
     if after[1] == ZERO_ADDRESS:
-        window, after = window._replace(offset=cast(int, after[0])), (None, None)
+        # Halved, as a client may name any number.
+        offset = min(cast(int, after[0]), BIGINT_MAX // 2)
+        window, after = window._replace(offset=offset), (None, None)
 
     def by_events(limit: int, offset: int) -> tuple[Page, int | None]:
         data, count, total, since, balance, holder = reader.row(

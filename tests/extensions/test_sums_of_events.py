@@ -287,6 +287,8 @@ def test_holders_beyond_the_ranking_follow_it(chain, monkeypatch):
     assert page["total"] == len(records)
     deep = chain.get(f"{path.replace('limit=1', 'limit=3')}&page=2")["holders"]
     assert [record["address"] for record in deep] == expected[3:6]
+    zero = f"address_hash=0x{0:040x}&value={2**256 - 1}"
+    assert chain.get(f"/api/v2/tokens/{coin.address}/holders?{zero}")["items"] == []
 
 
 def test_items_that_are_minted_without_an_event(chain, postgres, template):
