@@ -175,7 +175,7 @@ class NodeComparison:
                 traced = self._traces.without_traces(block)
             elif traced.is_complete is False:
                 unknown.add(block.number)
-            fetched = FetchedBlock(block.with_failed(traced.failed), *traced[:3])
+            fetched = FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
             made.append(table_rows(fetched, self._logs))
             _expect_rows(expected, made[-1])
         self._expect_events(expected, blocks, made)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from scan.cached_values import SizedCache
+from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import request_node, state_proofs
@@ -126,13 +127,20 @@ def _read(
 def state_of(balance: object, code: object) -> AccountState:
     """Return the state by the results of eth_getBalance and eth_getCode. Raises BadHex."""
     code_bytes = data(code)
-    is_delegated = code_bytes.startswith(DELEGATION)
-    is_contract = bool(code_bytes) and not is_delegated
+    is_contract = bool(code_of(code))
     return AccountState(quantity(balance), is_contract, bool(code_bytes), keccak256(code_bytes))
 
 
+def code_of(result: object) -> bytes:
+    """Return a contract's code by the result of eth_getCode: none of an account that delegates.
+    Raises BadHex."""
+    code = data(result)
+    return b"" if code.startswith(DELEGATION) else code
+
+
 class ReplacedCodes:
-    """Notes contracts whose code at the head, as a request has read it, is not the indexed one."""
+    """Notes contracts whose code at the head, as a request has read it, is not the indexed one, and
+    indexes those that no block showed, such as a genesis contract that contracts alone call."""
 
     def __init__(self, reads: Database, writes: Database) -> None:
         self._reads = reads
@@ -151,6 +159,19 @@ class ReplacedCodes:
             columns = {"addresses": addresses, "hashes": present}
             with suppress(ScanError):
                 self._writes.rows("contracts/replaced_codes_put", **columns, block=block_number)
+
+    def index(self, node: NodeSession, address: bytes) -> bool:
+        """Index the code that the node has at an address without an indexed one, as if it had stood
+        there from the first block on. Return whether there is any. Raises UpstreamFailed and
+        Unavailable where the node does not say."""
+        [result] = node.within(TIMEOUT_S).results(
+            [Call("eth_getCode", (to_hex(address), "latest"))]
+        )
+        code = b"" if isinstance(result, RpcError) else code_of(result)
+        if code:
+            row = {"address": address, "code_hash": keccak256(code), "code": code}
+            self._writes.rows("contracts/contracts_put", **row, is_proxy=is_proxy_code(code))
+        return bool(code)
 
 
 PROOF_BYTES = 1000  # beside the nodes of the proof

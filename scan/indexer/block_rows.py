@@ -101,12 +101,13 @@ def load_standard_topics() -> list[bytes]:
 
 
 class FetchedBlock(NamedTuple):
-    """A block with its TracedBlock's internal transfers and created contracts."""
+    """A block with its TracedBlock's internal transfers, created and destroyed contracts."""
 
     block: DecodedBlock
     created: Sequence[bytes]
     internal_transfers: Sequence[InternalTransfer] = ()
     is_traced: bool | None = None
+    destroyed: Sequence[bytes] = ()
 
 
 Rows = list[tuple[Any, ...]]
@@ -181,9 +182,9 @@ class BlockContracts(NamedTuple):
     number: int
     hash: bytes
     parent_hash: bytes
-    possible_contracts: tuple[bytes, ...]  # created, called or emitting
+    possible_contracts: tuple[bytes, ...]  # created, destroyed, called or emitting
     created: frozenset[bytes]  # those of possible_contracts that were created in this block
-    changed: frozenset[bytes]  # those that emitted an event of CHANGES
+    changed: frozenset[bytes]  # those of them that emitted an event of CHANGES, or were destroyed
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
 
@@ -232,7 +233,7 @@ class BlockRows(NamedTuple):
 
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
-    block, created_inside, internal_transfers, is_traced = fetched
+    block, created_inside, internal_transfers, is_traced, _ = fetched
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
@@ -264,7 +265,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
-        changed=changed,
+        changed=changed.union(fetched.destroyed),
         transfers=transfers,
         swaps=swaps,
     )
@@ -302,13 +303,15 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
 
 
 def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
-    """Return the addresses that were created, called or emitted logs, and the created ones."""
+    """Return the addresses that were created, destroyed, called or emitted logs, and the created
+    ones."""
     transactions = fetched.block.transactions
     created = [t.contract_address for t in transactions if t.contract_address]
     created += fetched.created
     called = (t.to_address for t in transactions if t.to_address and t.ran_code)
     emitters = (log.address for log in fetched.block.contract_logs)
-    return tuple(dict.fromkeys((*created, *called, *emitters))), frozenset(created)
+    addresses = dict.fromkeys((*created, *fetched.destroyed, *called, *emitters))
+    return tuple(addresses), frozenset(created)
 
 
 def timestamp_text(seconds: int) -> str:

@@ -119,7 +119,7 @@ class BlockSource:
                 break
         traces = read_again(self.node, lambda: self._traces.read(blocks))
         return [
-            FetchedBlock(block.with_failed(traced.failed), *traced[:3])
+            FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
             for block, traced in zip(blocks, traces, strict=False)
         ]
 

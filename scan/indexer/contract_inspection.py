@@ -30,9 +30,11 @@ Batch = Sequence[BlockContracts]
 
 
 class ContractCode(NamedTuple):
+    """The code of an address since a block; none where its contract destroyed itself."""
+
     address: bytes
     block_number: int
-    code_hash: bytes
+    code_hash: bytes | None
     code: bytes
 
 
@@ -192,24 +194,27 @@ class ContractInspector:
     # Code
 
     def _new_codes(self, batch: Batch) -> list[ContractCode]:
-        queries = [
-            (StateQuery(address, None, _id(block)), address in block.created)
+        """Return the code of contracts that had none before, or that began or ended in a block: one
+        that is created where another is known has code of its own, be it the same."""
+        blocks = {
+            StateQuery(address, None, _id(block)): block
             for block in batch
             for address in block.possible_contracts
-            if self._contracts[address].code_hash is None or address in block.created
-        ]
-        is_created_at = dict(queries)
+            if self._contracts[address].code_hash is None
+            or address in block.created
+            or address in block.changed
+        }
         codes = []
-        for query, code in self._state.results(is_created_at):
-            is_created, contract = is_created_at[query], self._contracts[query.address]
-            if not code or code.startswith(DELEGATION):
+        for query, code in self._state.results(blocks):
+            address, block, contract = query.address, blocks[query], self._contracts[query.address]
+            is_created = address in block.created
+            if contract.code_hash is not None and not (is_created or address in block.changed):
                 continue
-            if contract.code_hash is not None and not is_created:
-                continue
-            code_hash = keccak(code)
-            if code_hash != contract.code_hash:
+            code = b"" if code is None or code.startswith(DELEGATION) else code
+            code_hash = keccak(code) if code else None
+            if code_hash != contract.code_hash or (is_created and code):
                 contract.code_hash = code_hash
-                codes.append(ContractCode(query.address, query.block.number, code_hash, code))
+                codes.append(ContractCode(address, block.number, code_hash, code))
         return codes
 
     # Tokens

@@ -297,11 +297,12 @@ def _copy_numbered(
 def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     """Copy the found code, tokens, pools and rejected emitters, without transfers and trades."""
     if findings.codes:
+        present = [code for code in findings.codes if code.code]
         tx.defer(
             "indexer/codes_insert",
-            code_hashes=[code.code_hash for code in findings.codes],
-            codes=[code.code for code in findings.codes],
-            are_proxies=[is_proxy_code(code.code) for code in findings.codes],
+            code_hashes=[code.code_hash for code in present],
+            codes=[code.code for code in present],
+            are_proxies=[is_proxy_code(code.code) for code in present],
         )
         contracts = [code._asdict() for code in findings.codes]
         transaction.copy_records(

@@ -83,7 +83,9 @@ def at_head(
             reader.node, stale, head.number, bytes(head.hash)
         )
         contracts = {a for a, known in zip(addresses, indexed, strict=True) if known.is_contract}
-        codes = {a: state.code_hash for a, state in states.items() if a in contracts}
+        codes = {
+            a: state.code_hash for a, state in states.items() if state.is_contract or a in contracts
+        }
         reader.sources.replaced_codes.note(codes, head.number)
     if len(states) < len(set(stale)):
         reader.do_not_cache()  # the node may return them to the next request

@@ -7,6 +7,7 @@ Selectors of functions by name.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -108,12 +109,26 @@ def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) 
     return Contract(*reader.row("queries/contracts_get", address=address, columns=list(columns)))
 
 
+def get_or_index(
+    reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
+) -> Contract:
+    """Return a contract as get() does, for requests that are about it: one that no block showed is
+    read from the node and indexed."""
+    contract = get(reader, address, columns)
+    if contract.code_hash is None:
+        reader.do_not_cache()  # another block may have it
+        with suppress(UpstreamFailed, Unavailable, BadHex):
+            if reader.sources.replaced_codes.index(reader.node, address):
+                return get(reader, address, columns)
+    return contract
+
+
 def get_with_proxy(
     reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
 ) -> tuple[Contract, ProxyLookup]:
-    """Return a contract as get() does, and its proxy; a minimal proxy whose own code is not
-    verified has its implementation's source."""
-    contract = get(reader, address, {*columns, "code"})
+    """Return a contract as get_or_index() does, and its proxy; a minimal proxy whose own code is
+    not verified has its implementation's source."""
+    contract = get_or_index(reader, address, {*columns, "code"})
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy
     is_replaced = contract.replaced_at is not None

@@ -12,7 +12,7 @@ SELECT a.address, k.type, coalesce(k.has_items, false), k.wraps_since, x.name, p
             FROM rejected_emitters r
             WHERE r.address = a.address
             GROUP BY r.claim) AS c),
-    (SELECT now.code_hash FROM contract_at(a.address) AS now)
+    (SELECT now.code_hash FROM indexed_contract_at(a.address) AS now)
 FROM unnest(%(addresses)s::bytea[]) AS a (address)
 LEFT JOIN tokens k ON k.address = a.address
 LEFT JOIN pools p ON p.address = a.address

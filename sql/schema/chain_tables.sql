@@ -225,11 +225,12 @@ CREATE TABLE IF NOT EXISTS codes (
     is_proxy boolean NOT NULL DEFAULT false -- it passes all its calldata on: see is_proxy_code()
 );
 
--- The code found at an address, and in which block; the newest row is what stands there now.
+-- The code of an address since a block; the newest row is what stands there now. A contract that is created
+-- anew at the address of a destroyed one has a row also where its code is the same.
 CREATE TABLE IF NOT EXISTS contracts (
     address bytea NOT NULL,
     block_number bigint NOT NULL,
-    code_hash bytea NOT NULL,
+    code_hash bytea,               -- null: its contract destroyed itself
     PRIMARY KEY (address, block_number)
 );
 -- serves contracts of the same code, the oldest first, and the clean-up of codes

@@ -127,7 +127,7 @@ RETURN format(
     coalesce('"' || b.blob_base_fee || '"', 'null'), has_proven_traces(b)::text, unproven_of_block(b))::json;
 
 -- The mean seconds from one of the newest 100 blocks to the next; null where they tell none. Blocks may share
--- a second, so it is measured between blocks that are the first of theirs.
+-- a second, so it is measured between blocks that are the first of theirs. The time of block 0 may be any.
 CREATE OR REPLACE FUNCTION block_interval_s() RETURNS numeric LANGUAGE sql STABLE
 RETURN (
     SELECT extract(epoch FROM max(n.timestamp) - min(n.timestamp))
@@ -135,7 +135,7 @@ RETURN (
     FROM (
         SELECT r.number, r.timestamp, lag(r.timestamp) OVER (ORDER BY r.number) AS before,
             row_number() OVER (ORDER BY r.number DESC) AS place
-        FROM (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 101) AS r
+        FROM (SELECT b.number, b.timestamp FROM blocks b WHERE b.number > 0 ORDER BY b.number DESC LIMIT 101) AS r
     ) AS n
     WHERE n.place <= 100 AND n.before IS DISTINCT FROM n.timestamp);
 

@@ -141,9 +141,20 @@ CREATE OR REPLACE TRIGGER built_abis_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON built_abis
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- The contract that stands at an address now. The planner inlines it.
+-- The contract that stands at an address now by the index. The planner inlines it.
+CREATE OR REPLACE FUNCTION indexed_contract_at(at bytea) RETURNS SETOF contracts LANGUAGE sql STABLE AS $$
+    SELECT now.*
+    FROM (SELECT c.* FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1) AS now
+    WHERE now.code_hash IS NOT NULL
+$$;
+
+-- The contract that stands at an address now, unless the node returned no code for it. The planner inlines it.
 CREATE OR REPLACE FUNCTION contract_at(at bytea) RETURNS SETOF contracts LANGUAGE sql STABLE AS $$
-    SELECT c.* FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1
+    SELECT now.*
+    FROM indexed_contract_at(at) AS now
+    WHERE NOT EXISTS (SELECT FROM replaced_codes r
+        WHERE r.address = at AND r.code_hash = now.code_hash
+            AND r.present_hash = '\xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 $$;
 
 -- The verification of the code that stands at an address now: its own first, else the best of another

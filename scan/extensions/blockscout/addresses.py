@@ -51,9 +51,7 @@ def get_address(address_hash: str) -> Response:
     party = addresses.parties(reader(), [key])[shown]
     counts = addresses.counts(reader(), key, 0)
     token = tokens.by_addresses(reader(), [key]).get(shown)
-    created = None
-    if account.balance.is_contract:
-        created = contracts.indexed(reader(), key)
+    created = contracts.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(AddressNames).in_list(reader(), [key])
@@ -72,7 +70,7 @@ def get_address(address_hash: str) -> Response:
             "has_token_transfers": counts["tokenTransfers"] > 0,
             "watchlist_address_id": None,
             "has_beacon_chain_withdrawals": counts["withdrawals"] > 0,
-            "creation_status": "success" if account.balance.is_contract else None,
+            "creation_status": creation_status(created, account.balance.is_contract),
         }
     )
 
@@ -85,6 +83,12 @@ def _proxy(key: bytes, account: addresses.Address) -> Object:
         return {}
     _, lookup = contracts.get_with_proxy(reader(), key, ())
     return proxy_fields(lookup.proxy.kind, lookup.proxy.implementations) if lookup.proxy else {}
+
+
+def creation_status(created: IndexedCreation | None, is_contract: bool) -> str | None:
+    if is_contract:
+        return "success"
+    return None if created is None else "selfdestructed"
 
 
 def _creation(created: IndexedCreation | None) -> Object:

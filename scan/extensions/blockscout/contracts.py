@@ -15,6 +15,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     proxy_fields,
 )
+from scan.extensions.blockscout.addresses import creation_status
 from scan.extensions.blockscout.decoded_objects import shown
 from scan.extensions.blockscout.routing import renamed, routes, text, timestamp
 from scan.extensions.search import queries as search
@@ -113,12 +114,13 @@ def get_contract(address_hash: str) -> Response:
     key = lists.path_address(address_hash)
     columns = {"code", "settings", "abi", "sources"}
     contract, lookup = contracts.get_with_proxy(reader(), key, columns)
-    if contract.code_hash is None:
+    status = creation_status(contracts.indexed(reader(), key), contract.code_hash is not None)
+    if status is None:
         raise NotFound("No contract is indexed at this address.")
     shown = {
-        "deployed_bytecode": to_hex(bytes(contract.code or b"")),
+        "deployed_bytecode": None if contract.code is None else to_hex(bytes(contract.code)),
         "creation_bytecode": None,
-        "creation_status": "success",
+        "creation_status": status,
         "conflicting_implementations": None,
         **_proxy_fields(lookup),
     }

@@ -85,7 +85,7 @@ def verify(address_hash: str, method: str) -> Response:
     one failed."""
     way = METHODS[parameters.one_of(method, "method", tuple(METHODS))]
     address = parameters.address(address_hash, "address_hash")
-    stored = contracts.get(reader(), address, ())
+    stored = contracts.get_or_index(reader(), address, ())
     if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified("Already verified")
     fields = _fields()

@@ -124,7 +124,7 @@ class NodeTraceReader(TraceReader):
         self._has_traced = True
         read = read_call_traces if tracer == "debug" else read_flat_traces
         traces = read(block, answer)
-        return TracedBlock(traces.created, traces.transfers, True, traces.failed)
+        return TracedBlock(traces.created, traces.transfers, True, *traces[2:])
 
     def _of_blocks(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -152,6 +152,7 @@ class NodeTraceReader(TraceReader):
         hold up the head for as many time-outs.
         """
         created: list[bytes] = []
+        destroyed: tuple[bytes, ...] = ()
         transfers: list[InternalTransfer] = []
         failed: frozenset[int] = frozenset()
         is_complete = True
@@ -171,6 +172,7 @@ class NodeTraceReader(TraceReader):
                     elif self._is_traced(block, answer):
                         traces = read(block, transaction, answer)
                         created += traces.created
+                        destroyed += traces.destroyed
                         transfers += traces.transfers
                         failed |= traces.failed
                         is_complete = is_complete and not isinstance(traces, IncompleteTraces)
@@ -178,7 +180,8 @@ class NodeTraceReader(TraceReader):
                     else:
                         is_complete = False
                         break
-        return TracedBlock(created, transfers if is_complete else [], is_complete, failed)
+        moved = transfers if is_complete else []
+        return TracedBlock(created, moved, is_complete, failed, destroyed)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         hash_ = to_hex(transaction_hash)

@@ -73,7 +73,7 @@ def _called(frame: Frame, step: Any) -> Frame | None:
     none."""
     kind = step["op"]
     if kind == "SELFDESTRUCT":
-        frame["destroys"] = True
+        frame["calls"].append({"type": kind, "to": None, "calls": []})
         return None
     if kind in _CALLS:
         party, value = _CALLS[kind]
@@ -94,11 +94,11 @@ def _complete(outermost: Frame) -> bool:
     pending, destroys = [outermost], False
     while pending:
         frame = pending.pop()
-        destroys = destroys or "destroys" in frame
         caller = frame["from" if frame["type"] in _BORROWING else "to"]
         inner = [called for called in frame["calls"] if "error" not in called]
         for called in inner:
             called["from"] = caller
+            destroys = destroys or called["type"] == "SELFDESTRUCT"
         pending += inner
     return not destroys
 

@@ -1,0 +1,139 @@
+"""A contract ends, and another is created at its address: every form shows what stands there now,
+in whatever way the blocks are indexed."""
+
+from typing import NamedTuple
+
+import pytest
+
+from app import create_app
+from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.support.anvil import Anvil, Contract, creation_code
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
+from tests.support.solidity import artifact
+from tests.support.table_digest import digest, fresh_digest
+
+pytestmark = pytest.mark.long
+EVM = "shanghai"  # the last one in which SELFDESTRUCT ends a contract
+EMPTY = bytes(2)
+
+
+class Mortals(NamedTuple):
+    """Contracts at one address, each after the end of the one before."""
+
+    anvil: Anvil
+    cradle: Contract
+    address: str
+
+    def bear(self, name):
+        made = artifact(name, EVM)
+        self.do(self.cradle, "bear", made.runtime)
+        return Contract(self.address, made)
+
+    def do(self, contract, function, *args):
+        anvil = self.anvil
+        sent = anvil.transact(anvil.accounts[0], contract, function, *args, gas=8_000_000)
+        assert anvil.receipt_of(sent)["status"] == "0x1", function
+        return sent
+
+
+@pytest.fixture
+def mortals():
+    with Anvil(hardfork=EVM) as anvil:
+        made = artifact("Cradle", EVM)
+        sent = anvil.send(anvil.accounts[0], None, data=creation_code(made), gas=8_000_000)
+        cradle = Contract(anvil.receipt_of(sent)["contractAddress"], made)
+        call = {"to": cradle.address, "data": cradle.data("bear", EMPTY), "gas": hex(8_000_000)}
+        anvil.call("eth_call", call, "latest")
+        frame = anvil.call("debug_traceCall", call, "latest", {"tracer": "callTracer"})
+        yield Mortals(anvil, cradle, frame["calls"][0]["to"])
+
+
+class Forms:
+    """What each form says of an address."""
+
+    def __init__(self, settings, address):
+        self._client, self._address = create_app(settings).test_client(), address
+
+    def get(self, path):
+        return self._client.get(path.replace(":a", self._address))
+
+    def etherscan(self, module, action, **arguments):
+        path = f"/api?module={module}&action={action}&" + "&".join(
+            f"{name}={value}" for name, value in arguments.items()
+        )
+        return self.get(path).get_json()["result"]
+
+    def standing(self):
+        """Whether a contract stands there, by each form."""
+        own = self.get("/api/v1/addresses/:a").get_json()
+        many = self.get("/api/v1/addresses?addresses=:a").get_json()["addresses"][0]
+        blockscout = self.get("/api/v2/addresses/:a").get_json()
+        code = self.get("/api/v2/smart-contracts/:a").get_json()
+        return {
+            own["isContract"],
+            many["isContract"],
+            bool(blockscout["is_contract"]),
+            blockscout["creation_status"] == "success",
+            code.get("creation_status") == "success",
+            code.get("deployed_bytecode") is not None,
+        }
+
+    def creations(self):
+        """The creating transaction, by each form."""
+        own = self.get("/api/v1/addresses/:a").get_json()["creation"]["transactionHash"]
+        blockscout = self.get("/api/v2/addresses/:a").get_json()["creation_transaction_hash"]
+        [etherscan] = self.etherscan("contract", "getcontractcreation", contractaddresses=":a")
+        return {own, blockscout, etherscan["txHash"]}
+
+
+def test_a_contract_stands_from_its_creation_to_its_end_in_each_life(
+    mortals, database_url, postgres, template, tmp_path
+):
+    anvil = mortals.anvil
+    first = mortals.bear("MortalCoin")
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, mortals.address)
+
+        def is_shown(standing):
+            indexing.wait_for(anvil.head())
+            wait_until(lambda: forms.standing() == standing)  # notifications come soon
+
+        is_shown({True})
+        mortals.do(first, "end")
+        is_shown({False})
+        sent = mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
+        is_shown({True})
+        assert forms.creations() == {sent}
+        second = Contract(mortals.address, artifact("SecondCoin", EVM))
+        mortals.do(second, "end")
+        mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
+        is_shown({True})
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        anvil.reorganise(2)  # the end, and the creation after it
+        anvil.mine()
+        is_shown({True})
+        assert forms.creations() == {sent}
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_an_end_without_traces_is_noticed_by_a_request(mortals, database_url):
+    anvil = mortals.anvil
+    first = mortals.bear("MortalCoin")
+    mortals.do(first, "mint", anvil.accounts[0], 7)
+    with Indexing(database_url, anvil.url, until=anvil.head(), traces="off") as indexing:
+        forms = Forms(indexing.settings, mortals.address)
+        wait_until(lambda: forms.standing() == {True})
+        mortals.do(first, "end")
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.standing() == {False})
+
+
+def test_the_time_of_the_genesis_block_is_no_interval(anvil, database_url):
+    anvil.mine(5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        execute(database_url, "UPDATE blocks SET timestamp = 'epoch' WHERE number = 0")
+        client = create_app(indexing.settings).test_client()
+        assert client.get("/api/v2/stats").get_json()["average_block_time"] == 12_000
