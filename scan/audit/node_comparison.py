@@ -2,8 +2,8 @@
 
 import random
 import threading
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -193,10 +193,11 @@ class NodeComparison:
     ) -> None:
         # Tokens and pools are taken from the index; their events are compared.
         addresses = {log.address for block in blocks for log in block.contract_logs}
-        tokens = {
-            bytes(row[0]): row[1:]
-            for row in self._database.rows("audit/tokens_list_types", addresses=list(addresses))
-        }
+        tokens: dict[bytes, list[Row]] = defaultdict(list)
+        for address, *life in self._database.rows(
+            "audit/tokens_list_types", addresses=list(addresses)
+        ):
+            tokens[bytes(address)].append(tuple(life))
         pools = {
             bytes(row[0]): (row[1], bytes(row[2]), bytes(row[3]))
             for row in self._database.rows("audit/pools_list", addresses=list(addresses))
@@ -229,18 +230,18 @@ def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
     return is_of_traces and row["block_number"] in unknown
 
 
-def _transfers(number: int, rows: TableRows, tokens: Mapping[bytes, Row]) -> Iterator[Transfer]:
-    """Yield transfers as the indexer stores them: those of a token begin with the one by which the
-    token was discovered."""
+def _transfers(
+    number: int, rows: TableRows, tokens: Mapping[bytes, Sequence[Row]]
+) -> Iterator[Transfer]:
+    """Yield transfers as the indexer stores them: those of a token's life begin with the one by
+    which it was discovered."""
     for event, _ in rows.transfers:
-        if event.token not in tokens:
-            continue
-        token_type, has_items, wraps_since, first_block, first_log = tokens[event.token]
-        if (number, event.log_index) < (first_block, first_log or 0):
-            continue
-        is_wrapper = wraps_since is not None and number >= wraps_since
-        if is_wrapper or event.shape not in WRAPPING:
-            yield from transfers(event, token_type, has_items=has_items)
+        for token_type, has_items, wraps_since, *first, end in tokens.get(event.token, ()):
+            if (number, event.log_index) < tuple(first) or (end is not None and number >= end):
+                continue
+            is_wrapper = wraps_since is not None and number >= wraps_since
+            if is_wrapper or event.shape not in WRAPPING:
+                yield from transfers(event, token_type, has_items=has_items)
 
 
 def _trades(

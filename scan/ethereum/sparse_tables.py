@@ -62,7 +62,8 @@ class SparseTable:
     """A table's rows: `record` is the NamedTuple of a row, with an annotated Column for each field,
     and `rows` returns a block's. Where `emitters` are given, a block without a log of any of these
     addresses has no row. Rows that are `of_traces` differ where a block was not traced. Columns
-    that are `filled_later` are of no record: the chain's state after a row's block tells them."""
+    that are `filled_later` are of no record: the chain's state after a row's block tells them. The
+    code of the addresses in the column `changed` may be another from a row's block on."""
 
     def __init__(
         self,
@@ -72,16 +73,24 @@ class SparseTable:
         emitters: Collection[bytes] | None = None,
         of_traces: bool = False,
         filled_later: Collection[str] = (),
+        changed: str | None = None,
     ) -> None:
         self.record = record
         self.rows = rows
         self.emitters = None if emitters is None else frozenset(emitters)
         self.of_traces = of_traces
         self.filled_later = filled_later
+        self.changed = changed
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
         return annotated_columns(self.record)
+
+    def changed_in(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[bytes]:
+        """Yield the addresses whose code rows of the table may change."""
+        if self.changed is not None:
+            column = [*self.columns].index(self.changed)
+            yield from (row[column] for row in rows if row[column] is not None)
 
     def rows_of(
         self,

@@ -184,7 +184,7 @@ class BlockContracts(NamedTuple):
     parent_hash: bytes
     possible_contracts: tuple[bytes, ...]  # created, destroyed, called or emitting
     created: frozenset[bytes]  # those of possible_contracts that were created in this block
-    changed: frozenset[bytes]  # those of them that emitted an event of CHANGES, or were destroyed
+    changed: frozenset[bytes]  # that emitted an event of CHANGES, or whose code may have changed
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
 
@@ -239,6 +239,10 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfers, swaps, changed = _events(block)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    of_extensions = {
+        name: table.rows_of(block, internal_transfers, emitters) for name, table in WRITTEN.items()
+    }
+    accounts = (WRITTEN[name].changed_in(rows) for name, rows in of_extensions.items())
     return TableRows(
         block={name: getattr(block, name) for name in BLOCK_COLUMNS}
         | {
@@ -257,15 +261,12 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
-            **{
-                name: table.rows_of(block, internal_transfers, emitters)
-                for name, table in WRITTEN.items()
-            },
+            **of_extensions,
         },
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
-        changed=changed.union(fetched.destroyed),
+        changed=changed.union(fetched.destroyed, *accounts),
         transfers=transfers,
         swaps=swaps,
     )

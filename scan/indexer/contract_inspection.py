@@ -10,7 +10,16 @@ from scan.database.connection import Database
 from scan.ethereum import token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
-from scan.ethereum.events import WRAPPING, Trade, WrapClaim, amounts, is_wrapped, token_type, trade
+from scan.ethereum.events import (
+    WRAPPING,
+    Trade,
+    TransferShape,
+    WrapClaim,
+    amounts,
+    is_wrapped,
+    token_type,
+    trade,
+)
 from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
@@ -27,6 +36,8 @@ MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
 
 Batch = Sequence[BlockContracts]
+# The events by which tokens of each type are found, whatever they answer.
+SHAPES = {"BEP20": TransferShape.AMOUNT, "BEP721": TransferShape.ID, "BEP1155": TransferShape.MULTI}
 
 
 class ContractCode(NamedTuple):
@@ -48,6 +59,20 @@ class FoundToken(NamedTuple):
     decimals: int
     total_supply: int | None
     has_items: bool
+    is_first: bool  # whether the token had no life before
+
+
+class TokenEnd(NamedTuple):
+    """The end of a token's life: its contract or delegation ended in a block, or has another type
+    from it on. Name and numbers are those before that block."""
+
+    address: bytes
+    block_number: int
+    end_block: int  # the first one whose events are not of that life
+    name: str
+    symbol: str
+    decimals: int
+    total_supply: int | None
 
 
 class FoundWrapper(NamedTuple):
@@ -96,21 +121,52 @@ class ContractFindings(NamedTuple):
     transfers: list[tuple[int, str]]  # block number, and the row as COPY text
     trades: list[PoolTrade]
     changes: list[ContractChange]
+    ends: list[TokenEnd]
+
+
+class TokenLife(NamedTuple):
+    """What a token's events mean, from a log on: block number and log index."""
+
+    type: str
+    since: tuple[int, int]
+    has_items: bool
+    wraps_since: int | None  # block number
 
 
 class KnownContract:
     """A contract's stored state, as far as it is needed to read logs."""
 
-    __slots__ = (*"code_hash has_items pool rejected token_since token_type wraps_since".split(),)
+    __slots__ = (
+        *"code_hash ended_lives has_items may_begin_at pool rejected".split(),
+        *"token_since token_type wraps_since".split(),
+    )
 
     def __init__(self) -> None:
         self.token_type: str | None = None
         self.token_since = (-1, -1)  # block number and log index from which it counts as a token
         self.has_items = False
         self.wraps_since: int | None = None  # block number
+        self.may_begin_at: int | None = None  # the first block after a token's last life
+        self.ended_lives: list[tuple[int, TokenLife]] = []  # of blocks since it is known
         self.pool: FoundPool | None = None
         self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
         self.code_hash: bytes | None = None
+
+    def end_life(self, end_block: int) -> None:
+        assert self.token_type is not None
+        life = TokenLife(self.token_type, self.token_since, self.has_items, self.wraps_since)
+        self.ended_lives.append((end_block, life))
+        self.token_type, self.has_items, self.wraps_since = None, False, None
+        self.may_begin_at = end_block
+
+    def life_at(self, number: int, log_index: int) -> TokenLife | None:
+        """Return the life that an event is of, None where it is none of a token."""
+        for end_block, life in self.ended_lives:
+            if life.since <= (number, log_index) and number < end_block:
+                return life
+        if self.token_type is None or (number, log_index) < self.token_since:
+            return None
+        return TokenLife(self.token_type, self.token_since, self.has_items, self.wraps_since)
 
     def reject(self, claim: str, number: int) -> None:
         first, _ = self.rejected.get(claim, (number, number))
@@ -138,11 +194,33 @@ class ContractInspector:
 
         Batches before this one may still be on their way into the database.
         """
-        self._load_contracts(set().union(*(block.possible_contracts for block in batch)))
+        contracts = (chain(block.possible_contracts, block.changed) for block in batch)
+        self._load_contracts(set(chain.from_iterable(contracts)))
+        findings = [self._inspect(blocks) for blocks in self._between_changes(batch)]
+        return ContractFindings(*(list(chain(*of_kind)) for of_kind in zip(*findings, strict=True)))
+
+    def _between_changes(self, batch: Batch) -> Iterator[Batch]:
+        """Yield the blocks of a batch up to each one that may change what a token is."""
+        first, emitters = 0, set[bytes]()
+        for number, block in enumerate(batch):
+            if number > first and any(
+                address in emitters or self._contracts[address].token_type
+                for address in block.changed | block.created
+            ):
+                yield batch[first:number]
+                first = number
+            emitters |= {log.token for log in block.transfer_logs}
+        yield batch[first:]
+
+    def _inspect(self, batch: Batch) -> ContractFindings:
+        """Inspect blocks of which only the first may change what a token is."""
         codes = self._new_codes(batch)
+        changes = list(self._changes(batch))
+        ends, others = self._ended_tokens(batch)
         tokens, wrappers, token_rejections = self._new_tokens(batch)
+        tokens = others + tokens
         pools, pool_rejections = self._new_pools(batch)
-        for findings in (codes, tokens, wrappers, token_rejections, pools, pool_rejections):
+        for findings in (codes, ends, tokens, wrappers, token_rejections, pools, pool_rejections):
             self._inspected_at |= {finding.address: finding.block_number for finding in findings}
         return ContractFindings(
             codes,
@@ -152,7 +230,8 @@ class ContractInspector:
             token_rejections + pool_rejections,
             list(self._transfers(batch)),
             list(self._trades(batch)),
-            list(self._changes(batch)),
+            changes,
+            ends,
         )
 
     def unsettled(self, sight: str, addresses: Iterable[bytes]) -> set[bytes]:
@@ -180,10 +259,11 @@ class ContractInspector:
         for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
             contract = self._contracts[bytes(row[0])] = KnownContract()
             contract.token_type, contract.has_items, contract.wraps_since = row[1:4]
-            if row[4] is not None:
-                contract.pool = FoundPool(bytes(row[0]), 0, row[4], bytes(row[5]), bytes(row[6]))
-            contract.rejected = {claim: (first, last) for claim, (first, last) in row[7].items()}
-            contract.code_hash = None if row[8] is None else bytes(row[8])
+            contract.may_begin_at = row[4]
+            if row[5] is not None:
+                contract.pool = FoundPool(bytes(row[0]), 0, row[5], bytes(row[6]), bytes(row[7]))
+            contract.rejected = {claim: (first, last) for claim, (first, last) in row[8].items()}
+            contract.code_hash = None if row[9] is None else bytes(row[9])
 
     def _forget_stored_contracts(self) -> None:
         self._inspected_at = {
@@ -199,10 +279,12 @@ class ContractInspector:
         blocks = {
             StateQuery(address, None, _id(block)): block
             for block in batch
-            for address in block.possible_contracts
-            if self._contracts[address].code_hash is None
-            or address in block.created
-            or address in block.changed
+            for address in dict.fromkeys((*block.possible_contracts, *block.changed))
+            if (
+                address in block.created | block.changed
+                if self._contracts[address].code_hash is not None
+                else address in block.possible_contracts
+            )
         }
         codes = []
         for query, code in self._state.results(blocks):
@@ -218,6 +300,77 @@ class ContractInspector:
         return codes
 
     # Tokens
+
+    def _ended_tokens(self, batch: Batch) -> tuple[list[TokenEnd], list[FoundToken]]:
+        """Return the ends of lives of tokens in the first block: their code ended there, or began
+        anew, or what it answers is of another type, as which they go on."""
+        ends: list[TokenEnd] = []
+        others: list[FoundToken] = []
+        for block in batch[:1]:
+            changed = [
+                address
+                for address in sorted(block.changed | block.created)
+                if self._is_older_token(address, block.number)
+            ]
+            codes = self._state.read(StateQuery(address, None, _id(block)) for address in changed)
+            ended = {query.address for query, code in codes.items() if not code}
+            present = self._metadata_at(changed, _id(block))
+            types = {
+                a: token_type(SHAPES[self._contracts[a].token_type or ""], present[a])
+                for a in changed
+            }
+            ending = [
+                address
+                for address in changed
+                if address in ended | block.created
+                or types[address] != self._contracts[address].token_type
+            ]
+            before = BlockId(block.number - 1, block.parent_hash)
+            for address, last in self._metadata_at(ending, before).items():
+                end_block = block.number + (address in ended)
+                self._contracts[address].end_life(end_block)
+                labels = last.name, last.symbol, last.decimals, last.total_supply
+                ends.append(TokenEnd(address, block.number, end_block, *labels))
+                if address not in ended | block.created:
+                    since = block.number, 0
+                    found = self._found_token(address, since, types[address], present[address])
+                    others.append(found)
+        return ends, others
+
+    def _is_older_token(self, address: bytes, number: int) -> bool:
+        contract = self._contracts[address]
+        return contract.token_type is not None and contract.token_since[0] < number
+
+    def _metadata_at(
+        self, addresses: Sequence[bytes], block: BlockId
+    ) -> dict[bytes, TokenMetadata]:
+        queries = {
+            address: [StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
+            for address in addresses
+        }
+        results = self._state.read(chain.from_iterable(queries.values()))
+        return {
+            address: token_metadata.decode_token_metadata([results[query] for query in of_token])
+            for address, of_token in queries.items()
+        }
+
+    def _found_token(
+        self, address: bytes, since: tuple[int, int], type_: str, metadata: TokenMetadata
+    ) -> FoundToken:
+        contract = self._contracts[address]
+        contract.token_type, contract.token_since = type_, since
+        contract.has_items = type_ == "BEP20" and metadata.has_items
+        return FoundToken(
+            address,
+            *since,
+            type_,
+            metadata.name,
+            metadata.symbol,
+            metadata.decimals,
+            metadata.total_supply,
+            contract.has_items,
+            is_first=contract.may_begin_at is None,
+        )
 
     def _new_tokens(
         self, batch: Batch
@@ -236,22 +389,9 @@ class ContractInspector:
                 wrappers.append(FoundWrapper(log.token, block.number))
             if contract.token_type is not None:
                 continue
-            contract.token_type = token_type(log.shape, metadata)
-            contract.has_items = contract.token_type == "BEP20" and metadata.has_items
-            contract.token_since = (block.number, log.log_index)
-            tokens.append(
-                FoundToken(
-                    log.token,
-                    block.number,
-                    log.log_index,
-                    contract.token_type,
-                    metadata.name,
-                    metadata.symbol,
-                    metadata.decimals,
-                    metadata.total_supply,
-                    contract.has_items,
-                )
-            )
+            since = block.number, log.log_index
+            type_ = token_type(log.shape, metadata)
+            tokens.append(self._found_token(log.token, since, type_, metadata))
         return tokens, wrappers, rejections
 
     def _metadata(
@@ -282,6 +422,8 @@ class ContractInspector:
         for block in batch:
             for log in block.transfer_logs:
                 contract = self._contracts[log.token]
+                if block.number < (contract.may_begin_at or 0):
+                    continue
                 if log.shape not in WRAPPING:
                     if contract.token_type is None:
                         firsts.setdefault(log.token, (block, log))
@@ -297,25 +439,19 @@ class ContractInspector:
     def _changes(self, batch: Batch) -> Iterator[ContractChange]:
         for block in batch:
             for address in sorted(block.changed | block.created):
-                contract = self._contracts[address]
-                if contract.token_type and contract.token_since[0] < block.number:
+                if self._is_older_token(address, block.number):
                     yield ContractChange(address, block.number)
 
     def _transfers(self, batch: Batch) -> Iterator[tuple[int, str]]:
         for block in batch:
             for log in block.transfer_logs:
-                contract = self._contracts[log.token]
-                if (
-                    contract.token_type is None
-                    or (block.number, log.log_index) < contract.token_since
-                ):
+                life = self._contracts[log.token].life_at(block.number, log.log_index)
+                if life is None:
                     continue
-                since = contract.wraps_since
+                since = life.wraps_since
                 if log.shape in WRAPPING and (since is None or block.number < since):
                     continue
-                moves = amounts(
-                    log.shape, log.words, contract.token_type, has_items=contract.has_items
-                )
+                moves = amounts(log.shape, log.words, life.type, has_items=life.has_items)
                 for batch_index, (value, token_id) in enumerate(moves):
                     yield block.number, transfer_line(log.row, batch_index, value, token_id)
 

@@ -98,9 +98,18 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     for extension in registry.parts(Derived):
         extension.unwind(tx, orphaned)
+    others = [bytes(row[0]) for row in tx.rows("indexer/tokens_unwind", last_kept=last_kept)]
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
+    derive_anew(tx, others)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
     tx.execute("indexer/addresses_restore_last_seen", day=day)
+
+
+def derive_anew(tx: Transaction, tokens: Sequence[bytes]) -> None:
+    """Derive who holds what of tokens that are in another life than before these blocks."""
+    if tokens:
+        tx.execute("indexer/tokens_forget_holders", addresses=tokens)
+        tx.execute("indexer/tokens_derive_holders", addresses=tokens)
 
 
 def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:

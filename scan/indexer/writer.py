@@ -39,7 +39,7 @@ from scan.settings import PARTITION_ROWS, Keep
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
-TOKEN_COLUMNS = (*FoundToken._fields, "read_block", "supply_block", "supply_missing")
+TOKEN_COLUMNS = (*FoundToken._fields[:-1], "read_block", "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):
@@ -116,6 +116,7 @@ class Append:
         self._first_block: int | None = None
         self.head = head
         self._watched_logs: list[WatchedLog] = []
+        self._ended_tokens: set[bytes] = set()
         self.blocks = 0
         self.transactions = 0
 
@@ -140,6 +141,7 @@ class Append:
             transaction.copy_lines(tx, table, columns, lines)
         if self._first_block is None:
             self._first_block = blocks[0].number
+        self._ended_tokens |= {end.address for end in findings.ends}
         self._watched_logs += [log for block in blocks for log in block.watched_logs]
         self.blocks += len(blocks)
         self.transactions += batch.rows.transactions
@@ -150,6 +152,7 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
+        derivation.derive_anew(self.transaction, [*self._ended_tokens])
         derivation.insert(self.transaction, written, self._watched_logs)
         return self.head
 
@@ -318,12 +321,24 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         }
         for token in findings.tokens
     ]
-    transaction.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
-    if findings.tokens:
-        tx.defer("indexer/chain_add_tokens", added=len(findings.tokens))
-    if findings.wrappers:
-        addresses, numbers = map(list, zip(*findings.wrappers, strict=True))
-        tx.defer("indexer/tokens_set_wraps", addresses=addresses, block_numbers=numbers)
+    firsts = [token for token in tokens if token.pop("is_first")]
+    transaction.copy_records(tx, "tokens", TOKEN_COLUMNS, firsts)
+    if tokens:
+        tx.defer("indexer/chain_add_tokens", added=len(tokens))
+    later = [
+        *((end.end_block, 0, "indexer/tokens_end", end._asdict()) for end in findings.ends),
+        *(
+            (token["block_number"], 1, "indexer/tokens_begin", token)
+            for token, found in zip(tokens, findings.tokens, strict=True)
+            if not found.is_first
+        ),
+        *(
+            (number, 2, "indexer/tokens_set_wraps", {"address": address, "block_number": number})
+            for address, number in findings.wrappers
+        ),
+    ]
+    for *_, statement, parameters in sorted(later, key=lambda step: step[:2]):
+        tx.defer(statement, **parameters)
     if findings.changes:
         transaction.copy_records(
             tx,

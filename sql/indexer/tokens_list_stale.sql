@@ -12,6 +12,6 @@ JOIN blocks b ON b.number = greatest(k.block_number,
     (SELECT x.block_number FROM token_transfers x WHERE x.ordinal =
         (SELECT max(x.ordinal) FROM token_transfers x WHERE x.token_address = k.address)),
     (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address))
-WHERE k.supply_block IS NULL
+WHERE k.supply_block IS NULL AND k.ended_in IS NULL
 ORDER BY k.address
 LIMIT %(limit)s;

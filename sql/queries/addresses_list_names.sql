@@ -22,7 +22,7 @@ SELECT index_version(), (
                     FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
             FROM tokens k
             LEFT JOIN listed_tokens t ON t.address = k.address
-            WHERE k.address = requested.address) AS token,
+            WHERE k.address = requested.address AND k.ended_in IS NULL) AS token,
             v.contract_name AS contract,
             v.match,
             (SELECT json_build_object('dex', x.name, 'token0', hex(p.token0), 'token1', hex(p.token1),

@@ -11,4 +11,4 @@ SELECT index_version(), (
         (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n), l)::text
     FROM tokens k
     LEFT JOIN listed_tokens l ON l.address = k.address
-    WHERE k.address = %(address)s);
+    WHERE k.address = %(address)s AND k.ended_in IS NULL);

@@ -11,4 +11,4 @@ SELECT index_version(), coalesce(json_object_agg(hex(k.address), json_build_obje
     'unproven', ARRAY['name', 'symbol', 'decimals', 'type', 'totalSupply'])), '{}')::text
 FROM tokens k
 LEFT JOIN listed_tokens l ON l.address = k.address
-WHERE k.address = ANY (%(addresses)s);
+WHERE k.address = ANY (%(addresses)s) AND k.ended_in IS NULL;

@@ -11,7 +11,7 @@ WITH span AS (
     SELECT k.holder_count AS total, %(offset)s > k.holder_count / 2 AS is_from_end,
         least(%(limit)s, greatest(k.holder_count - %(offset)s::numeric, 0))::bigint AS size
     FROM tokens k
-    WHERE k.address = %(address)s
+    WHERE k.address = %(address)s AND k.ended_in IS NULL
 ), ranges AS (
     SELECT r.balance_range, r.holder_count,
         sum(r.holder_count) OVER (ORDER BY r.balance_range DESC) - r.holder_count AS before

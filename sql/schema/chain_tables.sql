@@ -254,19 +254,24 @@ CREATE TABLE IF NOT EXISTS tokens (
     has_items boolean NOT NULL DEFAULT false, -- a BEP20 whose Transfers with four topics move items
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
                                    -- WETH's do; null: they do not
+    ended_in bigint,               -- the block in which its contract or delegation ended, if none began since:
+                                   -- then it has no name and no holders
+    earlier_lives jsonb,           -- see token_lives(); null: none, as of nearly all
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0,
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
 -- serves queries/tokens_list
-CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
+CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address) WHERE ended_in IS NULL;
 -- serve queries/search_list_by_text, by prefix; that of symbols larger_namesake(), too
 CREATE INDEX IF NOT EXISTS tokens_by_symbol
     ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
 -- serves indexer/tokens_list_stale
-CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL AND ended_in IS NULL;
+-- serves is_of_present_life(), indexer/tokens_unwind
+CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 -- serves indexer/blocks_unwind: tokens read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);

@@ -176,10 +176,20 @@ LANGUAGE sql STABLE AS $$
     GROUP BY s.address
 $$;
 
--- Whether a transfer moves a balance: that of a BEP20's item does not.
-CREATE OR REPLACE FUNCTION moves_balance(token bytea, id numeric) RETURNS boolean
+-- Whether an event is of the present life of a token: not of one whose contract ended, or had another type.
+CREATE OR REPLACE FUNCTION is_of_present_life(token bytea, at_block bigint, at_log integer) RETURNS boolean
 LANGUAGE sql STABLE
-RETURN id IS NULL OR (SELECT k.type FROM tokens k WHERE k.address = token) <> 'BEP20';
+RETURN NOT (EXISTS (SELECT 1 FROM tokens k WHERE k.earlier_lives IS NOT NULL)
+    AND EXISTS (SELECT 1 FROM tokens k
+        WHERE k.address = token AND k.earlier_lives IS NOT NULL
+            AND (k.ended_in IS NOT NULL OR k.block_number > at_block
+                OR (k.block_number = at_block AND k.log_index > at_log))));
+
+-- Whether a transfer moves a balance: that of a BEP20's item does not.
+CREATE OR REPLACE FUNCTION moves_balance(token bytea, id numeric, at_block bigint, at_log integer) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN (id IS NULL OR (SELECT k.type FROM tokens k WHERE k.address = token) <> 'BEP20')
+    AND is_of_present_life(token, at_block, at_log);
 
 -- The changes of holders' balances by transfers; the zero address holds nothing.
 CREATE OR REPLACE FUNCTION token_holders_changes(span block_range)
@@ -190,12 +200,12 @@ LANGUAGE sql STABLE AS $$
         SELECT x.to_address AS holder, x.token_address AS token_address, x.value AS amount
         FROM token_transfers x
         WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-            AND moves_balance(x.token_address, x.token_id)
+            AND moves_balance(x.token_address, x.token_id, x.block_number, x.log_index)
         UNION ALL
         SELECT x.from_address, x.token_address, -x.value
         FROM token_transfers x
         WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-            AND moves_balance(x.token_address, x.token_id)
+            AND moves_balance(x.token_address, x.token_id, x.block_number, x.log_index)
     ) AS m
     WHERE m.holder <> zero_address()
     GROUP BY m.holder, m.token_address
@@ -220,10 +230,12 @@ LANGUAGE sql STABLE AS $$
                 x.token_id AS token_id, x.value AS amount
             FROM token_transfers x
             WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+                AND is_of_present_life(x.token_address, x.block_number, x.log_index)
             UNION ALL
             SELECT x.from_address, x.token_address, x.token_id, -x.value
             FROM token_transfers x
             WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+                AND is_of_present_life(x.token_address, x.block_number, x.log_index)
         ) AS m
         WHERE m.token_id IS NOT NULL AND m.holder <> zero_address()
         GROUP BY m.holder, m.token_address, m.token_id

@@ -85,7 +85,8 @@ RETURNS TABLE (token_address bytea, token_id numeric, first_ordinal bigint, tran
 LANGUAGE sql STABLE AS $$
     SELECT i.token_address AS token_address, i.token_id AS token_id,
         i.first_ordinal AS first_ordinal, i.transfer_count AS transfer_count,
-        item_owner(i.type, x.to_address) AS owner,
+        CASE WHEN is_of_present_life(i.token_address, x.block_number, x.log_index)
+            THEN item_owner(i.type, x.to_address) END AS owner,
         CASE WHEN i.type = 'BEP1155' THEN coalesce(o.owners, 0) END AS owner_count
     FROM token_items_changes(all_blocks()) i
     JOIN token_transfers x ON x.ordinal = i.last_ordinal
@@ -217,6 +218,6 @@ $$;
 CREATE OR REPLACE FUNCTION chain_expected()
 RETURNS TABLE (only_row boolean, token_count bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT c.only_row, (SELECT count(*) FROM tokens)
+    SELECT c.only_row, (SELECT count(*) FROM tokens k WHERE k.ended_in IS NULL)
     FROM chain c
 $$;

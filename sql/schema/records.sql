@@ -262,6 +262,31 @@ RETURN format(
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
     json_hex(namesake))::json;
 
+-- The lives of a token: from which log on it has been of a type, and before which block that ended, null of one
+-- that has not. The name and the decimals are those before its end.
+CREATE OR REPLACE FUNCTION token_lives(k tokens)
+RETURNS TABLE (type text, has_items boolean, wraps_since bigint, block_number bigint, log_index integer,
+    end_block bigint, symbol text, is_present boolean)
+LANGUAGE sql STABLE AS $$
+    SELECT k.type, k.has_items, k.wraps_since, k.block_number, k.log_index, NULL::bigint, k.symbol, true
+    WHERE k.ended_in IS NULL
+    UNION ALL
+    SELECT l.type, l.has_items, l.wraps_since, l.block_number, l.log_index, (e ->> 'end_block')::bigint,
+        l.symbol, false
+    FROM jsonb_array_elements(k.earlier_lives) AS e
+    CROSS JOIN jsonb_populate_record(NULL::tokens, e) AS l
+$$;
+
+-- The token as it was at an event: nearly all have had one life.
+CREATE OR REPLACE FUNCTION token_at(k tokens, block bigint, log integer) RETURNS tokens
+LANGUAGE sql STABLE
+RETURN CASE WHEN k.earlier_lives IS NULL THEN k ELSE coalesce((
+    SELECT jsonb_populate_record(k, e)
+    FROM jsonb_array_elements(k.earlier_lives) AS e
+    WHERE (e ->> 'end_block')::bigint > block
+        AND ((e ->> 'block_number')::bigint, (e ->> 'log_index')::integer) <= (block, log)
+    LIMIT 1), k) END;
+
 -- The type of what a token's transfer moved: an item of a BEP20 that has items is a BEP721's.
 CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text
 LANGUAGE sql IMMUTABLE
@@ -276,8 +301,9 @@ RETURN format(
     '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,'
     '"unproven":["tokenType","tokenSymbol","tokenDecimals"]}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), moved_type(k, x.token_id), hex(x.from_address), hex(x.to_address), x.value,
-    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
+    hex(x.token_address), moved_type(token_at(k, x.block_number, x.log_index), x.token_id), hex(x.from_address),
+    hex(x.to_address), x.value, coalesce('"' || x.token_id || '"', 'null'), iso(mined_at),
+    json_text((token_at(k, x.block_number, x.log_index)).symbol),
     decimals_at(k, x.block_number))::json;
 
 -- The key of an item's list of transfers in list_checkpoints.

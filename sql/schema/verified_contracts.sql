@@ -219,7 +219,7 @@ RETURN (SELECT format(
     CASE WHEN n.factory IS NULL THEN '' ELSE '"address","creator","factory","transactionHash",'
         '"blockNumber","transactionIndex","timestamp",' END)::json
     FROM (SELECT) AS always
-    LEFT JOIN tokens k ON k.address = n.address
+    LEFT JOIN tokens k ON k.address = n.address AND k.ended_in IS NULL
     LEFT JOIN code_at(n.address) AS o ON true
     LEFT JOIN verification_of(n.address) AS v ON v.match <> 'runtime');
 

@@ -80,6 +80,29 @@ class Forms:
             code.get("deployed_bytecode") is not None,
         }
 
+    def token(self):
+        """Name, decimals, type, number of holders, and holders with their balances."""
+        token = self.get("/api/v1/tokens/:a").get_json()
+        if "code" in token:
+            assert self.get("/api/v1/tokens/:a/holders").status_code == 404
+            assert self.get("/api/v2/tokens/:a").status_code == 404
+            return None
+        holders = self.get("/api/v1/tokens/:a/holders").get_json()["holders"]
+        pairs = {(holder["address"], holder["balance"]) for holder in holders}
+        return token["name"], token["decimals"], token["type"], token["holderCount"], pairs
+
+    def held_by(self, holder):
+        tokens = self.get(f"/api/v1/addresses/{holder}/tokens").get_json()["tokens"]
+        return {token["symbol"] for token in tokens}
+
+    def listed(self):
+        listed = self.get("/api/v1/tokens").get_json()
+        return {token["symbol"] for token in listed["tokens"]}
+
+    def transfers(self):
+        records = self.get("/api/v1/tokens/:a/transfers").get_json()["transfers"]
+        return [(record["value"], record["tokenSymbol"], record["tokenType"]) for record in records]
+
     def creations(self):
         """The creating transaction, by each form."""
         own = self.get("/api/v1/addresses/:a").get_json()["creation"]["transactionHash"]
@@ -137,3 +160,47 @@ def test_the_time_of_the_genesis_block_is_no_interval(anvil, database_url):
         execute(database_url, "UPDATE blocks SET timestamp = 'epoch' WHERE number = 0")
         client = create_app(indexing.settings).test_client()
         assert client.get("/api/v2/stats").get_json()["average_block_time"] == 12_000
+
+
+def test_a_token_has_the_name_type_and_holders_of_its_present_life(
+    mortals, database_url, postgres, template, tmp_path
+):
+    anvil = mortals.anvil
+    me, *others = anvil.accounts[:4]
+    first = mortals.bear("MortalCoin")
+    for holder in others:
+        mortals.do(first, "mint", holder, 5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, mortals.address)
+
+        def is_shown(token, held, holder=others[0]):
+            indexing.wait_for(anvil.head())
+            wait_until(lambda: forms.token() == token)
+            wait_until(lambda: forms.held_by(holder) == forms.listed() == held)
+
+        is_shown(("First", 18, "BEP20", 3, {(other, "5") for other in others}), {"FIRST"})
+        mortals.do(first, "end")
+        is_shown(None, set())
+        second = mortals.bear("SecondCoin")
+        is_shown(None, set())
+        mortals.do(second, "mint", others[0], 7)
+        is_shown(("Second", 6, "BEP20", 1, {(others[0], "7")}), {"SECOND"})
+        assert forms.transfers() == [("7", "SECOND", "BEP20"), *[("5", "FIRST", "BEP20")] * 3]
+        mortals.do(second, "end")
+        items = mortals.bear("MortalItems")
+        for id_ in (5, 6):
+            mortals.do(items, "mint", others[0], id_)
+        is_shown(("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"})
+        mortals.do(items, "end")
+        items = mortals.bear("MortalItems")
+        mortals.do(items, "mint", me, 6)
+        is_shown(("Items", 0, "BEP721", 1, {(me, "1")}), {"ITEMS"}, me)
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        for depth, token, held in (
+            (1, None, set()),
+            (3, ("Items", 0, "BEP721", 1, {(others[0], "1")}), {"ITEMS"}),
+        ):
+            anvil.reorganise(depth)
+            anvil.mine()
+            is_shown(token, held)
+            assert digest(database_url) == fresh_digest(postgres, template, anvil)

@@ -142,9 +142,9 @@ class Chain:
     def _findings(self, number, transfers):
         tokens = []
         if transfers and self._token_block is None:
-            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, False)]
+            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, False, True)]
             self._token_block = number
-        return ContractFindings([], tokens, [], [], [], transfers, [], [])
+        return ContractFindings([], tokens, [], [], [], transfers, [], [], [])
 
     def _transaction(self, index, move):
         blobs = move.fields.get("blob_versioned_hashes", ())

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy
 import pyarrow
+from pyarrow import compute
 
 from scan.cached_values import LazyMapping
 from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, WrapClaim, trade
@@ -227,9 +228,13 @@ def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
 
 def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
     transfers, swaps = tables["transfer_events"], tables["swap_events"]
+    codes = tables["code_sights"]
+    anew = codes.filter(compute.and_not(codes["is_created"], codes["is_first"]))["address"]
+    changed = tables["change_sights"]["address"]
+    changing = pyarrow.chunked_array([*anew.chunks, *changed.chunks], ADDRESS)
     is_wrap = numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
     sights = [
-        _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer"),
+        _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer", changing),
         _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),
         _first_events(swaps, "pool_address", "family", numpy.ones(len(swaps), bool), "swap"),
     ]
@@ -237,14 +242,22 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
 
 
 def _first_events(
-    events: pyarrow.Table, address: str, form: str, is_counted: Any, sight: str
+    events: pyarrow.Table,
+    address: str,
+    form: str,
+    is_counted: Any,
+    sight: str,
+    changing: pyarrow.ChunkedArray | None = None,
 ) -> pyarrow.Table:
-    """Return each address's first event among those that `is_counted` selects, or its first of
-    each block but for transfers, as event sights. Events are in the chain's order."""
+    """Return each address's first event of each block among those that `is_counted` selects, as
+    event sights; where the `changing` ones are given, the first one alone of all others. Events are
+    in the chain's order."""
     counted = events.filter(pyarrow.array(is_counted))
     codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
-    if sight != "transfer":
-        codes = codes + (counted["block_number"].to_numpy() << 32)
+    blocks = counted["block_number"].to_numpy() << 32
+    if changing is not None:
+        blocks = blocks * compute.is_in(counted[address], value_set=changing).to_numpy()
+    codes = codes + blocks
     firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
     return make_table_of(
         "event_sights",

@@ -70,8 +70,9 @@ class RangeInspector:
             for sight in map(CodeSight, *_values(firsts))
             if sight.is_created or sight.address not in self._with_code
         ]
-        events = self._events(blocks)
         changes = list(zip(*_values(self._read("change_sights", blocks)), strict=True))
+        changing = {address for _, address in changes}
+        events = self._events(blocks, changing | {s.address for s in contracts if s.is_created})
         hashes = self._hashes(blocks)
         first = self._inspector.inspect(
             _blocks([s for s in contracts if s.is_first], [], [], hashes)
@@ -92,16 +93,21 @@ class RangeInspector:
             transfers=[],
             trades=[],
             changes=sorted({*first.changes, *second.changes}),
+            ends=first.ends + second.ends,
         )
 
-    def _events(self, blocks: Range) -> list[EventSight]:
-        """Return the sights of events of contracts that are not known as tokens or pools yet."""
+    def _events(self, blocks: Range, changing: set[bytes]) -> list[EventSight]:
+        """Return the sights of events of contracts that are not known as tokens or pools yet, or
+        that may be others by now."""
         table = self._read("event_sights", blocks)
         events: list[EventSight] = []
         for sight in ("transfer", "wrap", "swap"):
             of_sight = table.filter(compute.equal(table["sight"], sight))
             addresses = of_sight["address"].unique().to_pylist()
-            unsettled = pyarrow.array(self._inspector.unsettled(sight, addresses), ADDRESS)
+            unsettled = self._inspector.unsettled(sight, addresses) | changing.intersection(
+                addresses
+            )
+            unsettled = pyarrow.array(unsettled, ADDRESS)
             open_sights = of_sight.filter(compute.is_in(of_sight["address"], value_set=unsettled))
             events += map(EventSight, *_values(open_sights))
         return events
@@ -192,7 +198,7 @@ def _block(
     events: Sequence[EventSight],
     changed: Iterable[bytes],
 ) -> BlockContracts:
-    addresses = [*(code.address for code in codes), *(event.address for event in events), *changed]
+    addresses = [*(code.address for code in codes), *(event.address for event in events)]
     return BlockContracts(
         number,
         block_hash,

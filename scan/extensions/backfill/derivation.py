@@ -53,8 +53,8 @@ DERIVED: Mapping[str, str] = LazyMapping(
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = tuple(
     """
-    first_ordinal_in last_ordinal_in addresses_seen addresses_changes moves_balance
-    token_holders_changes
+    first_ordinal_in last_ordinal_in addresses_seen addresses_changes is_of_present_life
+    moves_balance token_holders_changes
     item_balances_changes token_items_changes item_owner tokens_changes token_holders_expected
     item_balances_expected token_items_expected tokens_expected addresses_expected
     internal_transfer_type daily_stats_changes daily_stats_expected list_counts_changes
@@ -90,6 +90,10 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
             "wraps_since": parquet.BLOCK_NUMBER,
             "block_number": parquet.BLOCK_NUMBER,
             "log_index": parquet.INDEX,
+            "end_block": parquet.BLOCK_NUMBER,
+            "is_present": parquet.BOOLEAN,
+            "ended_in": parquet.BLOCK_NUMBER,
+            "has_lives": parquet.BOOLEAN,
         },
     ),
     "indexed_pools": (

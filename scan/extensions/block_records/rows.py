@@ -232,6 +232,7 @@ HOOKS = Rows(
             Authorization,
             lambda block, _: authorizations_in(block),
             filled_later=("authority_nonce", "is_valid"),
+            changed="authority",
         ),
         "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
         "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),

@@ -20,6 +20,7 @@ FROM (
     FROM read_parquet(%(file)s) c
     JOIN indexed_tokens k ON k.address = c.token_address
     WHERE (c.block_number, c.log_index) >= (k.block_number, k.log_index)
+        AND coalesce(c.block_number < k.end_block, true)
         AND (k.type = 'BEP1155') = (c.shape = 'multi')
         AND (c.shape NOT IN ('wrap', 'unwrap') OR coalesce(c.block_number >= k.wraps_since, false))
 ) AS e

@@ -79,7 +79,8 @@ CREATE OR REPLACE VIEW v1.tokens AS
 SELECT hex(k.address) AS address, k.name, k.symbol, k.type, k.decimals,
     v1.units(token_supply(k), k.decimals) AS total_supply, k.holder_count,
     k.transfer_count, k.block_number AS first_block, k.address AS address_bytes
-FROM tokens k;
+FROM tokens k
+WHERE k.ended_in IS NULL;
 
 CREATE OR REPLACE VIEW v1.token_holders AS
 SELECT hex(h.token_address) AS token_address, k.symbol, hex(h.holder) AS holder,
