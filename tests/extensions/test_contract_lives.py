@@ -198,7 +198,7 @@ def test_a_token_has_the_name_type_and_holders_of_its_present_life(
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
         for depth, token, held in (
             (1, None, set()),
-            (3, ("Items", 0, "BEP721", 1, {(others[0], "1")}), {"ITEMS"}),
+            (4, ("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"}),
         ):
             anvil.reorganise(depth)
             anvil.mine()
