@@ -42,6 +42,7 @@ COMMANDS = {
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "audit": "recompute all derived values and compare them; exits 1 if something differs",
+    "tokens": "have tokens read from the node again",
     "key": "manage API keys",
     "migrate": "update the database schema; every start does this too",
     "backup": "write the database that `scan run` brings to a file, also while it runs",
@@ -50,6 +51,7 @@ COMMANDS = {
     "vyper": "manage the Vyper compilers that verification uses",
 }
 FILES = {
+    "tokens": "audit",
     **dict.fromkeys(("serve", "index", "deliver"), "processes"),
     **dict.fromkeys(("migrate", "backup", "restore"), "database_commands"),
     **dict.fromkeys(("solc", "vyper"), "compilers"),

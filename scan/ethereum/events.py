@@ -60,6 +60,8 @@ class TransferShape(Enum):
 
 
 WRAPPING = (TransferShape.WRAP, TransferShape.UNWRAP)
+# The events of tokens of each type, by which a token that does not say its type stays of it.
+SHAPES = {"BEP20": TransferShape.AMOUNT, "BEP721": TransferShape.ID, "BEP1155": TransferShape.MULTI}
 
 
 class TransferEvent(NamedTuple):

@@ -259,6 +259,8 @@ _DERIVED: Mapping[str, Kinds] = {
             "supply_missing",
             "has_items",
             "wraps_since",
+            "ended_in",
+            "earlier_lives",
         ),
         SAID,
     )

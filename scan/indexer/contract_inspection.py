@@ -11,9 +11,9 @@ from scan.ethereum import token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
 from scan.ethereum.events import (
+    SHAPES,
     WRAPPING,
     Trade,
-    TransferShape,
     WrapClaim,
     amounts,
     is_wrapped,
@@ -36,8 +36,6 @@ MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
 
 Batch = Sequence[BlockContracts]
-# The events by which tokens of each type are found, whatever they answer.
-SHAPES = {"BEP20": TransferShape.AMOUNT, "BEP721": TransferShape.ID, "BEP1155": TransferShape.MULTI}
 
 
 class ContractCode(NamedTuple):

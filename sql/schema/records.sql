@@ -241,11 +241,12 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
-    '"verified":%s,"largerNamesake":%s,'
+    '"readBlock":%s,"verified":%s,"largerNamesake":%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' AND NOT t.has_items THEN 'null' ELSE t.item_count::text END, is_verified::text,
+    CASE WHEN t.type = 'BEP20' AND NOT t.has_items THEN 'null' ELSE t.item_count::text END,
+    coalesce(t.read_block::text, 'null'), is_verified::text,
     json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
     ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
         'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END)::json;

@@ -6,8 +6,10 @@ from typing import NamedTuple
 import pytest
 
 from app import create_app
+from scan.commands import audit, main
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
-from tests.support.anvil import Anvil, Contract, creation_code
+from tests.support import auditing, authorizations
+from tests.support.anvil import ZERO, Anvil, Contract, creation_code
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
@@ -204,3 +206,73 @@ def test_a_token_has_the_name_type_and_holders_of_its_present_life(
             anvil.mine()
             is_shown(token, held)
             assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(
+    anvil, database_url, postgres, template, tmp_path
+):
+    me, you = anvil.accounts[:2]
+    coin, items = (anvil.deploy(me, name) for name in ("MortalCoin", "MortalItems"))
+    proxy = anvil.deploy(me, "Replaceable", coin.address)
+    upgraded = Mortals(anvil, proxy, proxy.address)
+    upgraded.do(Contract(proxy.address, coin.artifact), "mint", you, 5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, proxy.address)
+        assert forms.token() == ("First", 18, "BEP20", 1, {(you, "5")})
+        upgraded.do(proxy, "replace", items.address)
+        upgraded.do(Contract(proxy.address, items.artifact), "mint", me, 8)
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.token() == ("Items", 0, "BEP721", 1, {(me, "1")}))
+        assert forms.transfers() == [("1", "ITEMS", "BEP721"), ("5", "FIRST", "BEP20")]
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        assert auditing.run(indexing.settings, node=True) == audit.EXACT
+        anvil.reorganise(2)
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.token() == ("First", 18, "BEP20", 1, {(you, "5")}))
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_an_account_is_a_token_no_longer_than_its_delegation(
+    anvil, database_url, postgres, template, tmp_path
+):
+    coin = anvil.deploy(anvil.accounts[0], "MortalCoin")
+    account = authorizations.new_account(7)
+    mint = coin.data("mint", anvil.accounts[1], 5)
+
+    def authorize(delegate, data="0x"):
+        nonce = authorizations.nonce_of(anvil, account)
+        signed = [authorizations.authorize(account, delegate, nonce)]
+        sent = authorizations.send(anvil, signed, to=account.address, data=data)
+        assert anvil.receipt_of(sent)["status"] == "0x1"
+
+    authorize(coin.address, mint)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, account.address.lower())
+        assert forms.token()[0] == "First" and forms.listed() == {"FIRST"}
+        authorize(ZERO)
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.token() is None and forms.listed() == set())
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
+def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
+    anvil, database_url, monkeypatch, capsys
+):
+    me = anvil.accounts[0]
+    named = anvil.deploy(me, "WideCoin")
+    coins = Mortals(anvil, named, named.address)
+    coins.do(named, "label", "Old", "OLD")
+    coins.do(named, "mint", me, 5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, named.address)
+        read_at = forms.get("/api/v1/tokens/:a").get_json()["readBlock"]
+        assert read_at == anvil.head()
+        execute(database_url, "UPDATE tokens SET name = 'Other', decimals = 7")
+        assert auditing.run(indexing.settings, node=True) == audit.DIFFERS
+        assert "name is Other, the node has Old; decimals is 7" in capsys.readouterr().out
+        monkeypatch.setenv("DATABASE_URL", database_url)
+        assert main(["tokens", "refresh", named.address]) == audit.EXACT
+        indexing.wait_for(anvil.head())
+        assert auditing.run(indexing.settings, node=True) == audit.EXACT
+        assert main(["tokens", "refresh", me]) == audit.DIFFERS
