@@ -261,8 +261,8 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
-            **of_extensions,
-        },
+        }
+        | of_extensions,
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
@@ -304,15 +304,14 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
 
 
 def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
-    """Return the addresses that were created, destroyed, called or emitted logs, and the created
-    ones."""
+    """Return the addresses that were created, destroyed, called or emitted logs; the created."""
     transactions = fetched.block.transactions
     created = [t.contract_address for t in transactions if t.contract_address]
     created += fetched.created
     called = (t.to_address for t in transactions if t.to_address and t.ran_code)
     emitters = (log.address for log in fetched.block.contract_logs)
-    addresses = dict.fromkeys((*created, *fetched.destroyed, *called, *emitters))
-    return tuple(addresses), frozenset(created)
+    seen = dict.fromkeys((*created, *fetched.destroyed, *called, *emitters))
+    return tuple(seen), frozenset(created)
 
 
 def timestamp_text(seconds: int) -> str:

@@ -23,7 +23,7 @@ from scan.indexer.block_rows import (
     WatchedLog,
     timestamp_text,
 )
-from scan.indexer.contract_inspection import (
+from scan.indexer.contract_findings import (
     ContractChange,
     ContractFindings,
     FoundToken,

@@ -36,7 +36,7 @@ NOT_COMPARED = {
         f"tokens.{name}": FROM_CONTRACT
         for name in """
             type name symbol decimals total_supply supply_block has_items wraps_since supply_missing
-            read_block log_index
+            read_block log_index ended_in earlier_lives
         """.split()
     },
     "addresses.balance": "the node's, at balance_block, whose state it may have dropped",

@@ -17,7 +17,7 @@ from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
 from scan.indexer import block_rows
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
-from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
+from scan.indexer.contract_findings import ContractFindings, FoundPool, FoundToken, PoolTrade
 from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 

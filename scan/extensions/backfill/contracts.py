@@ -18,7 +18,8 @@ from scan.extensions.backfill.plan import Forked
 from scan.extensions.backfill.range_files import Range, RangeFiles
 from scan.extensions.exports.parquet import ADDRESS, read_file
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
-from scan.indexer.contract_inspection import ContractFindings, ContractInspector
+from scan.indexer.contract_findings import ContractFindings
+from scan.indexer.contract_inspection import ContractInspector
 
 MAX_REMEMBERED = 1_000_000
 
