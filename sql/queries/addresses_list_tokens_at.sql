@@ -16,11 +16,13 @@ WITH bound AS MATERIALIZED (
         FROM token_transfers x
         WHERE x.to_address = %(address)s AND x.to_address <> x.from_address
             AND x.ordinal < (SELECT ordinal FROM bound) AND NOT %(is_from_end)s
+            AND is_of_life_at(x.token_address, x.block_number, %(block_number)s)
         UNION ALL
         SELECT x.token_address, -x.value
         FROM token_transfers x
         WHERE x.from_address = %(address)s AND x.to_address <> x.from_address
             AND x.ordinal < (SELECT ordinal FROM bound) AND NOT %(is_from_end)s
+            AND is_of_life_at(x.token_address, x.block_number, %(block_number)s)
         UNION ALL
         SELECT h.token_address, h.balance
         FROM token_holders h
@@ -49,7 +51,7 @@ WITH bound AS MATERIALIZED (
 )
 SELECT index_version(),
     json_list(string_agg(
-        (SELECT token_balance_record(k, page.balance,
+        (SELECT token_balance_record(token_at(k, %(block_number)s, 2147483647), page.balance,
             (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text
         FROM tokens k
         WHERE k.address = page.token_address), ',' ORDER BY page.token_address)),

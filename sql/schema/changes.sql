@@ -185,6 +185,15 @@ RETURN NOT (EXISTS (SELECT 1 FROM tokens k WHERE k.earlier_lives IS NOT NULL)
             AND (k.ended_in IS NOT NULL OR k.block_number > at_block
                 OR (k.block_number = at_block AND k.log_index > at_log))));
 
+-- Whether an event of a block is of the life that a token has after a block.
+CREATE OR REPLACE FUNCTION is_of_life_at(token bytea, in_block bigint, after_block bigint) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN NOT EXISTS (SELECT
+    FROM tokens k
+    CROSS JOIN jsonb_array_elements(k.earlier_lives) AS e
+    WHERE k.address = token AND k.earlier_lives IS NOT NULL AND (e ->> 'ended_in')::bigint <= after_block
+        AND in_block < (e ->> 'end_block')::bigint);
+
 -- Whether a transfer moves a balance: that of a BEP20's item does not.
 CREATE OR REPLACE FUNCTION moves_balance(token bytea, id numeric, at_block bigint, at_log integer) RETURNS boolean
 LANGUAGE sql STABLE

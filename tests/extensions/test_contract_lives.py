@@ -93,8 +93,13 @@ class Forms:
         pairs = {(holder["address"], holder["balance"]) for holder in holders}
         return token["name"], token["decimals"], token["type"], token["holderCount"], pairs
 
-    def held_by(self, holder):
-        tokens = self.get(f"/api/v1/addresses/{holder}/tokens").get_json()["tokens"]
+    def lives(self):
+        lives = self.get("/api/v1/addresses/:a").get_json()["lives"]
+        return [(life["token"]["symbol"], life["endedIn"]) for life in lives]
+
+    def held_by(self, holder, block=None):
+        at = "" if block is None else f"?block={block}"
+        tokens = self.get(f"/api/v1/addresses/{holder}/tokens{at}").get_json()["tokens"]
         return {token["symbol"] for token in tokens}
 
     def listed(self):
@@ -182,12 +187,18 @@ def test_a_token_has_the_name_type_and_holders_of_its_present_life(
 
         is_shown(("First", 18, "BEP20", 3, {(other, "5") for other in others}), {"FIRST"})
         mortals.do(first, "end")
+        ended_in = anvil.head()
         is_shown(None, set())
         second = mortals.bear("SecondCoin")
         is_shown(None, set())
         mortals.do(second, "mint", others[0], 7)
         is_shown(("Second", 6, "BEP20", 1, {(others[0], "7")}), {"SECOND"})
         assert forms.transfers() == [("7", "SECOND", "BEP20"), *[("5", "FIRST", "BEP20")] * 3]
+        assert forms.lives() == [("SECOND", None), ("FIRST", ended_in)]
+        assert forms.held_by(others[0], ended_in - 1) == {"FIRST"}
+        assert forms.held_by(others[0], ended_in) == set()
+        assert forms.held_by(others[0], anvil.head()) == {"SECOND"}
+        assert "Earlier contract" in forms.get("/address/:a").text
         mortals.do(second, "end")
         items = mortals.bear("MortalItems")
         for id_ in (5, 6):
