@@ -179,11 +179,11 @@ $$;
 -- Whether an event is of the present life of a token: not of one whose contract ended, or had another type.
 CREATE OR REPLACE FUNCTION is_of_present_life(token bytea, at_block bigint, at_log integer) RETURNS boolean
 LANGUAGE sql STABLE
-RETURN NOT (EXISTS (SELECT 1 FROM tokens k WHERE k.earlier_lives IS NOT NULL)
-    AND EXISTS (SELECT 1 FROM tokens k
-        WHERE k.address = token AND k.earlier_lives IS NOT NULL
-            AND (k.ended_in IS NOT NULL OR k.block_number > at_block
-                OR (k.block_number = at_block AND k.log_index > at_log))));
+RETURN NOT EXISTS (SELECT 1
+    FROM tokens k
+    WHERE k.address = token AND k.earlier_lives IS NOT NULL
+        AND (k.ended_in IS NOT NULL OR k.block_number > at_block
+            OR (k.block_number = at_block AND k.log_index > at_log)));
 
 -- Whether an event of a block is of the life that a token has after a block.
 CREATE OR REPLACE FUNCTION is_of_life_at(token bytea, in_block bigint, after_block bigint) RETURNS boolean
@@ -194,11 +194,25 @@ RETURN NOT EXISTS (SELECT
     WHERE k.address = token AND k.earlier_lives IS NOT NULL AND (e ->> 'ended_in')::bigint <= after_block
         AND in_block < (e ->> 'end_block')::bigint);
 
+-- The transfers of a range of blocks that are of the present lives of their tokens.
+CREATE OR REPLACE FUNCTION present_transfers(span block_range)
+RETURNS TABLE (token_address bytea, token_id numeric, from_address bytea, to_address bytea, value numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT x.token_address AS token_address, x.token_id AS token_id, x.from_address AS from_address,
+        x.to_address AS to_address, x.value AS value
+    FROM token_transfers x
+    WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+        AND NOT EXISTS (SELECT 1
+            FROM tokens k
+            WHERE k.address = x.token_address AND k.earlier_lives IS NOT NULL
+                AND (k.ended_in IS NOT NULL OR k.block_number > x.block_number
+                    OR (k.block_number = x.block_number AND k.log_index > x.log_index)))
+$$;
+
 -- Whether a transfer moves a balance: that of a BEP20's item does not.
-CREATE OR REPLACE FUNCTION moves_balance(token bytea, id numeric, at_block bigint, at_log integer) RETURNS boolean
+CREATE OR REPLACE FUNCTION moves_balance(token bytea, id numeric) RETURNS boolean
 LANGUAGE sql STABLE
-RETURN (id IS NULL OR (SELECT k.type FROM tokens k WHERE k.address = token) <> 'BEP20')
-    AND is_of_present_life(token, at_block, at_log);
+RETURN id IS NULL OR (SELECT k.type FROM tokens k WHERE k.address = token) <> 'BEP20';
 
 -- The changes of holders' balances by transfers; the zero address holds nothing.
 CREATE OR REPLACE FUNCTION token_holders_changes(span block_range)
@@ -207,14 +221,12 @@ LANGUAGE sql STABLE AS $$
     SELECT m.holder AS holder, m.token_address AS token_address, sum(m.amount) AS balance
     FROM (
         SELECT x.to_address AS holder, x.token_address AS token_address, x.value AS amount
-        FROM token_transfers x
-        WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-            AND moves_balance(x.token_address, x.token_id, x.block_number, x.log_index)
+        FROM present_transfers(span) x
+        WHERE moves_balance(x.token_address, x.token_id)
         UNION ALL
         SELECT x.from_address, x.token_address, -x.value
-        FROM token_transfers x
-        WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-            AND moves_balance(x.token_address, x.token_id, x.block_number, x.log_index)
+        FROM present_transfers(span) x
+        WHERE moves_balance(x.token_address, x.token_id)
     ) AS m
     WHERE m.holder <> zero_address()
     GROUP BY m.holder, m.token_address
@@ -237,14 +249,10 @@ LANGUAGE sql STABLE AS $$
         FROM (
             SELECT x.to_address AS holder, x.token_address AS token_address,
                 x.token_id AS token_id, x.value AS amount
-            FROM token_transfers x
-            WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-                AND is_of_present_life(x.token_address, x.block_number, x.log_index)
+            FROM present_transfers(span) x
             UNION ALL
             SELECT x.from_address, x.token_address, x.token_id, -x.value
-            FROM token_transfers x
-            WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-                AND is_of_present_life(x.token_address, x.block_number, x.log_index)
+            FROM present_transfers(span) x
         ) AS m
         WHERE m.token_id IS NOT NULL AND m.holder <> zero_address()
         GROUP BY m.holder, m.token_address, m.token_id

@@ -282,12 +282,17 @@ $$;
 -- The token as it was at an event: nearly all have had one life.
 CREATE OR REPLACE FUNCTION token_at(k tokens, block bigint, log integer) RETURNS tokens
 LANGUAGE sql STABLE
-RETURN CASE WHEN k.earlier_lives IS NULL THEN k ELSE coalesce((
+RETURN coalesce((
     SELECT jsonb_populate_record(k, e)
     FROM jsonb_array_elements(k.earlier_lives) AS e
     WHERE (e ->> 'end_block')::bigint > block
         AND ((e ->> 'block_number')::bigint, (e ->> 'log_index')::integer) <= (block, log)
-    LIMIT 1), k) END;
+    LIMIT 1), k);
+
+-- The token of a transfer as it was then. It has no subquery, so that the planner puts its expression into lists'
+-- statements: nearly all tokens have had one life.
+CREATE OR REPLACE FUNCTION token_of(k tokens, x token_transfers) RETURNS tokens LANGUAGE sql STABLE
+RETURN CASE WHEN k.earlier_lives IS NULL THEN k ELSE token_at(k, x.block_number, x.log_index) END;
 
 -- The type of what a token's transfer moved: an item of a BEP20 that has items is a BEP721's.
 CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text
@@ -303,9 +308,9 @@ RETURN format(
     '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,'
     '"unproven":["tokenType","tokenSymbol","tokenDecimals"]}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), moved_type(token_at(k, x.block_number, x.log_index), x.token_id), hex(x.from_address),
+    hex(x.token_address), moved_type(token_of(k, x), x.token_id), hex(x.from_address),
     hex(x.to_address), x.value, coalesce('"' || x.token_id || '"', 'null'), iso(mined_at),
-    json_text((token_at(k, x.block_number, x.log_index)).symbol),
+    json_text((token_of(k, x)).symbol),
     decimals_at(k, x.block_number))::json;
 
 -- The key of an item's list of transfers in list_checkpoints.
