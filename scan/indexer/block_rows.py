@@ -242,7 +242,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     of_extensions = {
         name: table.rows_of(block, internal_transfers, emitters) for name, table in WRITTEN.items()
     }
-    accounts = (WRITTEN[name].changed_in(rows) for name, rows in of_extensions.items())
+    changed |= {a for name, rows in of_extensions.items() for a in WRITTEN[name].changed_in(rows)}
     return TableRows(
         block={name: getattr(block, name) for name in BLOCK_COLUMNS}
         | {
@@ -266,7 +266,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
-        changed=changed.union(fetched.destroyed, *accounts),
+        changed=changed.union(fetched.destroyed),
         transfers=transfers,
         swaps=swaps,
     )
@@ -306,8 +306,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
 def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
     """Return the addresses that were created, destroyed, called or emitted logs; the created."""
     transactions = fetched.block.transactions
-    created = [t.contract_address for t in transactions if t.contract_address]
-    created += fetched.created
+    created = [*(t.contract_address for t in transactions if t.contract_address), *fetched.created]
     called = (t.to_address for t in transactions if t.to_address and t.ran_code)
     emitters = (log.address for log in fetched.block.contract_logs)
     seen = dict.fromkeys((*created, *fetched.destroyed, *called, *emitters))

@@ -140,7 +140,8 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     of_tabs = [name for other in address_tabs() for name in (other.list, other.length_name) if name]
     counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
-    more_addresses = [*map(to_hex, filter(None, makers)), *account.more.values()]
+    of_extensions = (value for value in account.more.values() if isinstance(value, str))
+    more_addresses = [*map(to_hex, filter(None, makers)), *of_extensions]
     values = {
         "tab": tab,
         "address": to_hex(key),

@@ -211,12 +211,13 @@ RETURN (
         'fromBlock', c.block_number, 'endedIn', c.ended_in, 'codeHash', hex(c.code_hash),
         'contractName', (SELECT v.contract_name FROM verified_contracts v
             WHERE v.address = at AND v.code_hash = c.code_hash),
-        'token', (SELECT json_build_object('name', l.name, 'symbol', l.symbol, 'decimals', l.decimals, 'type', l.type)
+        'token', (SELECT json_build_object('name', l.name, 'symbol', l.symbol, 'decimals', l.decimals, 'type', l.type,
+                'unproven', ARRAY['name', 'symbol', 'decimals', 'type'])
             FROM tokens k
             CROSS JOIN token_lives(k) AS l
             WHERE k.address = at AND l.block_number >= c.block_number
                 AND (c.ended_in IS NULL OR l.block_number <= c.ended_in)
-            ORDER BY l.block_number DESC LIMIT 1)) ORDER BY c.block_number DESC) END::text
+            ORDER BY l.block_number DESC LIMIT 1), 'unproven', ARRAY['codeHash']) ORDER BY c.block_number DESC) END::text
     FROM (
         SELECT n.block_number, n.code_hash, lead(n.block_number) OVER (ORDER BY n.block_number) AS ended_in
         FROM (
