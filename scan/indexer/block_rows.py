@@ -261,8 +261,8 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
-        }
-        | of_extensions,
+            **of_extensions,
+        },
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
