@@ -267,14 +267,14 @@ RETURN format(
 -- that has not. The name and the decimals are those before its end.
 CREATE OR REPLACE FUNCTION token_lives(k tokens)
 RETURNS TABLE (type text, has_items boolean, wraps_since bigint, block_number bigint, log_index integer,
-    end_block bigint, name text, symbol text, decimals smallint, is_present boolean)
+    end_block bigint, name text, symbol text, is_present boolean)
 LANGUAGE sql STABLE AS $$
     SELECT k.type, k.has_items, k.wraps_since, k.block_number, k.log_index, NULL::bigint, k.name, k.symbol,
-        k.decimals, true
+        true
     WHERE k.ended_in IS NULL
     UNION ALL
     SELECT l.type, l.has_items, l.wraps_since, l.block_number, l.log_index, (e ->> 'end_block')::bigint,
-        l.name, l.symbol, l.decimals, false
+        l.name, l.symbol, false
     FROM jsonb_array_elements(k.earlier_lives) AS e
     CROSS JOIN jsonb_populate_record(NULL::tokens, e) AS l
 $$;

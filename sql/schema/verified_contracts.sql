@@ -202,22 +202,16 @@ CREATE OR REPLACE FUNCTION code_at(at bytea) RETURNS SETOF codes LANGUAGE sql ST
     SELECT o.* FROM contract_at(at) AS now JOIN codes o USING (code_hash)
 $$;
 
--- The contracts that stood at an address one after the other, the newest first, at most 100, as JSON: each with the
--- name of its own verification, and the last token that it was. Null where one alone has stood there from its
--- first block on.
+-- The contracts that stood at an address one after the other, the newest first, at most 200, as JSON: each with the
+-- name of its own verification and of the last token that it was. Null where none has ended.
 CREATE OR REPLACE FUNCTION contract_lives(at bytea) RETURNS text LANGUAGE sql STABLE
 RETURN (
-    SELECT CASE WHEN count(*) > 1 OR bool_or(c.ended_in IS NOT NULL) THEN json_agg(json_build_object(
+    SELECT CASE WHEN bool_or(c.ended_in IS NOT NULL) THEN json_agg(json_build_object(
         'fromBlock', c.block_number, 'endedIn', c.ended_in, 'codeHash', hex(c.code_hash),
         'contractName', (SELECT v.contract_name FROM verified_contracts v
             WHERE v.address = at AND v.code_hash = c.code_hash),
-        'token', (SELECT json_build_object('name', l.name, 'symbol', l.symbol, 'decimals', l.decimals, 'type', l.type,
-                'unproven', ARRAY['name', 'symbol', 'decimals', 'type'])
-            FROM tokens k
-            CROSS JOIN token_lives(k) AS l
-            WHERE k.address = at AND l.block_number >= c.block_number
-                AND (c.ended_in IS NULL OR l.block_number <= c.ended_in)
-            ORDER BY l.block_number DESC LIMIT 1), 'unproven', ARRAY['codeHash']) ORDER BY c.block_number DESC) END::text
+        'tokenName', token.name, 'tokenSymbol', token.symbol,
+        'unproven', ARRAY['codeHash', 'tokenName', 'tokenSymbol']) ORDER BY c.block_number DESC) END::text
     FROM (
         SELECT n.block_number, n.code_hash, lead(n.block_number) OVER (ORDER BY n.block_number) AS ended_in
         FROM (
@@ -226,6 +220,14 @@ RETURN (
             WHERE o.address = at
             ORDER BY o.block_number DESC
             LIMIT 200) AS n) AS c
+    LEFT JOIN LATERAL (
+        SELECT l.name, l.symbol
+        FROM tokens k
+        CROSS JOIN token_lives(k) AS l
+        WHERE k.address = at AND l.block_number >= c.block_number
+            AND (c.ended_in IS NULL OR l.block_number <= c.ended_in)
+        ORDER BY l.block_number DESC
+        LIMIT 1) AS token ON true
     WHERE c.code_hash IS NOT NULL);
 
 -- A trace alone has a creation by a contract.

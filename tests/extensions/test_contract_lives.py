@@ -95,7 +95,7 @@ class Forms:
 
     def lives(self):
         lives = self.get("/api/v1/addresses/:a").get_json()["lives"]
-        return [(life["token"]["symbol"], life["endedIn"]) for life in lives]
+        return [(life["tokenSymbol"], life["endedIn"]) for life in lives]
 
     def held_by(self, holder, block=None):
         at = "" if block is None else f"?block={block}"
