@@ -142,7 +142,7 @@ class ContractInspector:
             for block in batch
             for address in dict.fromkeys((*block.possible_contracts, *block.changed))
             if (
-                address in block.created | block.changed
+                (address in block.created or address in block.changed)
                 if self._contracts[address].code_hash is not None
                 else address in block.possible_contracts
             )
