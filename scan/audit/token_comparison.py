@@ -19,9 +19,11 @@ PAGE_TOKENS = 100
 
 
 class Reading(NamedTuple):
-    """What the index has of a token, and the blocks that it is of."""
+    """What the index has of a token, and the blocks that its type, its labels and its supply are
+    of."""
 
     address: bytes
+    type_block: BlockId
     block: BlockId
     supply_block: BlockId
     type: str
@@ -29,6 +31,20 @@ class Reading(NamedTuple):
     symbol: str
     decimals: int
     total_supply: int
+
+    def calls(self) -> list[StateQuery]:
+        """Return the queries of TOKEN_CALLS for the type, those of the labels, and the supply's."""
+        of_type = [
+            StateQuery(self.address, data, self.type_block) for data in token_metadata.TOKEN_CALLS
+        ]
+        labels = token_metadata.NAME, token_metadata.SYMBOL, token_metadata.DECIMALS
+        supply = StateQuery(self.address, token_metadata.TOTAL_SUPPLY, self.supply_block)
+        return [*of_type, *(StateQuery(self.address, data, self.block) for data in labels), supply]
+
+    def codes(self) -> list[StateQuery]:
+        """Return the queries of its code, which is None where the state is pruned."""
+        blocks = dict.fromkeys((self.type_block, self.block, self.supply_block))
+        return [StateQuery(self.address, None, block, is_of_block_only=True) for block in blocks]
 
 
 class TokenComparison:
@@ -47,8 +63,12 @@ class TokenComparison:
         turns = 1 if most else 0
         while not most or self.compared + self.without_state < most:
             page = [
-                Reading(bytes(address), BlockId(n, bytes(h)), BlockId(s, bytes(g)), *values)
-                for address, n, h, s, g, *values in self._database.rows(
+                Reading(
+                    bytes(address),
+                    *(BlockId(n, bytes(h)) for n, h in zip(of[:3], of[3:6], strict=True)),
+                    *of[6:],
+                )
+                for address, *of in self._database.rows(
                     "audit/tokens_list_readings", after=after, most=PAGE_TOKENS
                 )
             ]
@@ -61,32 +81,23 @@ class TokenComparison:
                 return
 
     def _compare(self, page: list[Reading]) -> Iterator[tuple[bytes, str]]:
-        queries = [
-            query
-            for reading in page
-            for query in (
-                StateQuery(reading.address, None, reading.block, is_of_block_only=True),
-                StateQuery(reading.address, None, reading.supply_block, is_of_block_only=True),
-                *_calls(reading),
-                _supply(reading),
-            )
-        ]
-        results = self._state.read(queries)
-        codes = {query for query in queries if query.data is None}
+        codes = [query for reading in page for query in reading.codes()]
+        calls = [query for reading in page for query in reading.calls()]
+        results = self._state.read([*codes, *calls])
         pruned = {query.address for query in codes if results[query] is None}
         self.without_state += len(pruned)
         self.compared += len(page) - len(pruned)
         for reading in page:
             if reading.address in pruned:
                 continue
-            found = [results[query] for query in _calls(reading)]
-            metadata = token_metadata.decode_token_metadata(found)
+            *of_type, name, symbol, decimals, supply = (results[q] for q in reading.calls())
+            metadata = token_metadata.decode_token_metadata(of_type)
             answers = {
-                "name": metadata.name,
-                "symbol": metadata.symbol,
-                "decimals": metadata.decimals,
                 "type": token_type(SHAPES[reading.type], metadata),
-                "total_supply": token_metadata.word(results[_supply(reading)]) or 0,
+                "name": token_metadata.text(name, token_metadata.MAX_NAME),
+                "symbol": token_metadata.text(symbol, token_metadata.MAX_SYMBOL),
+                "decimals": token_metadata.decimal_places(decimals) or 0,
+                "total_supply": token_metadata.word(supply) or 0,
             }
             fields = [
                 f"{name} is {getattr(reading, name)!s}, the node has {answer!s}"
@@ -95,12 +106,3 @@ class TokenComparison:
             ]
             if fields:
                 yield reading.address, f"token {to_hex(reading.address)}: {'; '.join(fields)}"
-
-
-def _calls(reading: Reading) -> list[StateQuery]:
-    calls = token_metadata.TOKEN_CALLS
-    return [StateQuery(reading.address, data, reading.block) for data in calls]
-
-
-def _supply(reading: Reading) -> StateQuery:
-    return StateQuery(reading.address, token_metadata.TOTAL_SUPPLY, reading.supply_block)
