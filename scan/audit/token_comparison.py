@@ -65,10 +65,21 @@ class TokenComparison:
             page = [
                 Reading(
                     bytes(address),
-                    *(BlockId(n, bytes(h)) for n, h in zip(of[:3], of[3:6], strict=True)),
-                    *of[6:],
+                    BlockId(type_number, bytes(type_hash)),
+                    BlockId(number, bytes(hash_)),
+                    BlockId(supply_number, bytes(supply_hash)),
+                    *values,
                 )
-                for address, *of in self._database.rows(
+                for (
+                    address,
+                    type_number,
+                    number,
+                    supply_number,
+                    type_hash,
+                    hash_,
+                    supply_hash,
+                    *values,
+                ) in self._database.rows(
                     "audit/tokens_list_readings", after=after, most=PAGE_TOKENS
                 )
             ]
