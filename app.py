@@ -26,8 +26,7 @@ from scan.http import requests
 from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
-from scan.http.index_version import IndexVersion
-from scan.http.indexed_block import IndexedBlock, ReplicaPoller
+from scan.http.index_version import IndexedBlock, IndexVersion, ReplicaPoller
 from scan.http.middleware import Middleware
 from scan.http.request_state import (
     REST,
@@ -41,7 +40,8 @@ from scan.http.request_state import (
 from scan.http.requests import USUAL_BODY_BYTES
 from scan.pages import addresses_and_tokens as address_pages
 from scan.pages import blocks_and_transactions as block_pages
-from scan.pages import home, static_files
+from scan.pages import home
+from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import Site, documentation_page, page_paths
 from scan.queries.reader import ChainId, FirstBlock, IndexState, Sources

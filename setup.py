@@ -100,6 +100,7 @@ setup(
         "prometheus-client==0.26.0",  # /metrics in the format that everybody scrapes
         "flask-swagger-ui==5.34.0",  # /docs; follows Swagger UI's releases and ships its files
         "segno==1.6.6",  # QR codes of addresses as SVG: pure Python, 300 lines by hand
+        "wsproto==1.3.2",  # frames of WebSockets, for Blockscout's frontend; pure Python, over h11
         "markdownify==1.2.3",  # pages as Markdown, for programs that read text
         "beautifulsoup4==4.15.0",  # markdownify's own parser, which finds the page's main part
         "pygments==2.21.0",  # colours of sources: a lexer of Solidity; pure Python, 1.3 MB

@@ -1,9 +1,8 @@
-"""Values that are computed once, or anew from time to time, without a lock.
+"""Values that are kept: computed once, or anew from time to time, without a lock; and a cache of
+immutable values in bounded memory, which evicts the least recently used.
 
 functools.cached_property has one lock for all instances before Python 3.12: a request that waited
 for the node inside one held the same property of all other requests.
-
-A cache of immutable values in bounded memory, which evicts the least recently used.
 """
 
 import threading

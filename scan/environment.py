@@ -57,8 +57,8 @@ def _node_origin(text: str) -> str:
     origin = re.match(r"\s*([a-z][a-z0-9+.-]*://)?([^/?#\s]*)", text, re.IGNORECASE)
     assert origin is not None
     is_host = origin[1] or set(".:") & set(origin[2])  # else it may be a key alone
-    shown = origin[0] if is_host else ""
-    return text if shown == text else f"{shown}/..."
+    visible = origin[0] if is_host else ""
+    return text if visible == text else f"{visible}/..."
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,11 @@ def variables(declared: type) -> Iterator[tuple[str, Variable]]:
 
 def read_variables(declared: type, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the variables that are given, by field. Raises SettingError."""
-    given = (
+    texts = (
         (name, variable, environ.get(variable.name, "").strip())
         for name, variable in variables(declared)
     )
-    return {name: _parsed(variable, text) for name, variable, text in given if text}
+    return {name: _parsed(variable, text) for name, variable, text in texts if text}
 
 
 def _parsed(variable: Variable, text: str) -> Any:

@@ -18,6 +18,7 @@ MAX_SOURCES_BYTES = 5 * 1024 * 1024  # of a body with sources to verify: 1 MiB, 
 # parameter of the ABI.
 MOST_JSON_VALUES = 30_000
 MOST_JSON_LEVELS = 100  # metadata of a contract has about 15
+BYTE_ORDER_MARK = "\ufeff"  # that editors write before text, and parsers may ignore (RFC 8259)
 MOST_JSON_DIGITS = 1000  # of one number, which is converted in quadratic time
 
 _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
@@ -56,6 +57,7 @@ def parse_json(text: str, **hooks: Any) -> Any:
 
     Raises ValueError, RecursionError, TooLarge.
     """
+    text = text.removeprefix(BYTE_ORDER_MARK)
     with _parsing:
         check_json(text)
         return json.loads(text, parse_int=_int, **hooks)

@@ -96,6 +96,12 @@ def address(value: object, name: str = "address") -> bytes:
     return _hex_bytes(value, name, 20)
 
 
+def pool(value: object, name: str = "address") -> bytes:
+    """Return an address, or the address of a manager of pools with the id of one."""
+    has_id = isinstance(value, str) and len(value) > 2 + 2 * 20
+    return _hex_bytes(value, name, 52 if has_id else 20)
+
+
 def hash32(value: object, name: str = "hash") -> bytes:
     return _hex_bytes(value, name, 32)
 
@@ -175,16 +181,16 @@ def optional_address(values: Mapping[str, Any], name: str) -> bytes | None:
 
 def text(value: object, name: str, *, most: int) -> str:
     """Return text without NUL, of at most `most` characters."""
-    if not isinstance(value, str) or len(value) > most or "\0" in value or not _is_unicode(value):
+    # JSON may escape half a surrogate pair, which has no UTF-8.
+    if (
+        not isinstance(value, str)
+        or len(value) > most
+        or any(char == "\0" or "\ud800" <= char <= "\udfff" for char in value)
+    ):
         raise InvalidParameter(
             f"{name} must be text of at most {most} characters, without NUL.", field=name
         )
     return value
-
-
-def _is_unicode(value: str) -> bool:
-    # JSON may escape half a surrogate pair, which has no UTF-8.
-    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def one_of(value: object, name: str, allowed: Collection[str]) -> str:
@@ -210,13 +216,10 @@ def only_known_arguments(names: Collection[str], allowed: Collection[str]) -> No
     """Raise InvalidParameter for the first unknown query parameter."""
     for name in names:
         if name and name not in allowed:
-            raise InvalidParameter(_unknown_message(name, allowed), field=name[:LONGEST_NAME])
-
-
-def _unknown_message(name: str, known: Collection[str]) -> str:
-    unknown = f"Unknown query parameter {name[:LONGEST_NAME]!r}"
-    similar = nearest(name, known)
-    if similar is not None:
-        return f"{unknown}; did you mean {similar}?"
-    allowed = f"allowed: {', '.join(known)}" if known else "this path accepts none"
-    return f"{unknown}; {allowed}."
+            unknown = f"Unknown query parameter {name[:LONGEST_NAME]!r}"
+            if similar := nearest(name, allowed):
+                message = f"{unknown}; did you mean {similar}?"
+            else:
+                names = f"allowed: {', '.join(allowed)}" if allowed else "this path accepts none"
+                message = f"{unknown}; {names}."
+            raise InvalidParameter(message, field=name[:LONGEST_NAME])

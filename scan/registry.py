@@ -3,10 +3,10 @@
 The core knows no extension by name: it asks here for the parts that they bring. The package of an
 extension declares it as EXTENSION. Its parts are modules and folders of standard names, in its
 folder or in folders in it, and a part is imported when it is first needed. A part is a module that
-binds HOOKS to an object of its type, a Part, or to several: what serves stands in one api.py, which
-only processes that serve import. The types stand in settings.py and in hooks.py of the rooms that
-read them, and of extensions that have hooks for others. The type checker holds whoever
-brings a hook, and whoever reads one, to the hook's type.
+binds HOOKS to an object of its type, a Part, or to several: what serves stands in one api.py, or
+with pages in one views.py, which only processes that serve import. The types stand in settings.py
+and in hooks.py of the rooms that read them, and of extensions that have hooks for others. The type
+checker holds whoever brings a hook, and whoever reads one, to the hook's type.
 
 `SCAN_EXTENSIONS` chooses among the folders. An extension that is off keeps its tables, so that the
 schema is the same and forks are taken back in them, too; but it writes no rows and serves nothing.
@@ -37,9 +37,11 @@ RIGHT = "all, none, or names of extensions, separated by commas"
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """The hooks of a part, a field each; `module` is the name of the module that has them."""
+    """The hooks of a part, a field each; `module` names the module that has them, or `chapter` the
+    one that has them with other parts."""
 
     module: ClassVar[str]
+    chapter: ClassVar[str] = ""
 
 
 class Extension(NamedTuple):
@@ -143,7 +145,8 @@ def _read(contract: Any, of_installed: bool) -> Sequence[tuple[str, Any]]:
     return [
         (name, hooks)
         for name in (installed() if of_installed else enabled())
-        for module in _modules(name, contract.module)
+        for part_module in (contract.module, contract.chapter)
+        for module in (_modules(name, part_module) if part_module else ())
         for hooks in _hooks(module, contract)
     ]
 
@@ -158,7 +161,8 @@ def _hooks(module: str, contract: type[_Part]) -> Sequence[_Part]:
             raise
         raise _broken(module, _with_nearest(str(error), contract)) from error
     several = hooks if isinstance(hooks, tuple) else (hooks,)
-    if not all(isinstance(one, Part) and module.endswith(f".{one.module}") for one in several):
+    file = module.rpartition(".")[2]
+    if not all(isinstance(one, Part) and file in (one.module, one.chapter) for one in several):
         raise _broken(module, f"HOOKS is no {contract.__name__}")
     return [one for one in several if isinstance(one, contract)]
 

@@ -1,6 +1,5 @@
-"""The operator's name, logo, colours, links and notice on the pages.
-
-The settings, read from the environment once. No other module looks at os.environ.
+"""The settings, read from the environment once, with the brand that the pages show. No other module
+looks at os.environ.
 """
 
 import os
@@ -115,11 +114,11 @@ def _keep(text: str) -> Keep | None:
     return Keep(None, number * 86_400) if is_days else Keep(number, None)
 
 
-def _partition_rows(text: str) -> int:
-    return integer(LEAST_PARTITION_ROWS, 10**12).parse(text)  # tests lower the least
-
-
-_rows = Kind("integer", integer(LEAST_PARTITION_ROWS, 10**12).right, _partition_rows)
+_rows = Kind(
+    "integer",
+    integer(LEAST_PARTITION_ROWS, 10**12).right,
+    lambda text: integer(LEAST_PARTITION_ROWS, 10**12).parse(text),  # tests lower the least
+)
 _DAYS_OR_BLOCKS = "0 to keep all, a number of days up to 100000, or of blocks such as `5000 blocks`"
 _backfill_blocks = Kind("bulk backfill", "auto, off, or a number of blocks", _bulk_backfill)
 _kept = Kind("kept blocks", _DAYS_OR_BLOCKS, _keep)
@@ -183,8 +182,8 @@ class Settings:
 
     def of(self, declared: type[_T]) -> _T:
         """Return an extension's settings, whose type is `declared`."""
-        own: _T | None = self.of_extensions.get(declared)
-        return declared() if own is None else own
+        settings: _T | None = self.of_extensions.get(declared)
+        return declared() if settings is None else settings
 
     @property
     def base_url(self) -> str:
@@ -204,17 +203,17 @@ class Settings:
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings. Raises SettingError, which names the variable and its value."""
         registry.chosen(environ)  # raises SettingError
-        own = {
+        of_extensions = {
             part.declared: part.declared(**read_variables(part.declared, environ))
             for part in registry.parts(OwnSettings)
         }
         settings = Settings(
             **read_variables(Settings, environ),
-            brand=next((o.brand for o in own.values() if hasattr(o, "brand")), UNBRANDED),
+            brand=next((o.brand for o in of_extensions.values() if hasattr(o, "brand")), UNBRANDED),
             sources_dir=Path(sources) if (sources := environ.get("SCAN_SOURCES_DIR")) else None,
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
-            of_extensions=own,
+            of_extensions=of_extensions,
         )
         return replace(
             settings,
@@ -269,9 +268,9 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
 
 
 def _unknown(name: str) -> str:
-    known = {known.removeprefix(PREFIX): known for known in _known()}  # which all names share
-    similar = nearest(name.removeprefix(PREFIX), known)
-    return f"is not a setting; did you mean {known[similar]}?" if similar else "is not a setting"
+    names = {names.removeprefix(PREFIX): names for names in _known()}  # which all names share
+    similar = nearest(name.removeprefix(PREFIX), names)
+    return f"is not a setting; did you mean {names[similar]}?" if similar else "is not a setting"
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
@@ -292,10 +291,10 @@ def solc_select_folder(environ: Mapping[str, str] = os.environ) -> Path:
 def environment_with(values: Mapping[str, str]) -> dict[str, str]:
     """Return our environment with these variables, for a process with another working directory:
     paths are absolute. "" means not given, as are variables that we do not read and report."""
-    return with_absolute_paths({**os.environ, **dict.fromkeys(unread_variables(), ""), **values})
+    return absolute_paths({**os.environ, **dict.fromkeys(unread_variables(), ""), **values})
 
 
-def with_absolute_paths(environ: Mapping[str, str]) -> dict[str, str]:
+def absolute_paths(environ: Mapping[str, str]) -> dict[str, str]:
     """Return variables whose relative paths begin at the working directory, with absolute ones."""
     absolute = {
         v.name: v.kind.absolute(environ[v.name].strip())

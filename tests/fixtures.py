@@ -8,7 +8,6 @@ import random
 import re
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,8 +25,8 @@ from scan.database.sessions import require_own_session
 from scan.ethereum.request_node import NodeSession
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
-from tests.support.explain import Explained, explained
-from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
+from tests.support.explain import explained
+from tests.support.explorer import compiling_once, explorer_over, place_compilers
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
@@ -36,8 +35,7 @@ from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.renewal import renewing
-from tests.support.scenario import play
-from tests.support.scenario.contracts import purses
+from tests.support.scenario import contracts, play
 from tests.support.scenario.stage import Stage
 from tests.support.serving import gunicorn, in_thread, wait_until
 from tests.support.solidity import alone
@@ -61,25 +59,25 @@ class Played(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
+def postgres():
     with Postgres() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def own_postgres() -> Iterator[Postgres]:
+def own_postgres():
     """A server of the file's own, which its tests may stop."""
     with Postgres() as server:
         yield server
 
 
 @pytest.fixture(scope="session")
-def template(postgres: Postgres) -> str:
+def template(postgres):
     return postgres.make_template()
 
 
 @pytest.fixture(scope="session")
-def seeded_template(postgres: Postgres, template: str) -> Iterator[str]:
+def seeded_template(postgres, template):
     """The name of a database of 50,000 transactions, which query plans are about."""
     with postgres.cloned(template) as url:
         seed(url, 50_000, internal_transfers=True, logs=True, user_operations=True)
@@ -100,35 +98,35 @@ def _is_vacuumed(url):
 
 
 @pytest.fixture(scope="session")
-def seeded_service(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
+def seeded_service(postgres, seeded_template):
     """A service over these transactions, which can only be read; its statements are explained."""
     with postgres.cloned(seeded_template) as url, read_only(url), explained(url) as service:
         yield service
 
 
 @pytest.fixture
-def own_seeded_service(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
+def own_seeded_service(postgres, seeded_template):
     """The same over a copy of the test's own, which may write."""
     with postgres.cloned(seeded_template) as url, explained(url) as service:
         yield service
 
 
 @pytest.fixture
-def database_url(postgres: Postgres, template: str) -> Iterator[str]:
+def database_url(postgres, template):
     """An empty database with the schema, for this test alone."""
     with postgres.cloned(template) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
+def shared_database_url(postgres, template):
     """A database of the file's tests, which mind nothing that others have added."""
     with postgres.cloned(template) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def shared_server(shared_database_url: str) -> Iterator[str]:
+def shared_server(shared_database_url):
     """gunicorn on that database; requests and new keys are not limited in fact."""
     environment = {
         "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
@@ -141,7 +139,7 @@ def shared_server(shared_database_url: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def anvil() -> Iterator[Anvil]:
+def anvil():
     """A node of the test's own, at its genesis block."""
     with Anvil() as node:
         yield node
@@ -167,19 +165,19 @@ def scenario(request, tmp_path_factory):
 
 def _played(node):
     stage = play(node)
-    purses(stage)
+    contracts.purses(stage)
     played = Played(node, stage, read_truth(node))
     node.share()
     return played
 
 
 @pytest.fixture(scope="session")
-def compilers_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compilers_dir(tmp_path_factory):
     return place_compilers(tmp_path_factory.mktemp("compilers"))
 
 
 @pytest.fixture(scope="session")
-def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def solc_dir(tmp_path_factory):
     """Compilers that compile the same input once in a run, whichever worker has it."""
     compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
     outputs = run_folder(tmp_path_factory) / "solc-outputs"
@@ -187,32 +185,32 @@ def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def vyper(solc_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Vyper:
+def vyper(solc_dir, tmp_path_factory):
     """Vyper's compilers, beside those of `solc_dir`."""
     return Vyper(run_folder(tmp_path_factory) / "vyper", solc_dir)
 
 
 @pytest.fixture(scope="module")
-def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+def explorer(postgres, template, solc_dir):
     """The whole service over a chain to which the tests of the file may add contracts."""
     with explorer_over(postgres, template, solc_dir) as found, found.running_jobs():
         yield found
 
 
 @pytest.fixture(scope="module")
-def own_explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+def own_explorer(postgres, template, solc_dir):
     """A chain of the file's own, without a runner of verification jobs: servers have theirs."""
     with explorer_over(postgres, template, solc_dir) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def many(explorer: Explorer) -> str:
+def many(explorer):
     return verified(explorer, MANY, "Many")
 
 
 @pytest.fixture(scope="session")
-def indexed_template(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
+def indexed_template(postgres, template, scenario):
     """The name of a database with the scenario's chain and everything derived from it."""
     with postgres.cloned(template) as url:
         Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
@@ -222,14 +220,14 @@ def indexed_template(postgres: Postgres, template: str, scenario: Played) -> Ite
 
 
 @pytest.fixture(scope="session")
-def indexed(postgres: Postgres, indexed_template: str, scenario: Played) -> Iterator[Indexing]:
+def indexed(postgres, indexed_template, scenario):
     """A copy of that database, which can only be read."""
     with postgres.cloned(indexed_template) as url, read_only(url):
         yield Indexing(url, scenario.anvil.url)  # which does not follow it
 
 
 @pytest.fixture(scope="module")
-def own_index(postgres: Postgres, indexed_template: str, scenario: Played) -> Iterator[Indexing]:
+def own_index(postgres, indexed_template, scenario):
     """A copy for the file's tests, which may write: servers refuse one that can only be read."""
     node = scenario.anvil
     with (
@@ -240,32 +238,32 @@ def own_index(postgres: Postgres, indexed_template: str, scenario: Played) -> It
 
 
 @pytest.fixture(scope="session")
-def client(indexed: Indexing) -> FlaskClient:
+def client(indexed):
     """Asks the API over the scenario's chain."""
     return create_app(indexed.settings).test_client()
 
 
 @pytest.fixture(scope="session")
-def over_http(client: FlaskClient) -> Iterator[str]:
+def over_http(client):
     """The same over a socket; its address."""
     with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
         yield url
 
 
 @pytest.fixture(scope="session")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
 @pytest.fixture
-def receiver(authority: Authority) -> Iterator[Receiver]:
+def receiver(authority):
     """An HTTPS server on loopback that answers 204 until its behaviour is changed."""
     with running(Receiver(*authority.certificate("localhost"))) as server:
         yield server
 
 
 @pytest.fixture
-def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
+def webhooks(database_url, authority):
     """The API on an empty chain, which may send webhooks to loopback."""
     found = Webhooks(database_url, authority.bundle)
     yield found
@@ -273,7 +271,7 @@ def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def data_dir(tmp_path_factory):
     """What writes into SCAN_DATA_DIR without a folder of its own has this worker's, not `var`,
     which other workers would share with it, and with a `make run` of the same checkout."""
     with pytest.MonkeyPatch.context() as patch:
@@ -303,7 +301,7 @@ TRACERS = {
 
 
 @pytest.fixture(scope="session", autouse=True)
-def patience() -> Iterator[None]:
+def patience():
     """What responses say, and which requests a node receives, does not follow from how busy the
     machine is: each wait on the node is as long as TIMES_OF_NODE, that of a test of one as well."""
     within = NodeSession.within
@@ -325,7 +323,7 @@ def patience() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_sessions() -> Iterator[None]:
+def own_sessions():
     """On the socket of a test's own server, before which no pooler stands, sessions are not shared:
     finding that out takes a second connection, and 40 statements, for each application."""
 
@@ -338,7 +336,7 @@ def own_sessions() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def forked_workers() -> Iterator[None]:
+def forked_workers():
     """What this process has multiprocessing spawn is forked from a process that has its imports,
     which take 0.6 s of processor; commands that tests start spawn theirs."""
     plainly, forking = multiprocessing.get_context, multiprocessing.get_context("forkserver")
@@ -353,7 +351,7 @@ def forked_workers() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def renew_served() -> Iterator[Callable[[], None]]:
+def renew_served():
     with renewing() as renew:
         yield renew
 
@@ -384,7 +382,7 @@ def process_state(request, renew_served):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def documented_answers() -> Iterator[None]:
+def documented_answers():
     """Whatever a test asks about, the answer has to be one that the OpenAPI document describes."""
     watch, plainly = Watch(), FlaskClient.open
 

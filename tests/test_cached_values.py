@@ -8,7 +8,7 @@ pytestmark = pytest.mark.check
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def clock(monkeypatch):
     seconds = [1000.0]
     monkeypatch.setattr("scan.cached_values.time.monotonic", lambda: seconds[0])
     return seconds

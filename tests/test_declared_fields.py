@@ -35,7 +35,7 @@ STORED_AS = {"timestamp_s": "timestamp"}
 EXPECTED_ALONE = set(
     """
         item_count day first_block last_block active_address_count new_address_count holder_count
-        negative_holder_count held_supply
+        held_supply
     """.split()
 )
 # Columns that the indexer makes, of no field of the node's.

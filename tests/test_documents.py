@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from scan.database.lists import all_entities
-from tests.support import settings_document, values_document
+from tests.support import hooks_document, settings_document, values_document
 from tests.support.documents import DOCUMENTS, GUIDES, PAGES, blocks, is_broken, is_missing, links
 from tests.support.serving import ROOT
 
@@ -108,23 +108,14 @@ def test_the_api_guide_names_every_filter_of_a_query():
 
 
 @pytest.mark.check
-def test_the_kinds_of_values_are_listed_as_they_are_declared():
-    listed = values_document.DOCUMENT.read_text(encoding="utf-8")
-    made = values_document.whole()
+@pytest.mark.parametrize(
+    "document", [hooks_document, settings_document, values_document], ids=lambda d: d.__name__
+)
+def test_what_is_generated_is_as_it_is_declared(document):
+    listed, made = document.DOCUMENT.read_text(encoding="utf-8"), document.whole()
     lacking = [line for line in made.splitlines() if line not in listed]
     assert listed == made or settings_document.taken_away(), (
-        f"run python -m tests.support.values_document: it lacks {lacking}"
-    )
-
-
-@pytest.mark.check
-def test_settings_are_listed_as_they_are_declared():
-    listed = settings_document.DOCUMENT.read_text(encoding="utf-8")
-    made = settings_document.whole()
-    lacking = [line for line in made.splitlines() if line not in listed]
-    assert not lacking, f"run python -m tests.support.settings_document: it lacks {lacking}"
-    assert listed == made or settings_document.taken_away(), (
-        "docs/settings.md has more than settings"
+        f"run python -m {document.__name__}: it lacks {lacking}"
     )
 
 

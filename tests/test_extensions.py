@@ -53,7 +53,7 @@ def put_together(folder, **environ):
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tree(tmp_path_factory):
     """The whole tree but for what is installed in it, in files of its own; with its bytecode, or
     the first Python that is started there would compile all of it."""
     folder = tmp_path_factory.mktemp("tree") / "scan"

@@ -15,7 +15,7 @@ NEEDS_REDIS = "tests/rate_limits/test_limiter.py::test_a_window_in_redis_moves"
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> dict[str, str]:
+def bare(tmp_path):
     """An environment whose PATH has what install_servers is written with, and nothing else."""
     for name in ("bash", "dirname"):
         (tmp_path / name).symlink_to(shutil.which(name) or name)

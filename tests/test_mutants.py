@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants import __main__ as command
-from tests.mutants.drawing import mutants
-from tests.mutants.selection import functions_at
+from tests.mutants import drawing, selection
 
 pytestmark = pytest.mark.check
 
@@ -27,7 +26,7 @@ pytestmark = pytest.mark.check
     ],
 )
 def test_one_operator_word_or_number_is_changed_at_a_time(place, text, changed):
-    found = [mutant.text for mutant in mutants(place, text)]
+    found = [mutant.text for mutant in drawing.mutants(place, text)]
     assert len(found) == len(changed)
     assert all(part in mutant for part, mutant in zip(changed, found, strict=True))
 
@@ -44,7 +43,7 @@ def test_one_operator_word_or_number_is_changed_at_a_time(place, text, changed):
     ],
 )
 def test_bounds_and_times_are_tuning(text, is_tuning):
-    assert {mutant.is_tuning for mutant in mutants("a.py", text)} == {is_tuning}
+    assert {mutant.is_tuning for mutant in drawing.mutants("a.py", text)} == {is_tuning}
 
 
 FUNCTIONS = """
@@ -74,7 +73,7 @@ f = lambda: 1
     ],
 )
 def test_a_line_is_in_the_innermost_function(line, names):
-    functions = functions_at(compile(FUNCTIONS, "a.py", "exec"), line)
+    functions = selection.functions_at(compile(FUNCTIONS, "a.py", "exec"), line)
     assert [function.co_name for function in functions] == names
 
 
@@ -104,7 +103,7 @@ def test_of_a_statement():
 
 
 @pytest.fixture
-def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def tree(tmp_path, monkeypatch):
     """A project with a module, a statement, and their tests."""
     for folder in ("scan", "sql/queries", "tests/support/node/node_modules"):
         (tmp_path / folder).mkdir(parents=True)

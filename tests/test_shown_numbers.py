@@ -11,7 +11,8 @@ pytestmark = pytest.mark.check
 
 EXTENSIONS = ROOT / "scan" / "extensions"
 SHOWING = ("exports", "etherscan", "blockscout", "sourcify")  # extensions that do nothing else
-SHOWN_BY = ("pages.py", "exports.py", "blockscout.py")  # modules of all other extensions
+# Modules of all other extensions.
+SHOWN_BY = ("pages.py", "views.py", "exports.py", "blockscout.py")
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_columns.py"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
@@ -39,18 +40,21 @@ REASONS = {
     "contract_details/contract_read.html:most": "characters that are shown of a result's part",
     "pages/chart.html:chart.": "the grid of a chart",
     "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
-    "markets/pages.py:candle_chart": "the geometry of a chart",
-    "markets/pages.py:_ticks": "the geometry of a chart",
-    "markets/pages.py:y": "the geometry of a chart",
+    "markets/views.py:candle_chart": "the geometry of a chart",
+    "markets/views.py:_ticks": "the geometry of a chart",
+    "markets/views.py:y": "the geometry of a chart",
     "pages/records.py:first": "places in a list, by the number of its page",
     "pages/records.py:listing": "the least total of a list that is not counted",
     "pages/records.py:pages": "the number of pages of a list",
-    "chain_statistics/pages.py:_gas_charts": "a ratio in basis points, for a chart's axis",
+    "chain_statistics/views.py:_gas_charts": "a ratio in basis points, for a chart's axis",
     "simulation/pages.py:_wei": "what is typed in coins, in wei",
     "search/suggestions.html:place.number": "the id of an element",
     "pages/token.html:loop.index0 shown.first": "the place of a row in its list",
     "pages/tokens.html:loop.index0 tokens.first": "the place of a row in its list",
-    "chain_statistics/pages.py:_token_days": "the end of a range of days",
+    "chain_statistics/views.py:list_largest_transfers": "texts of JSON put together",
+    "mail/views.py:confirm": "a random number above 0",
+    "search/views.py:": "digits of a hash, and lists put together",
+    "chain_statistics/views.py:_token_days": "the end of a range of days",
     "explanations/pages.py:shown_calls": "the indentation of a call tree",
     "explanations/pages.py:_lines": "the indentation of a call tree",
     "explanations/pages.py:end": "the indentation of a call tree",
@@ -68,7 +72,13 @@ REASONS = {
     "blockscout/transactions.py:list_logs": "the end of a page",
     "blockscout/transactions.py:list_state_changes": "the end of a page",
     "blockscout/decoded_objects.py:_gained": "transfers of one transaction, which is read whole",
+    "blockscout/contracts.py:get_contract": "the code of a delegation, put together",
+    "blockscout/decoded_objects.py:balances_of": "a change that the node's balances confirm",
     "blockscout/decoded_objects.py:state_change_objects": "lists put together",
+    "blockscout/entity_lists.py:sorted_transactions_response": "the ends of a page",
+    "blockscout/network_and_search.py:_gas_price": "a suggestion's base fee, a transfer's cost",
+    "blockscout/tokens.py:list_tokens": "the rows of a page",
+    "blockscout/transactions.py:read_balances": "the block before the transaction's",
     "user_operations/blockscout.py:list_operations": "the rows of a page",
     "etherscan/chain.py:_block_number": "a bound of the parameter",
     "etherscan/chain.py:_dates": "the length of a range of days, against its bound",
@@ -76,12 +86,10 @@ REASONS = {
     "etherscan/replies.py:last_block": "a bound of the parameter",
     "etherscan/replies.py:limit_and_offset": "the offset of a page of a list",
     "etherscan/replies.py:result_window": "the end of a page of a list, against its bound",
-    "etherscan/account.py:_balance_of": "the call data of balanceOf()",
     "etherscan/proxy.py:_call_object": "a bound of the parameter",
     "etherscan/replies.py:refuse": "a message of two texts",
     "etherscan/verification.py:_arguments": "the spellings of a parameter's name",
     "etherscan/verification.py:verification_status": "a message of two texts",
-    "etherscan/transactions.py:_names_of": "bytes of a cache",
     "etherscan/transactions.py:_transfer": "the names of columns",
     "exports/parquet.py:integers": "one number stored as four words",
     "exports/parquet.py:make_table": "arrays put together",
@@ -108,7 +116,9 @@ def is_text(node):
 
 
 def is_constant(node):
-    names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    inside = [*ast.walk(node)]
+    modules = [n.value for n in inside if isinstance(n, ast.Attribute) and n.attr.isupper()]
+    names = [n.id for n in inside if isinstance(n, ast.Name) and n not in modules]
     return all(map(str.isupper, names)) and not any(isinstance(n, ast.Call) for n in ast.walk(node))
 
 

@@ -6,9 +6,8 @@ from importlib import import_module
 
 import pytest
 
-from tests.support.extension_tests import is_there
+from tests.support import extension_tests, settings_document
 from tests.support.serving import ROOT
-from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
 
@@ -19,7 +18,7 @@ def holds(place, stated):
     """Whether `module: expression` has the value, or a file has all of the texts, or neither is
     there since its extension is deleted."""
     module, _, expression = place.partition(": ")
-    if not is_there(f"scan.{module}" if expression else place.replace("/", ".")):
+    if not extension_tests.is_there(f"scan.{module}" if expression else place.replace("/", ".")):
         return True
     if not expression:
         assert isinstance(stated, list)
@@ -28,7 +27,7 @@ def holds(place, stated):
     try:
         value = eval(expression, dict(vars(import_module(f"scan.{module}"))))
     except ModuleNotFoundError:  # what it adds to another one, which is deleted
-        return bool(taken_away())
+        return bool(settings_document.taken_away())
     return bool(stated == ([*value] if isinstance(value, tuple) else value))
 
 

@@ -45,15 +45,16 @@ SESSIONS = {
 # Functions of threads of their own, which no request waits for.
 OWN_THREADS = {
     ("scan.accounts.api_keys", "_run"),
-    ("scan.database.sessions", "_watch"),
+    ("scan.deadlines", "_run"),
     ("scan.extensions.items.item_media.media_cache", "take"),
     ("scan.rate_limits.windows", "_probe"),
+    ("scan.extensions.phoenix.broadcaster", "_run"),
+    ("scan.extensions.phoenix.broadcaster", "_work"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
     ("scan.extensions.contract_details.verification_jobs.jobs", "_run"),
-    ("scan.http.indexed_block", "_run"),
+    ("scan.http.index_version", "_run"),
     ("scan.http.worker_threads", "_run"),
-    ("scan.outbound.connection", "_run"),
 }
 # What waits, by module and function: for whom, or in which place.
 WAITS = {
@@ -67,7 +68,7 @@ WAITS = {
     ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"): "in a place",
     ("scan.extensions.etherscan.verification", "verification_status"): "VerificationJobs.wait()",
     ("scan.extensions.sourcify.interface", "get_verification"): "VerificationJobs.wait()",
-    ("scan.http.indexed_block", "wait_for"): "in a place",
+    ("scan.http.index_version", "wait_for"): "in a place",
     ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
     ("scan.outbound.public_hosts", "resolve"): "in a place, or in a thread of the deliverer",
     ("scan.verification.compiler_run", "running"): "in a place, among those admitted",

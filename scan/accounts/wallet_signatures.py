@@ -13,9 +13,8 @@ from eth_hash.auto import keccak
 from scan import errors
 from scan.accounts.api_keys import ApiKey
 from scan.database.connection import Database
-from scan.ethereum.client import RpcError
+from scan.ethereum import client, signatures
 from scan.ethereum.request_node import NodeAway, NodeSession
-from scan.ethereum.signatures import CURVE_ORDER, Signature, recover_signer
 from scan.hex import BadHex, data, to_hex
 
 log = logging.getLogger(__name__)
@@ -39,27 +38,27 @@ def message_hash(message: str) -> bytes:
     return keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
 
 
-def parse_signature(signature_bytes: bytes) -> Signature:
+def parse_signature(signature_bytes: bytes) -> signatures.Signature:
     """Parse the 65 bytes r, s, v, or the 64 of EIP-2098. Raises MalformedSignature with
     the reason."""
     signature = _split(signature_bytes)
     for name, number in (("r", signature.r), ("s", signature.s)):
-        if not 0 < number < CURVE_ORDER:
+        if not 0 < number < signatures.CURVE_ORDER:
             raise MalformedSignature(f"{name} is outside the curve's order")
-    if signature.s > CURVE_ORDER // 2:
+    if signature.s > signatures.CURVE_ORDER // 2:
         raise MalformedSignature("s is in the upper half of the curve's order (EIP-2)")
     return signature
 
 
-def _split(signature: bytes) -> Signature:
+def _split(signature: bytes) -> signatures.Signature:
     r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
     if len(signature) == 64:
-        return Signature(s >> 255, r, s & (1 << 255) - 1)
+        return signatures.Signature(s >> 255, r, s & (1 << 255) - 1)
     if len(signature) != 65:
         raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {len(signature)}")
     if signature[64] not in _PARITY_OF_V:
         raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {signature[64]}")
-    return Signature(_PARITY_OF_V[signature[64]], r, s)
+    return signatures.Signature(_PARITY_OF_V[signature[64]], r, s)
 
 
 def is_accepted_by_contract(
@@ -84,7 +83,7 @@ def is_accepted_by_contract(
     except (errors.UpstreamFailed, NodeAway, BadHex) as error:
         log.warning("the signature of a contract wallet could not be checked: %s", error)
         return None
-    except RpcError as error:
+    except client.RpcError as error:
         return False if error.is_refusal else None
 
 
@@ -120,7 +119,7 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     hashed = message_hash(message)
     signer, malformed = None, None
     try:
-        signer = recover_signer(hashed, parse_signature(signature))
+        signer = signatures.recover_signer(hashed, parse_signature(signature))
     except MalformedSignature as error:
         malformed = error
     if signer == owner:

@@ -1,7 +1,5 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens.
-
-GET /api/v1/tokens, /tokens/:address and /tokens/:address/holders and its /change.
-"""
+"""GET /api/v1/addresses, /addresses/:address and its /tokens; /tokens, /tokens/:address, its
+/holders and /change."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,24 +10,12 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.list_responses import LISTED, list_body, list_response
-from scan.http.requests import (
-    Prerequisite,
-    Response,
-    block_argument,
-    json_body,
-    json_value,
-    query_arguments,
-    reader,
-    requires,
-)
-from scan.queries import addresses, contracts, holdings, tokens
+from scan.http import list_responses, requests
+from scan.queries import addresses, contracts, holdings, pages, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
-from scan.queries.contracts import creation_record
 from scan.queries.holdings import WorthPage, unit_prices
-from scan.queries.pages import Page, Window
 
-blueprint = Blueprint("addresses", __name__)
+blueprint = Blueprint("addresses_and_tokens", __name__)
 
 MOST_ADDRESSES = 100
 INCLUDED = ("token",)
@@ -41,13 +27,13 @@ OF_TOKEN = tuple(
 
 
 @blueprint.get("/addresses")
-def list_addresses() -> Response:
-    arguments = query_arguments("addresses", "include")
+def list_addresses() -> requests.Response:
+    arguments = requests.query_arguments("addresses", "include")
     keys = _addresses(arguments)
     included: dict[str, Any] = {}
     if "include" in arguments:
         parameters.one_of(arguments["include"], "include", INCLUDED)
-        included = tokens.by_addresses(reader(), keys)
+        included = tokens.by_addresses(requests.reader(), keys)
     rows = [
         {
             "address": to_hex(key),
@@ -60,20 +46,20 @@ def list_addresses() -> Response:
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
         for key, summary, more in zip(
-            keys, addresses.get_many(reader(), keys), _names(keys), strict=True
+            keys, addresses.get_many(requests.reader(), keys), _names(keys), strict=True
         )
     ]
-    return json_value({"addresses": rows})
+    return requests.json_value({"addresses": rows})
 
 
 def _amount(balance: Balance) -> dict[str, Any]:
-    known = balance.required()
-    return {"balance": known.wei, "balanceBlock": known.block}
+    balance_read = balance.required()
+    return {"balance": balance_read.wei, "balanceBlock": balance_read.block}
 
 
 def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
     """Return the fields of addresses that have their names; none without a name service."""
-    names = reader().sources.get(AddressNames).of_addresses(reader(), keys)
+    names = requests.reader().sources.get(AddressNames).of_addresses(requests.reader(), keys)
     if names is None:
         return [{} for _ in keys]
     own = (names.get(key, AddressName()) for key in keys)
@@ -86,21 +72,21 @@ def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
     """Return the requested addresses; raises InvalidParameter for more than MOST_ADDRESSES."""
-    given = arguments.get("addresses", "").split(",")
-    if len(given) > MOST_ADDRESSES:
+    texts = arguments.get("addresses", "").split(",")
+    if len(texts) > MOST_ADDRESSES:
         raise InvalidParameter(
             f"addresses must be at most {MOST_ADDRESSES} addresses, separated by commas.",
             field="addresses",
         )
-    return [parameters.address(text.strip(), "addresses") for text in given]
+    return [parameters.address(text.strip(), "addresses") for text in texts]
 
 
 @blueprint.get("/addresses/<address>")
-@requires(Prerequisite.NODE_FIELDS)
-def get_address(address: str) -> Response:
-    block = block_argument(query_arguments("block"))
+@requests.requires(requests.Prerequisite.NODE_FIELDS)
+def get_address(address: str) -> requests.Response:
+    block = requests.block_argument(requests.query_arguments("block"))
     key = parameters.address(address)
-    account = addresses.get(reader(), key, block)
+    account = addresses.get(requests.reader(), key, block)
     detail = {
         "address": to_hex(key),
         **_amount(account.balance),
@@ -115,80 +101,82 @@ def get_address(address: str) -> Response:
     }
     detail |= {**account.more, **_names([key])[0]}
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
-        detail["creation"] = creation_record(contracts.indexed(reader(), key))
-    return json_value(detail)
+        detail["creation"] = contracts.creation_record(contracts.indexed(requests.reader(), key))
+    return requests.json_value(detail)
 
 
 @blueprint.get("/addresses/<address>/tokens")
-def list_tokens_held(address: str) -> Response:
-    arguments = query_arguments(*LISTED, "block", "sort")
+def list_tokens_held(address: str) -> requests.Response:
+    arguments = requests.query_arguments(*list_responses.LISTED, "block", "sort")
     if "sort" in arguments:
         return _by_worth(parameters.address(address), arguments)
-    block, key = block_argument(arguments), parameters.address(address)
+    block, key = requests.block_argument(arguments), parameters.address(address)
 
-    def read(window: Window) -> Page:
+    def read(window: pages.Window) -> pages.Page:
         if block is None:
-            return addresses.tokens_held(reader(), key, window)
-        return addresses.tokens_held_at(reader(), key, window, block)
+            return addresses.tokens_held(requests.reader(), key, window)
+        return addresses.tokens_held_at(requests.reader(), key, window, block)
 
-    def read_for_file(window: Window) -> Page:
+    def read_for_file(window: pages.Window) -> pages.Page:
         if block is not None:
             raise InvalidParameter("A file has the newest state; leave out block.", field="block")
-        return addresses.tokens_held(reader(), key, window)
+        return addresses.tokens_held(requests.reader(), key, window)
 
-    return list_response(
+    return list_responses.list_response(
         "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", own=key
     )
 
 
-def _by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
+def _by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Response:
     parameters.one_of(arguments["sort"], "sort", SORTS)
     if "block" in arguments:
         raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
-    prices = unit_prices(reader())
-    return list_response(
+    prices = unit_prices(requests.reader())
+    return list_responses.list_response(
         "tokens",
         arguments,
-        lambda window: holdings.tokens_by_worth(reader(), key, window, prices),
+        lambda window: holdings.tokens_by_worth(requests.reader(), key, window, prices),
         kind="tokensByWorth",
         own=key,
         body=_worth_body,
     )
 
 
-def _worth_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+def _worth_body(name: str, page: pages.Page, arguments: Mapping[str, str]) -> requests.Response:
     assert isinstance(page, WorthPage)
-    return list_body(name, page, arguments, worth=page.worth)
+    return list_responses.list_body(name, page, arguments, worth=page.worth)
 
 
 @blueprint.get("/tokens")
-def list_tokens() -> Response:
-    return list_response(
-        "tokens", query_arguments(*LISTED), lambda window: tokens.page(reader(), window)
+def list_tokens() -> requests.Response:
+    return list_responses.list_response(
+        "tokens",
+        requests.query_arguments(*list_responses.LISTED),
+        lambda window: tokens.page(requests.reader(), window),
     )
 
 
 @blueprint.get("/tokens/<address>")
-def get_token(address: str) -> Response:
-    query_arguments()
-    return json_body(tokens.get(reader(), parameters.address(address)))
+def get_token(address: str) -> requests.Response:
+    requests.query_arguments()
+    return requests.json_body(tokens.get(requests.reader(), parameters.address(address)))
 
 
 @blueprint.get("/tokens/<address>/holders/change")
-def get_holder_change(address: str) -> Response:
-    query_arguments()
+def get_holder_change(address: str) -> requests.Response:
+    requests.query_arguments()
     key = parameters.address(address)
-    if tokens.type_of(reader(), key) is None:
+    if tokens.type_of(requests.reader(), key) is None:
         raise NotFound(tokens.UNKNOWN)
-    return json_value(tokens.holder_change(reader(), key))
+    return requests.json_value(tokens.holder_change(requests.reader(), key))
 
 
 @blueprint.get("/tokens/<address>/holders")
-def list_holders(address: str) -> Response:
+def list_holders(address: str) -> requests.Response:
     key = parameters.address(address)
-    return list_response(
+    return list_responses.list_response(
         "holders",
-        query_arguments(*LISTED),
-        lambda window: tokens.holders(reader(), key, window),
+        requests.query_arguments(*list_responses.LISTED),
+        lambda window: tokens.holders(requests.reader(), key, window),
         own=key,
     )

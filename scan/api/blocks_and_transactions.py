@@ -1,11 +1,6 @@
-"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash.
-
-GET /api/v1/transactions, of all or an address; /transactions/:hash and the paths below it.
-
-GET /api/v1/token-transfers and /dex-trades; transfers and trades of a token or an address.
-
-GET /api/v1/stats and /stats/finality.
-"""
+"""GET /api/v1/blocks, /blocks/latest, /blocks/:numberOrHash; /transactions, of all or an address,
+/transactions/:hash and the paths below it; /token-transfers and /dex-trades, also those of a token
+or an address; /stats and /stats/finality."""
 
 from typing import Any
 
@@ -14,131 +9,117 @@ from flask import Blueprint
 
 from scan import parameters, registry
 from scan.api.hooks import Api
-from scan.http.list_responses import LISTED, ORDERED, add_list, entity_list, list_response
-from scan.http.request_state import services
-from scan.http.requests import (
-    Prerequisite,
-    Response,
-    json_body,
-    json_value,
-    query_arguments,
-    reader,
-    requires,
-)
-from scan.queries import blocks, entities, network, tokens, transactions
-from scan.queries.pages import FILTER_KEYS, Page, Window
+from scan.http import list_responses, request_state, requests
+from scan.queries import blocks, entities, network, pages, tokens, transactions
 
-blueprint = Blueprint("blocks", __name__)
+blueprint = Blueprint("blocks_and_transactions", __name__)
 
 
 @blueprint.get("/blocks")
-def list_blocks() -> Response:
-    arguments = query_arguments("time", *ORDERED)
+def list_blocks() -> requests.Response:
+    arguments = requests.query_arguments("time", *list_responses.ORDERED)
     if "time" not in arguments:
-        return list_response("blocks", arguments, lambda window: blocks.page(reader(), window))
+        return list_responses.list_response(
+            "blocks", arguments, lambda window: blocks.page(requests.reader(), window)
+        )
     # The newest block at or before it; no other parameter goes with it.
     parameters.only_known_arguments(arguments, ("time",))
-    record = blocks.at_time(reader(), parameters.time_s(arguments["time"], "time", is_upper=True))
-    if record is None:
-        raise reader().not_indexed("No block at or before this time is indexed.")
-    return json_body(record)
+    time_s = parameters.time_s(arguments["time"], "time", is_upper=True)
+    record = blocks.at_time(requests.reader(), time_s)
+    return requests.json_body(
+        requests.reader().indexed(record, "No block at or before this time is indexed.")
+    )
 
 
 @blueprint.get("/blocks/<block>")
-def get_block(block: str) -> Response:
-    query_arguments()
-    named = None if block == "latest" else parameters.block_number_or_hash(block)
-    return json_body(_indexed(named))
+def get_block(block: str) -> requests.Response:
+    requests.query_arguments()
+    key = None if block == "latest" else parameters.block_number_or_hash(block)
+    return requests.json_body(blocks.record(requests.reader(), key))
 
 
 @blueprint.get("/blocks/<block>/transactions")
-def list_transactions_of_block(block: str) -> Response:
+def list_transactions_of_block(block: str) -> requests.Response:
     """Return a block's transactions; not of `latest`, whose pages would be of different blocks."""
-    keys = FILTER_KEYS["transactions"]
-    arguments = query_arguments(*keys, *LISTED, "orderBy")
-    number = orjson.loads(_indexed(parameters.block_number_or_hash(block)))["number"]
+    keys = pages.FILTER_KEYS["transactions"]
+    arguments = requests.query_arguments(*keys, *list_responses.LISTED, "orderBy")
+    record = blocks.record(requests.reader(), parameters.block_number_or_hash(block))
+    number = orjson.loads(record)["number"]
 
-    def read(window: Window) -> Page:
+    def read(window: pages.Window) -> pages.Page:
         window = window._replace(block_from=number, block_to=number)
-        return entities.page(reader(), "transactions", window, arguments)
+        return entities.page(requests.reader(), "transactions", window, arguments)
 
-    return list_response("transactions", arguments, read)
-
-
-def _indexed(named: int | bytes | None) -> str:
-    record = blocks.get(reader(), named)
-    if record is None:
-        raise blocks.not_indexed(reader(), named)
-    return record
+    return list_responses.list_response("transactions", arguments, read)
 
 
-add_list(blueprint, "/transactions", "transactions")
-add_list(blueprint, "/addresses/<address>/transactions", "transactions")
+list_responses.add_list(blueprint, "/transactions", "transactions")
+list_responses.add_list(blueprint, "/addresses/<address>/transactions", "transactions")
 
 
 @blueprint.get("/transactions/<transaction_hash>")
-@requires(Prerequisite.NODE_FIELDS)
-def get_transaction(transaction_hash: str) -> Response:
+@requests.requires(requests.Prerequisite.NODE_FIELDS)
+def get_transaction(transaction_hash: str) -> requests.Response:
     """Return a transaction's record, with fields of extensions."""
-    indexed, _ = indexed_transaction(transaction_hash)
-    tag = blocks.finality_of(reader(), indexed["blockNumber"], indexed["confirmations"])
-    fields: dict[str, Any] = {**indexed, "finality": tag}
+    record = indexed_transaction(transaction_hash)
+    tag = blocks.finality_of(requests.reader(), record["blockNumber"], record["confirmations"])
+    fields: dict[str, Any] = {**record, "finality": tag}
     for part in registry.parts(Api):
-        own = dict(part.transaction_fields(indexed))
-        fields["unproven"] += own.pop("unproven", ())
-        fields |= own
-    return json_value(fields)
+        added = dict(part.transaction_fields(record))
+        fields["unproven"] += added.pop("unproven", ())
+        fields |= added
+    return requests.json_value(fields)
 
 
 @blueprint.get("/transactions/<transaction_hash>/adjacent")
-def get_adjacent(transaction_hash: str) -> Response:
+def get_adjacent(transaction_hash: str) -> requests.Response:
     """Return the transactions of the same sender before and after one."""
-    query_arguments()
-    adjacent = transactions.adjacent(reader(), parameters.hash32(transaction_hash))
-    if adjacent is None:
-        raise reader().not_indexed("This transaction is not indexed.")
-    return json_body(adjacent.encode())
+    requests.query_arguments()
+    adjacent = transactions.adjacent(requests.reader(), parameters.hash32(transaction_hash))
+    return requests.json_body(requests.reader().indexed(adjacent))
 
 
-def indexed_transaction(transaction_hash: str) -> tuple[dict[str, Any], str]:
-    """Return a transaction's record, also as JSON text; raises NotFound."""
-    query_arguments()
-    record = transactions.get(reader(), parameters.hash32(transaction_hash))
-    if record is None:
-        raise reader().not_indexed("This transaction is not indexed.")
-    return orjson.loads(record), record
+def indexed_transaction(transaction_hash: str) -> Any:
+    """Return a transaction's record; raises NotFound."""
+    requests.query_arguments()
+    record = transactions.get(requests.reader(), parameters.hash32(transaction_hash))
+    return orjson.loads(requests.reader().indexed(record))
 
 
-add_list(blueprint, "/token-transfers", "token_transfers")
-add_list(blueprint, "/addresses/<address>/transfers", "token_transfers")
-add_list(blueprint, "/dex-trades", "dex_trades")
-add_list(blueprint, "/addresses/<address>/trades", "dex_trades", ("maker",))
+list_responses.add_list(blueprint, "/token-transfers", "token_transfers")
+list_responses.add_list(blueprint, "/addresses/<address>/transfers", "token_transfers")
+list_responses.add_list(blueprint, "/dex-trades", "dex_trades")
+list_responses.add_list(blueprint, "/addresses/<address>/trades", "dex_trades", ("maker",))
 
 
 @blueprint.get("/tokens/<address>/transfers")
-def list_transfers_of_token(address: str) -> Response:
-    tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
-    return entity_list("token_transfers", tokenAddress=address)
+def list_transfers_of_token(address: str) -> requests.Response:
+    tokens.get(
+        requests.reader(), parameters.address(address)
+    )  # raises NotFound for an unknown token
+    return list_responses.entity_list("token_transfers", tokenAddress=address)
 
 
 @blueprint.get("/stats")
-def stats() -> Response:
-    query_arguments()
-    record = network.stats(reader(), services().settings.chain_name or None)
-    kept_from = reader().kept_from
+def stats() -> requests.Response:
+    requests.query_arguments()
+    record = network.stats(requests.reader(), request_state.services().settings.chain_name or None)
+    kept_from = requests.reader().kept_from
     if kept_from is not None:
         record = f'{record[:-1]},"keptFrom":{orjson.dumps(kept_from.record()).decode()}}}'
-    if reader().incomplete:
-        record = f'{record[:-1]},"completeFrom":{orjson.dumps(reader().incomplete).decode()}}}'
-    return json_body(record)
+    if requests.reader().incomplete:
+        record = (
+            f'{record[:-1]},"completeFrom":{orjson.dumps(requests.reader().incomplete).decode()}}}'
+        )
+    return requests.json_body(record)
 
 
 @blueprint.get("/stats/finality")
-def get_finality() -> Response:
+def get_finality() -> requests.Response:
     """Return the node's finality, as far as it answers."""
-    query_arguments()
-    finality = blocks.finality(reader())
-    newest = blocks.newest_number(reader())
-    return json_value(
+    requests.query_arguments()
+    finality = blocks.finality(requests.reader())
+    newest = blocks.newest_number(requests.reader())
+    return requests.json_value(
         {"latestBlock": newest, "safeBlock": finality.safe, "finalizedBlock": finality.finalized}
     )

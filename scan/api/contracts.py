@@ -44,6 +44,7 @@ def verify_contract() -> Response:
     query_arguments()
     request.max_content_length = json_bodies.MAX_SOURCES_BYTES
     submission = parse(json_object())
+    contracts.get_or_index(reader(), submission.address, ())
     with services().waiting_threads.place_for_long(client_address()):
         verified = verify(services().verifier, submission, client_address())
     if verified.stored:

@@ -9,21 +9,19 @@ from flask import Blueprint
 from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http import worker_threads
-from scan.http.request_state import services
-from scan.http.requests import Response, json_value, reader
+from scan.http import request_state, requests, worker_threads
 
 blueprint = Blueprint("health", __name__)
 root_blueprint = Blueprint("root", __name__)
 
 
 @blueprint.get("/healthz")
-def alive() -> Response:
-    return json_value({"status": "alive"})
+def alive() -> requests.Response:
+    return requests.json_value({"status": "alive"})
 
 
 @blueprint.get("/readyz")
-def ready() -> Response:
+def ready() -> requests.Response:
     """Return the lag behind the node, with status 200 where the service can serve, else 503.
 
     Limits have to be counted, the database has to answer with the current schema, and a replica
@@ -31,27 +29,27 @@ def ready() -> Response:
     """
     status: dict[str, Any] = {}
     try:
-        services().limiter.peek_address("")
+        request_state.services().limiter.peek_address("")
         # A newer schema is current, too: while instances are replaced, the old ones serve.
-        newest = services().reads.value("database/migrations_get_newest")
+        newest = request_state.services().reads.value("database/migrations_get_newest")
         if newest < migrations.expected_schema().newest:
             raise Unavailable("The database schema is outdated; run `scan migrate`.")
-        status = worker_threads.read_status(services(), reader())
+        status = worker_threads.read_status(request_state.services(), requests.reader())
         behind = status.get("replicaLagBlocks", 0)
-        if behind > services().settings.max_lag_blocks:
+        if behind > request_state.services().settings.max_lag_blocks:
             raise Unavailable(f"The replica is {behind} blocks behind the primary.")
     except ScanError as error:
         problem = {"status": "unavailable", "problem": error.message, **error.body()}
-        response = json_value({**status, **problem}, 503)
+        response = requests.json_value({**status, **problem}, 503)
         response.headers.update(error.headers)
         return response
-    return json_value(status)
+    return requests.json_value(status)
 
 
 @root_blueprint.get("/")
-def root() -> Response:
-    base_path = services().settings.base_path
-    return json_value(
+def root() -> requests.Response:
+    base_path = request_state.services().settings.base_path
+    return requests.json_value(
         {
             "name": "Scan",
             "version": VERSION,

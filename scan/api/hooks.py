@@ -14,6 +14,7 @@ class Api(Part):
     """The API at /api/v1."""
 
     module = "api"
+    chapter = "views"
     blueprints: Sequence[Blueprint] = ()
     """Views below /api/v1."""
     transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}

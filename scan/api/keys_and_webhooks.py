@@ -1,7 +1,5 @@
-"""GET, POST and DELETE /api/v1/keys: API keys, which only an address's wallet can obtain.
-
-/api/v1/webhooks: webhooks, their deliveries, tests and retries.
-"""
+"""/api/v1/keys: API keys, which only an address's wallet can obtain; /api/v1/webhooks: webhooks,
+their deliveries, tests and retries."""
 
 import time
 from collections.abc import Collection, Mapping
@@ -12,51 +10,38 @@ from flask import Blueprint, request
 
 from scan import json_bodies, parameters
 from scan.accounts import api_keys, wallet_signatures
-from scan.accounts.wallet_signatures import Requester, require_key_of
 from scan.errors import InvalidParameter, MissingApiKey
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
-from scan.http import requests
-from scan.http.list_responses import PAGED, list_body, window_of
+from scan.http import list_responses, requests
 from scan.http.request_state import services
-from scan.http.requests import (
-    Response,
-    api_key,
-    client_address,
-    is_own_machine,
-    json_body,
-    json_object,
-    json_value,
-    query_arguments,
-    reader,
-)
 from scan.outbound import public_hosts
 from scan.queries.pages import Page
 from scan.rate_limits.limiter import is_of_one_client
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook, Webhook
 
-blueprint = Blueprint("keys", __name__)
+blueprint = Blueprint("keys_and_webhooks", __name__)
 
 
 @blueprint.get("/keys")
-def list_keys() -> Response:
-    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
+def list_keys() -> requests.Response:
+    owner = parameters.address(requests.query_arguments("owner").get("owner"), "owner")
     if services().settings.owner_auth == "always":
-        require_key_of(owner, api_key())
-    return json_body(services().writes.value("accounts/api_keys_list", owner=owner))
+        wallet_signatures.require_key_of(owner, requests.api_key())
+    return requests.json_body(services().writes.value("accounts/api_keys_list", owner=owner))
 
 
 @blueprint.post("/keys")
-def create_key() -> Response:
-    query_arguments()
-    body = json_object()
+def create_key() -> requests.Response:
+    requests.query_arguments()
+    body = requests.json_object()
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
     signature = _signature(body.get("signature"))
     timestamp_ms = _timestamp_ms(body.get("timestamp"))
     wallet_signatures.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
-    wallet_signatures.require_signed(owner, timestamp_ms, signature, reader().node)
+    wallet_signatures.require_signed(owner, timestamp_ms, signature, requests.reader().node)
     key = api_keys.create(
         services().writes,
         services().limiter,
@@ -64,7 +49,7 @@ def create_key() -> Response:
         owner=owner,
         signed_at_ms=timestamp_ms,
         label=label,
-        client_address=client_address(),
+        client_address=requests.client_address(),
     )
     created = {
         "id": key.id,
@@ -72,19 +57,19 @@ def create_key() -> Response:
         "keyPrefix": key.prefix,
         "message": "Keep this key now: it is shown only here. Send it as X-API-Key.",
     }
-    return json_value(created, 201)
+    return requests.json_value(created, 201)
 
 
 @blueprint.delete("/keys/<key_id>")
-def delete_key(key_id: str) -> Response:
-    query_arguments()
+def delete_key(key_id: str) -> requests.Response:
+    requests.query_arguments()
     number = parameters.integer_text({"id": key_id}, "id", default=0, least=1)
-    key = api_key()
+    key = requests.api_key()
     if key is None:
         raise MissingApiKey("Deleting a key requires an API key of the same owner in X-API-Key.")
     api_keys.deactivate(services().writes, number, key.owner)
     services().key_lookup.clear_cache()
-    return json_value({"success": True, "id": number})
+    return requests.json_value({"success": True, "id": number})
 
 
 def _signature(value: object) -> bytes:
@@ -114,17 +99,17 @@ CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "eventTypes", "topics")
 
 
 @blueprint.get("/webhooks")
-def list_webhooks() -> Response:
-    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
-    return json_body(
+def list_webhooks() -> requests.Response:
+    owner = parameters.address(requests.query_arguments("owner").get("owner"), "owner")
+    return requests.json_body(
         registration.webhooks_of(services().writes, services().settings, _requester(), owner)
     )
 
 
 @blueprint.post("/webhooks")
-def create_webhook() -> Response:
-    query_arguments()
-    body = json_object()
+def create_webhook() -> requests.Response:
+    requests.query_arguments()
+    body = requests.json_object()
     json_bodies.only_known(body, CREATE_KEYS, "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     watch_address = owner
@@ -142,7 +127,7 @@ def create_webhook() -> Response:
             services().waiting_threads,
         )
     except registration.UrlNotAllowed as error:
-        if is_own_machine():
+        if requests.is_own_machine():
             requests.advise(error, requests.ALLOW_RECEIVERS)
         raise
     created = {
@@ -150,22 +135,22 @@ def create_webhook() -> Response:
         "secret": registered.secret,
         "message": "Keep this secret now: it is shown only here. It verifies X-Scan-Signature.",
     }
-    return json_value(created, 201)
+    return requests.json_value(created, 201)
 
 
 @blueprint.delete("/webhooks/<webhook_id>")
-def delete_webhook(webhook_id: str) -> Response:
-    query_arguments()
+def delete_webhook(webhook_id: str) -> requests.Response:
+    requests.query_arguments()
     webhook = _managed(webhook_id)
     registration.delete(services().writes, webhook)
-    return json_value({"success": True, "id": webhook.id})
+    return requests.json_value({"success": True, "id": webhook.id})
 
 
 @blueprint.patch("/webhooks/<webhook_id>")
-def change_webhook(webhook_id: str) -> Response:
+def change_webhook(webhook_id: str) -> requests.Response:
     """Activate a stopped webhook, or stop one and cancel its pending deliveries."""
-    query_arguments()
-    body = json_object()
+    requests.query_arguments()
+    body = requests.json_object()
     json_bodies.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
         raise InvalidParameter("active must be true or false.", field="active")
@@ -174,13 +159,15 @@ def change_webhook(webhook_id: str) -> Response:
         registration.activate(services().writes, services().settings, _requester(), webhook)
     else:
         registration.stop(services().writes, webhook)
-    return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id))
+    return requests.json_body(
+        services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id)
+    )
 
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
-def list_deliveries(webhook_id: str) -> Response:
-    arguments = query_arguments(*PAGED)
-    window = window_of(arguments)
+def list_deliveries(webhook_id: str) -> requests.Response:
+    arguments = requests.query_arguments(*list_responses.PAGED)
+    window = list_responses.window_of(arguments)
     webhook = _managed(webhook_id)
     traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
@@ -193,25 +180,25 @@ def list_deliveries(webhook_id: str) -> Response:
     assert row is not None
     data, count, total, last_id = row
     following = traversal.next(None if last_id is None else [last_id])
-    return list_body("deliveries", Page(data, count, total, following), arguments)
+    return list_responses.list_body("deliveries", Page(data, count, total, following), arguments)
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")
-def send_test(webhook_id: str) -> Response:
-    query_arguments()
+def send_test(webhook_id: str) -> requests.Response:
+    requests.query_arguments()
     created = {
         "deliveryId": registration.send_test(services().writes, _managed(webhook_id)),
         "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
     }
-    return json_value(created, 201)
+    return requests.json_value(created, 201)
 
 
 @blueprint.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/retry")
-def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
-    query_arguments()
+def retry_delivery(webhook_id: str, delivery_id: str) -> requests.Response:
+    requests.query_arguments()
     number = _id(delivery_id, "deliveryId")
     registration.retry(services().writes, _managed(webhook_id), number)
-    return json_value({"success": True, "deliveryId": number}, 202)
+    return requests.json_value({"success": True, "deliveryId": number}, 202)
 
 
 def _managed(webhook_id: str) -> Webhook:
@@ -220,11 +207,11 @@ def _managed(webhook_id: str) -> Webhook:
     )
 
 
-def _requester() -> Requester:
+def _requester() -> wallet_signatures.Requester:
     proxies = services().settings.trusted_proxies
-    return Requester(
-        api_key(),
-        client_address(),
+    return wallet_signatures.Requester(
+        requests.api_key(),
+        requests.client_address(),
         request.headers.get("X-Webhook-Secret"),
         is_of_one_client(request.environ, proxies),
     )

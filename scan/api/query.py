@@ -8,11 +8,8 @@ from flask import Blueprint
 from scan import json_bodies, parameters
 from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
-from scan.http.list_responses import facts_of, times_of
-from scan.http.requests import Response, json_body, json_object, query_arguments, reader
-from scan.queries import entities
-from scan.queries.cursors import MAX_CURSOR
-from scan.queries.entities import RANGE
+from scan.http import list_responses, requests
+from scan.queries import cursors, entities
 from scan.queries.pages import FILTER_KEYS as KEYS_BY_ENTITY
 from scan.queries.pages import MAX_ENTRIES, QUERIED, Window
 
@@ -21,27 +18,27 @@ blueprint = Blueprint("query", __name__)
 BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset", "cursor")
 FILTER_KEYS: Mapping[str, tuple[str, ...]] = LazyMapping(
     lambda: {
-        **{entity: (*KEYS_BY_ENTITY[entity], *RANGE) for entity in QUERIED},
-        "transactions": (*KEYS_BY_ENTITY["transactions"], *RANGE, "blockNumber"),
+        **{entity: (*KEYS_BY_ENTITY[entity], *entities.RANGE) for entity in QUERIED},
+        "transactions": (*KEYS_BY_ENTITY["transactions"], *entities.RANGE, "blockNumber"),
         "tokens": (),
     }
 )
 
 
 @blueprint.post("/query")
-def query() -> Response:
+def query() -> requests.Response:
     """Return a page of an entity; `total` is null for several keys, whose rows no counter has."""
-    query_arguments()
-    body = json_object()
+    requests.query_arguments()
+    body = requests.json_object()
     json_bodies.only_known(body, BODY_KEYS, "key")
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
     filters = body.get("filter", {})
     if not isinstance(filters, dict):
         raise InvalidParameter("filter must be an object.", field="filter")
     json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
-    page = entities.page(reader(), entity, _window(body, filters), filters)
+    page = entities.page(requests.reader(), entity, _window(body, filters), filters)
     begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
-    return json_body(begin.encode() + facts_of(page))
+    return requests.json_body(begin.encode() + list_responses.facts_of(page))
 
 
 def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
@@ -57,7 +54,7 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         block_from, block_to = max(block_from, number), min(block_to, number)
     cursor = None
     if "cursor" in body:
-        cursor = parameters.text(body["cursor"], "cursor", most=MAX_CURSOR)
+        cursor = parameters.text(body["cursor"], "cursor", most=cursors.MAX_CURSOR)
         if offset:
             raise InvalidParameter("cursor and offset exclude each other.", field="cursor")
     return Window(
@@ -67,6 +64,6 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         block_from,
         block_to,
         cursor,
-        **times_of(filters),
+        **list_responses.times_of(filters),
         max_entries=MAX_ENTRIES,
     )

@@ -2,8 +2,8 @@
 
 import random
 import threading
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -127,7 +127,10 @@ class NodeComparison:
         ):
             header = read_json(header, BlockJson, number)
             receipts = read_json(receipts, ReceiptsJson, number)
-            yield from self._check(number, header, receipts)
+            contradiction, unproven = self._source.checker.check(number, header, receipts)
+            if contradiction:
+                yield f"block {number}: the node's block contradicts itself ({contradiction})"
+            self.unproven.update(unproven)
             block = decode_block(header, receipts, number, self._source.known_chain_id())
             block = self._source.complete(block, header)
             blocks.append(block)
@@ -151,12 +154,6 @@ class NodeComparison:
             yield from _differences(name, entity, node_rows, stored)
         self.compared += len(blocks)
 
-    def _check(self, number: int, header: Any, receipts: Any) -> Iterator[str]:
-        contradiction, unproven = self._source.checker.check(number, header, receipts)
-        if contradiction:
-            yield f"block {number}: the node's block contradicts itself ({contradiction})"
-        self.unproven.update(unproven)
-
     def _expected(self, blocks: list[DecodedBlock]) -> tuple[dict[str, list[_Row]], set[int]]:
         """Return the rows of each table, as the indexer makes them of the node's blocks, and the
         blocks that were traced when they were indexed and that the node could not trace now."""
@@ -175,7 +172,7 @@ class NodeComparison:
                 traced = self._traces.without_traces(block)
             elif traced.is_complete is False:
                 unknown.add(block.number)
-            fetched = FetchedBlock(block.with_failed(traced.failed), *traced[:3])
+            fetched = FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
             made.append(table_rows(fetched, self._logs))
             _expect_rows(expected, made[-1])
         self._expect_events(expected, blocks, made)
@@ -193,13 +190,16 @@ class NodeComparison:
     ) -> None:
         # Tokens and pools are taken from the index; their events are compared.
         addresses = {log.address for block in blocks for log in block.contract_logs}
-        tokens = {
-            bytes(row[0]): row[1:]
-            for row in self._database.rows("audit/tokens_list_types", addresses=list(addresses))
-        }
+        tokens: dict[bytes, list[Row]] = defaultdict(list)
+        for address, *life in self._database.rows(
+            "audit/tokens_list_types", addresses=list(addresses)
+        ):
+            tokens[bytes(address)].append(tuple(life))
         pools = {
             bytes(row[0]): (row[1], bytes(row[2]), bytes(row[3]))
-            for row in self._database.rows("audit/pools_list", addresses=list(addresses))
+            for row in self._database.rows(
+                "audit/pools_list", addresses=[swap.pool for rows in made for swap, _ in rows.swaps]
+            )
         }
         for rows in made:
             number = rows.block["number"]
@@ -229,18 +229,18 @@ def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
     return is_of_traces and row["block_number"] in unknown
 
 
-def _transfers(number: int, rows: TableRows, tokens: Mapping[bytes, Row]) -> Iterator[Transfer]:
-    """Yield transfers as the indexer stores them: those of a token begin with the one by which the
-    token was discovered."""
+def _transfers(
+    number: int, rows: TableRows, tokens: Mapping[bytes, Sequence[Row]]
+) -> Iterator[Transfer]:
+    """Yield transfers as the indexer stores them: those of a token's life begin with the one by
+    which it was discovered."""
     for event, _ in rows.transfers:
-        if event.token not in tokens:
-            continue
-        token_type, has_items, wraps_since, first_block, first_log = tokens[event.token]
-        if (number, event.log_index) < (first_block, first_log or 0):
-            continue
-        is_wrapper = wraps_since is not None and number >= wraps_since
-        if is_wrapper or event.shape not in WRAPPING:
-            yield from transfers(event, token_type, has_items=has_items)
+        for token_type, item_type, wraps_since, *first, end in tokens.get(event.token, ()):
+            if (number, event.log_index) < tuple(first) or (end is not None and number >= end):
+                continue
+            is_wrapper = wraps_since is not None and number >= wraps_since
+            if is_wrapper or event.shape not in WRAPPING:
+                yield from transfers(event, token_type, item_type)
 
 
 def _trades(

@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 from importlib import metadata
+from itertools import chain
 from pkgutil import resolve_name
 
 from scan import registry
@@ -42,6 +43,7 @@ COMMANDS = {
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "audit": "recompute all derived values and compare them; exits 1 if something differs",
+    "tokens": "have tokens read from the node again",
     "key": "manage API keys",
     "migrate": "update the database schema; every start does this too",
     "backup": "write the database that `scan run` brings to a file, also while it runs",
@@ -50,6 +52,7 @@ COMMANDS = {
     "vyper": "manage the Vyper compilers that verification uses",
 }
 FILES = {
+    "tokens": "audit",
     **dict.fromkeys(("serve", "index", "deliver"), "processes"),
     **dict.fromkeys(("migrate", "backup", "restore"), "database_commands"),
     **dict.fromkeys(("solc", "vyper"), "compilers"),
@@ -118,9 +121,11 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
         name: (text, f"scan.commands.{FILES.get(name, name)}:add_{name}")
         for name, text in COMMANDS.items()
     }
-    for name, (text, path) in (of_core | registry.commands()).items():
-        command = add_command(commands, name, text)
-        if name == called:
+    sources = (of_core, registry.commands())
+    for name in dict.fromkeys(chain(*sources)):  # a group may have actions of both
+        entries = [source[name] for source in sources if name in source]
+        command = add_command(commands, name, "; ".join(text for text, _ in entries))
+        for _, path in entries if name == called else ():
             resolve_name(path)(command)
     return parser
 
@@ -133,5 +138,6 @@ def _require_extension(arguments: list[str]) -> None:
     """Raise SettingError for a subcommand of an extension that is off."""
     called = _called(arguments)
     for name, extension in registry.installed().items():
-        if called in extension.commands and name not in registry.enabled():
+        is_off = called not in COMMANDS and name not in registry.enabled()
+        if called in extension.commands and is_off:
             raise registry.off(f"scan {called}", name)

@@ -47,10 +47,13 @@ def add_command(
 
 
 def add_actions(group: argparse.ArgumentParser) -> Any:
-    """Make a subcommand a group of actions, and return the object that add_command() adds them to.
-    Without an action, the group prints its help."""
-    group.set_defaults(parser=group)
-    return group.add_subparsers(metavar="action")
+    """Make a subcommand a group of actions, unless it is one, and return the object that
+    add_command() adds them to. Without an action, the group prints its help."""
+    actions = group.get_default("actions")
+    if actions is None:
+        actions = group.add_subparsers(metavar="action")
+        group.set_defaults(parser=group, actions=actions)
+    return actions
 
 
 def add_metrics_port(command: argparse.ArgumentParser) -> None:

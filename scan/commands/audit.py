@@ -7,7 +7,9 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import closing
 
+from scan import parameters
 from scan.audit.derived_tables import (
     DERIVED,
     OF_KEPT_ROWS,
@@ -17,14 +19,21 @@ from scan.audit.derived_tables import (
     row_name,
 )
 from scan.audit.node_comparison import NodeComparison
-from scan.commands.arguments import options_of_extensions, run_of_extensions, whole_number
+from scan.audit.token_comparison import TokenComparison
+from scan.commands.arguments import (
+    add_actions,
+    add_command,
+    options_of_extensions,
+    run_of_extensions,
+    whole_number,
+)
 from scan.commands.startup import require_node, require_order, settings_with_database
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import SettingError
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import NodeError
+from scan.ethereum.client import Node, NodeError
 from scan.indexer.writer import NotTheWriter, Writer
 from scan.settings import Settings
 
@@ -41,13 +50,13 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--repair", action="store_true", help="correct derived values")
     command.add_argument(
-        "--node", action="store_true", help="also compare blocks with the node (RPC_URL)"
+        "--node", action="store_true", help="also compare blocks and tokens with the node (RPC_URL)"
     )
     command.add_argument(
         "--blocks",
         type=whole_number,
         default=1000,
-        help="with --node: number of blocks; 0: all (1000)",
+        help="with --node: number of blocks, and of tokens; 0: all (1000)",
     )
     command.add_argument("--digest", action="store_true", help="only print a digest of each table")
     command.add_argument(
@@ -62,6 +71,25 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     )
     for extension_options in options_of_extensions("audit"):
         extension_options.add_arguments(command)
+
+
+def add_tokens(group: argparse.ArgumentParser) -> None:
+    text = "have the indexer read names, symbols, decimals and supplies again"
+    refresh = add_command(add_actions(group), "refresh", text, run=refresh_tokens)
+    refresh.add_argument("addresses", nargs="*", metavar="ADDRESS", help="tokens; default: all")
+
+
+def refresh_tokens(settings: Settings, options: argparse.Namespace) -> int:
+    addresses = [parameters.address(text) for text in options.addresses] or None
+    url = settings_with_database(settings).database_url
+    with closing(Database(url, statement_timeout_ms=0, name="scan-tokens")) as database:
+        count = _refresh(database, addresses)
+    _write_line(f"tokens that the indexer reads again: {count}")
+    return EXACT if count or addresses is None else DIFFERS
+
+
+def _refresh(database: Database, addresses: Sequence[bytes] | None) -> int:
+    return len(database.rows("indexer/tokens_mark_changed", addresses=addresses))
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -97,6 +125,7 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
         code = _audit_rows(database, repair=options.repair)
         if comparison is not None:
             code = max(code, _compare_node(database, comparison, options.blocks))
+            code = max(code, _compare_tokens(database, node, options.blocks, repair=options.repair))
         return code
     except NotTheWriter:
         _write_line("an indexer is running on this database: stop it before --repair")
@@ -234,6 +263,25 @@ def _compare_node(database: Database, comparison: NodeComparison, blocks: int) -
     if comparison.untraced:
         _write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
     return DIFFERS if total else EXACT
+
+
+def _compare_tokens(database: Database, node: Node, most: int, *, repair: bool) -> int:
+    """Compare the readings of as many tokens as blocks with the node's; have those that differ read
+    again, to repair them. Return the exit code."""
+    comparison = TokenComparison(database, node)
+    differing: set[bytes] = set()
+    for address, line in comparison.differences(most):
+        differing.add(address)
+        if len(differing) <= MAX_SHOWN:
+            _write_line(f"  {line}")
+    _write_line(f"tokens that differ: {len(differing)} of {comparison.compared}")
+    if comparison.without_state:
+        _write_line(f"  not compared: {comparison.without_state}, whose blocks the node has pruned")
+    if differing and repair:
+        _refresh(database, [*differing])
+        _write_line("  the indexer reads them again")
+        return EXACT
+    return DIFFERS if differing else EXACT
 
 
 class _Progress:

@@ -6,8 +6,7 @@ from functools import partial
 
 from tqdm import tqdm
 
-from scan.commands import EXIT_FAILED
-from scan.commands.arguments import add_actions, add_command
+from scan.commands import EXIT_FAILED, arguments
 from scan.settings import Settings
 from scan.verification.compiler_store import SOLC, CompilerKind, CompilerStore, NotFetched, sha256
 from scan.verification.languages.vyper import VYPER
@@ -24,13 +23,13 @@ def add_vyper(group: argparse.ArgumentParser) -> None:
 
 
 def _add_actions(group: argparse.ArgumentParser, kind: CompilerKind, example: str) -> None:
-    actions = add_actions(group)
+    actions = arguments.add_actions(group)
     text = "download compilers and check their digests"
-    add_command(actions, "install", text, run=partial(install, kind=kind)).add_argument(
+    arguments.add_command(actions, "install", text, run=partial(install, kind=kind)).add_argument(
         "versions", nargs="+", metavar="VERSION", help=f"such as {example}"
     )
     text = "print the installed versions"
-    add_command(actions, "list", text, run=partial(list_installed, kind=kind))
+    arguments.add_command(actions, "list", text, run=partial(list_installed, kind=kind))
 
 
 def install(settings: Settings, options: argparse.Namespace, kind: CompilerKind = SOLC) -> int:

@@ -1,7 +1,6 @@
 """`scan backup` and `scan restore` write a database of the embedded PostgreSQL to a file, and make
-one from it; `scan migrate` updates the schema of any database, or says what it would do.
-
-Here, too: the data directory of `scan run`, which one process holds, and the start of PostgreSQL.
+one from it; `scan migrate` updates the schema of any database, or says what it would do. The
+embedded PostgreSQL of `scan run` lies in a data directory, which one process holds at a time.
 """
 
 import argparse

@@ -53,7 +53,12 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
     else:
         _explain(_owner(options), timestamp_ms)
         return 0
-    created = _post(service_client.service_url(settings, options), body)
+    url = f"{service_client.service_url(settings, options)}/api/v1/keys"
+    response = service_client.send(url, TIMEOUT_S, body=body)
+    created = response.json()
+    if "key" not in created:
+        without = f"HTTP {response.status} without an error message"
+        raise ScanError(str(created.get("error", without)))
     print(f"{created['key']}\n\n{created['message']}")
     return 0
 
@@ -113,12 +118,3 @@ def _explain(owner: bytes, timestamp_ms: int) -> None:
         "Then, within 5 minutes:\n\n"
         f"  scan key request --owner {to_hex(owner)} --timestamp {timestamp_ms} --signature 0x..."
     )
-
-
-def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    response = service_client.send(f"{url}/api/v1/keys", TIMEOUT_S, body=body)
-    created = response.json()
-    if "key" not in created:
-        without = f"HTTP {response.status} without an error message"
-        raise ScanError(str(created.get("error", without)))
-    return created

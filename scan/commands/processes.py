@@ -13,8 +13,7 @@ from scan import registry
 from scan.commands import arguments, hooks, startup
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
-from scan.indexer.chain_indexer import ChainIndexer
-from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
+from scan.indexer import chain_indexer, prefetch_process
 from scan.settings import ROOT, Settings
 from scan.webhooks.dispatcher import Dispatcher
 
@@ -43,7 +42,7 @@ def add_index(command: argparse.ArgumentParser) -> None:
 
 
 def index(settings: Settings, options: argparse.Namespace) -> int:
-    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    gc.set_threshold(prefetch_process.OBJECTS_BETWEEN_COLLECTIONS)
     startup.require_database(settings)
     startup.require_node(settings)
     startup.serve_metrics(settings, options.metrics_port)
@@ -60,7 +59,7 @@ def index(settings: Settings, options: argparse.Namespace) -> int:
     part = registry.only(hooks.AutomaticBackfill)
     if part is not None and settings.bulk_backfill_blocks is not None:
         backfill = partial(part.run, settings, stop)
-    ChainIndexer(settings, database, node, stop, backfill).run()
+    chain_indexer.ChainIndexer(settings, database, node, stop, backfill).run()
     return 0
 
 

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import IO, NamedTuple
 
@@ -268,7 +269,11 @@ def _keep_running(
                 log.warning("%s", error)
         for child in children:
             child.keep_running()
-        if not is_greeted and _is_alive(settings):
+        is_alive = False
+        with suppress(service_client.NoResponse):
+            url = f"{settings.base_url}/healthz"
+            is_alive = not is_greeted and service_client.send(url, timeout_s=2).status == 200
+        if is_alive:
             base = f"{settings.base_url}/api/v1"
             print(
                 f"\nScan is running at {settings.base_url} (Ctrl-C to stop). Try:\n"
@@ -297,10 +302,3 @@ def _advice(settings: Settings) -> str:
         f"to raise them, and with {requests.ALLOW_RECEIVERS}\n"
         "to have webhooks delivered to https servers on it."
     )
-
-
-def _is_alive(settings: Settings) -> bool:
-    try:
-        return service_client.send(f"{settings.base_url}/healthz", timeout_s=2).status == 200
-    except service_client.NoResponse:
-        return False

@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -209,14 +209,10 @@ def watch(settings: Settings, name: str, over: threading.Event) -> None:
 
 
 def _other_chain(nodes: Sequence[Node], name: str) -> ChainIdentity | None:
-    chains = set(filter(None, map(_try_chain, nodes)))
+    chains = set()
+    for node in nodes:
+        with suppress(NodeError):
+            chains.add(read_identity(node))
     if len(chains) == 1 and database_name(chain := chains.pop()) != name:
         return chain
     return None
-
-
-def _try_chain(node: Node) -> ChainIdentity | None:
-    try:
-        return read_identity(node)
-    except NodeError:
-        return None

@@ -1,18 +1,23 @@
 """The contract ABI: types parsed from an ABI's JSON or from a signature such as
 `f((address,bytes)[] calls)`, encoding and decoding of values.
 
+A type's name is what a signature has, which is hashed; how values are encoded is another thing: a
+`function` is encoded as bytes24, an enum that a library takes as its number, and a decimal of Vyper
+as an integer. Where a compiler has given the signature of an entry, the entry has it as STATED.
+
 eth-abi is not used because types and data are hostile. Decoding: 2.2 KB of `uint256[]` nested seven
 deep took eth-abi 6 s; here decoding stops at MAX_VALUES values and at MAX_DECODED_BYTES bytes,
 whatever the offsets in the data. Encoding: eth-abi caches every type for ever (100 structures of
 950 members: 200 MiB and 6 s) and rejects `uint8[0]` and `()`.
 
-Python values: int, bool, address as 20 bytes, bytes, string as its raw bytes, list for arrays,
-tuple for tuples. Layout: Solidity documentation, "Contract ABI Specification".
+Python values: int (of decimals, the one that is encoded), bool, address as 20 bytes, bytes, string
+as its raw bytes, list for arrays, tuple for tuples. Layout: Solidity documentation, "Contract ABI
+Specification".
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 from eth_utils.crypto import keccak
 
@@ -21,9 +26,21 @@ MAX_VALUES = 100_000
 MAX_DECODED_BYTES = 10 * 1024 * 1024
 WORD = 32
 
+T = TypeVar("T")
+
 _ARRAY = re.compile(r"(.+)\[([0-9]{0,78})\]")
 _ELEMENTARY = re.compile(r"(uint|int|bytes)([1-9][0-9]{0,2})")
-_ALIASES = {"uint": "uint256", "int": "int256", "byte": "bytes1", "function": "bytes24"}
+_FIXED = re.compile(r"(u?)fixed([1-9][0-9]{0,2})x([0-9]{1,2})")
+_ALIASES = {
+    "uint": "uint256",
+    "int": "int256",
+    "byte": "bytes1",
+    "fixed": "fixed128x18",
+    "ufixed": "ufixed128x18",
+}
+MAX_DECIMALS = 80
+STATED = "statedSignature"  # the key of an ABI's entry
+STORAGE = " storage"  # the end of types that are encoded as the number of a slot
 
 
 class AbiError(ValueError):
@@ -33,9 +50,11 @@ class AbiError(ValueError):
 class AbiType(NamedTuple):
     """A type of the ABI.
 
-    `size` is the bits of an integer, the bytes of bytesN or the length of a fixed array, None for
-    other types. `items` are a tuple's members or an array's one element type, `labels` a tuple's
-    member names. `head_bytes` is the size of a value in the head of the enclosing tuple or array.
+    `kind` says how values are encoded; "unknown" where only a declaration would. `size` is the bits
+    of an integer, the bytes of bytesN or the length of a fixed array, None for other types; an
+    integer stands for a number with `decimals`. `items` are a tuple's members or an array's one
+    element type, `labels` a tuple's member names. `head_bytes` is the size of a value in the head
+    of the enclosing tuple or array.
     """
 
     kind: str
@@ -45,6 +64,7 @@ class AbiType(NamedTuple):
     labels: tuple[str, ...] = ()
     dynamic: bool = False
     head_bytes: int = WORD
+    decimals: int = 0
 
 
 def parse_types(parameters: object) -> tuple[AbiType, ...]:
@@ -57,16 +77,19 @@ def parse_types(parameters: object) -> tuple[AbiType, ...]:
 def parse_type(parameter: object, depth: int = 0) -> AbiType:
     if not isinstance(parameter, dict) or not isinstance(parameter.get("type"), str):
         raise AbiError("the ABI has a parameter without a type")
-    return _parse(parameter["type"], parameter.get("components"), depth)
+    return _parse(parameter["type"], parameter, depth)
 
 
-def _parse(text: str, components: object, depth: int) -> AbiType:
+def _parse(text: str, parameter: Mapping[str, Any], depth: int) -> AbiType:
     if depth > MAX_DEPTH or len(text) > 1000:
         raise AbiError("the type is nested too deeply")
+    if text.endswith(STORAGE):
+        return AbiType("uint", text, 256)
     array = _ARRAY.fullmatch(text)
     if array:
-        return _array(_parse(array[1], components, depth + 1), array[2])
+        return _array(_parse(array[1], parameter, depth + 1), array[2])
     if text == "tuple":
+        components = parameter.get("components")
         if not isinstance(components, list):
             raise AbiError("the ABI has a tuple without components")
         items = tuple(parse_type(component, depth + 1) for component in components)
@@ -75,10 +98,22 @@ def _parse(text: str, components: object, depth: int) -> AbiType:
         name = f"({','.join(item.name for item in items)})"
         head_bytes = WORD if dynamic else sum(item.head_bytes for item in items)
         return AbiType("tuple", name, None, items, labels, dynamic, head_bytes)
-    return _elementary(_ALIASES.get(text, text))
+    if text == "function":
+        return AbiType("bytesN", text, 24)
+    # Libraries take contracts and enums. solc says which since 0.5.11; before, enums were always
+    # declared in contracts.
+    internal = str(parameter.get("internalType", "enum" if "." in text else "contract"))
+    kind = {"enum": "uint", "contract": "address"}.get(internal.partition(" ")[0], "unknown")
+    if _NAMED.fullmatch(text) or (internal.endswith(f" {text}") and kind != "unknown"):
+        return AbiType(kind, text, 256 if kind == "uint" else None)
+    name = _ALIASES.get(text, text)
+    if (fixed := _FIXED.fullmatch(name)) and int(fixed[3]) <= MAX_DECIMALS:
+        return elementary(f"{fixed[1]}int{fixed[2]}")._replace(name=name, decimals=int(fixed[3]))
+    return elementary(name)
 
 
-def _elementary(name: str) -> AbiType:
+def elementary(name: str) -> AbiType:
+    """Return a type of EIP-712, which other types are made of. Raises AbiError for others."""
     if name in ("address", "bool"):
         return AbiType(name, name)
     if name in ("bytes", "string"):
@@ -107,20 +142,40 @@ def signature(name: str, types: Sequence[AbiType]) -> str:
     return f"{name}({','.join(abi_type.name for abi_type in types)})"
 
 
+def signature_of(entry: Mapping[str, Any], types: Sequence[AbiType]) -> str:
+    """Return the signature of an ABI's entry: the compiler's, or else that of its types."""
+    return str(entry.get(STATED) or signature(str(entry.get("name")), types))
+
+
+def by_selector(functions: Mapping[str, T]) -> dict[bytes, tuple[str, tuple[AbiType, ...], T]]:
+    """Return values that are by signature by the selector, with canonical signature and types."""
+    typed = {
+        canonical(text): (parse_types(parse_signature(text)["inputs"]), value)
+        for text, value in functions.items()
+    }
+    return {selector(text): (text, *of) for text, of in typed.items()}
+
+
 def selector(text: str) -> bytes:
     """Return the first four bytes of the signature's Keccak-256."""
     return bytes(keccak(text=text)[:4])
 
 
-def encode(types: Sequence[AbiType], values: Sequence[Any]) -> bytes:
-    """Encode values in the types' Python forms: all heads, then all tails."""
+def encode(types: Sequence[AbiType], values: Sequence[Any], like: bytes = b"") -> bytes:
+    """Encode values in the types' Python forms: all heads, then all tails. Bytes are not padded
+    where those in an encoding `like` this are not: solc before 0.5 leaves that out in events, such
+    as DSNote's, of bytes that it takes from calldata."""
     heads: list[bytes] = []
     tails: list[bytes] = []
     offset = sum(abi_type.head_bytes for abi_type in types)
+    words = range(0, offset if like else 0, WORD)
+    ends = {len(like), *(int.from_bytes(like[n : n + WORD]) for n in words)}
     for abi_type, value in zip(types, values, strict=True):
         encoded = _encode(abi_type, value)
         if abi_type.dynamic:
             heads.append(offset.to_bytes(WORD, "big"))
+            if abi_type.kind == "bytes" and offset + WORD + len(value) in ends:
+                encoded = encoded[: WORD + len(value)]
             tails.append(encoded)
             offset += len(encoded)
         else:
@@ -203,6 +258,8 @@ class _Reader:
             return self.frame(abi_type.items, position)
         if abi_type.kind in ("bytes", "string"):
             return self._bytes(position + WORD, self._word(position))
+        if abi_type.kind == "unknown":
+            raise AbiError(f"a signature does not say what {abi_type.name[:60]} is")
         word = self._bytes(position, WORD)
         if self.whole_addresses and abi_type.kind == "address" and any(word[:12]):
             raise AbiError("an address has more than 20 bytes")
@@ -239,9 +296,13 @@ def _unpack(abi_type: AbiType, word: bytes) -> Any:
 MAX_LENGTH = 2000  # of a signature; PostgreSQL indexes no text above 2,700 bytes
 
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
+_QUALIFIED = rf"{_NAME}(?:\.{_NAME})*"
+# The names of contracts, enums and structures; those in small letters are of elementary types.
+_NAMED = re.compile(rf"(?![a-z0-9]+\Z){_QUALIFIED}", re.ASCII)
 _WHOLE = re.compile(rf"({_NAME})\((.*)\)", re.ASCII | re.DOTALL)
 _PARAMETER = re.compile(
-    rf"(?:tuple)?(\(.*\)|[a-z0-9]+)((?:\[[0-9]*\])*)(\s+indexed)?(?:\s+({_NAME}))?",
+    rf"(?:tuple)?(\(.*\)|mapping\(.*\)|{_QUALIFIED})((?:\[[0-9]*\])*)(\s+storage)?(\s+indexed)?"
+    rf"(?:\s+({_NAME}))?",
     re.ASCII | re.DOTALL,
 )
 
@@ -269,12 +330,13 @@ def _parameters(text: str, depth: int) -> list[dict[str, Any]]:
 
 def _parameter(text: str, depth: int) -> dict[str, Any]:
     match = _PARAMETER.fullmatch(text)
-    if match is None or match[4] == "indexed":
+    if match is None or match[5] in ("indexed", "storage"):
         raise AbiError("a parameter is not a type, optionally followed by a name")
-    base, suffix, indexed, name = match.groups()
+    base, suffix, storage, indexed, name = match.groups()
     entry = {"name": name or "", "indexed": indexed is not None}
-    if not base.startswith("("):
-        return {**entry, "type": base + suffix}
+    if storage or not base.startswith("("):
+        type_ = f"{base}{suffix}{STORAGE if storage else ''}"
+        return {**entry, "type": type_, "internalType": ""}
     return {**entry, "type": "tuple" + suffix, "components": _parameters(base[1:-1], depth + 1)}
 
 

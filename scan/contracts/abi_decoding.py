@@ -29,7 +29,7 @@ from scan.contracts.abi import (
     most_bytes_of,
     parse_signature,
     parse_types,
-    signature,
+    signature_of,
 )
 from scan.contracts.abi_json import MAX_NAME, render
 
@@ -38,23 +38,25 @@ FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first of them in this list.
 STANDARDS = tuple(
     """
-    erc20 erc721 erc1155 erc2612 erc4626 weth9 uniswap_v2 uniswap_v3 multicall safe access erc1967
-    erc4337 erc6093 op_stack
+    erc20 erc721 erc1155 erc6909 erc2612 erc4626 weth9 uniswap_v2 uniswap_v3 multicall safe access
+    erc1967 erc4337 erc6093 op_stack
     """.split()
 )
-OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
+OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155", "BEP6909": "erc6909"}
 MAX_ENTRIES = 2000  # of an ABI
 # Types of an ABI's parameters, members and array items. Parsing one takes 4 us: without the bound,
 # 1 MiB of nested arrays, the largest stored ABI, took 0.7 s. 500 functions of six parameters have
 # 3,500.
 MAX_TYPES = 20_000
 MAX_ARGUMENTS = 100
+LIBRARY = "library"  # the key of an ABI's entry for the library that declares it
 MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
 
 
 class Entry(NamedTuple):
     """A function, an event or an error of an ABI. `indexed` has one value per type. `outputs` are
-    None where the entry is no function, or its outputs are unknown."""
+    None where the entry is no function, or its outputs are unknown. `library` is the one that
+    declares it, where the contract's own ABI does not."""
 
     name: str
     signature: str
@@ -65,6 +67,7 @@ class Entry(NamedTuple):
     standard: str | None = None
     outputs: tuple[AbiType, ...] | None = None
     output_names: tuple[str, ...] = ()
+    library: str | None = None
 
 
 class AbiIndex(NamedTuple):
@@ -131,23 +134,27 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
     if not isinstance(name, str):
         raise AbiError("the entry has no name")
     types = parse_types(inputs)
-    names = tuple(str(parameter.get("name") or "") for parameter in inputs)
-    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
+    if len(types) > MAX_ARGUMENTS:
         raise AbiError("the entry is too large")
     is_event = definition.get("type") == "event"
     indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
     outputs, output_names = _outputs(definition)
     return Entry(
         name=name,
-        signature=signature(name, types),
-        names=names,
+        signature=signature_of(definition, types),
+        names=_names(inputs),
         types=types,
         indexed=indexed,
         source=source,
         standard=standard,
         outputs=outputs,
         output_names=output_names,
+        library=definition.get(LIBRARY),
     )
+
+
+def _names(parameters: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(str(parameter.get("name") or "")[:MAX_NAME] for parameter in parameters)
 
 
 def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tuple[str, ...]]:
@@ -158,16 +165,7 @@ def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tu
         types = parse_types(outputs)
     except AbiError:
         return None, ()
-    names = tuple(str(output.get("name") or "") for output in outputs or ())
-    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
-        return None, ()
-    return types, names
-
-
-def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
-    yield from names
-    for abi_type in types:
-        yield from _labels(abi_type.labels, abi_type.items)
+    return (None, ()) if len(types) > MAX_ARGUMENTS else (types, _names(outputs or ()))
 
 
 @cache
@@ -204,12 +202,14 @@ def functions_of(
 
 
 def events_of(
-    topics: Sequence[bytes], abis: Sequence[AbiIndex], token_type: str | None
-) -> Iterator[Entry]:
-    if topics:
-        for abi in abis:
-            yield from abi.events.get(topics[0], ())
-        yield from _preferred(standard_abis().events.get(topics[0], ()), token_type)
+    topic: bytes, abis: Sequence[AbiIndex], token_type: str | None
+) -> Iterator[Sequence[Entry]]:
+    """Yield the events with a topic that the ABIs declare, then those of libraries that their
+    contracts were compiled with, then those of standards."""
+    entries = [entry for abi in abis for entry in abi.events.get(topic, ())]
+    yield [entry for entry in entries if entry.library is None]
+    yield [entry for entry in entries if entry.library is not None]
+    yield _preferred(standard_abis().events.get(topic, ()), token_type)
 
 
 def _preferred(entries: Sequence[Entry], token_type: str | None) -> Sequence[Entry]:
@@ -278,20 +278,45 @@ class Argument(NamedTuple):
 
 class Decoded(NamedTuple):
     """A decoded call, event or error; `source` is "verified", "build", "standard",
-    "imported" or, of logs of coin (EIP-7708), "protocol"."""
+    "imported" or, of logs of coin (EIP-7708), "protocol". `alternatives` are the arguments that it
+    may have where that is not certain: those in which they differ have no value."""
 
     name: str
     signature: str
     arguments: Sequence[Argument]
     source: str
+    alternatives: Sequence[Sequence[Argument]] = ()
 
     def record(self) -> dict[str, Any]:
-        return {
+        record: dict[str, Any] = {
             "name": self.name,
             "signature": self.signature,
             "arguments": [argument.record() for argument in self.arguments],
             "source": self.source,
         }
+        if self.alternatives:
+            record["alternatives"] = [[a.record() for a in each] for each in self.alternatives]
+        return record
+
+    @property
+    def readings(self) -> Sequence["Decoded"]:
+        """What it may be, one for all arguments that it may have."""
+        readings = [self._replace(arguments=each, alternatives=()) for each in self.alternatives]
+        return readings or [self]
+
+
+def one_of(readings: Sequence[Decoded]) -> Decoded:
+    """Return what several readings of one event say: what is different in them is not known."""
+    first, *others = readings
+    if not others:
+        return first
+    arguments = [
+        alike[0]
+        if len({orjson.dumps(a.value) for a in alike}) == 1
+        else Argument(alike[0].name, alike[0].type, None)
+        for alike in zip(*(reading.arguments for reading in readings), strict=True)
+    ]
+    return first._replace(arguments=arguments, alternatives=[r.arguments for r in readings])
 
 
 def decode_error(
@@ -370,6 +395,6 @@ def decoded_values(types: Sequence[AbiType], data: bytes, *, strict: bool) -> tu
         most_bytes=most_bytes_of(data),
         whole_addresses=True,
     )
-    if strict and encode(types, values) != data:
+    if strict and encode(types, values, data) != data:
         raise AbiError("the data is another encoding of these values")
     return values

@@ -8,16 +8,18 @@ short bytesN, and accepts an address with a wrong checksum.
 import re
 from binascii import unhexlify
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from eth_utils.address import to_checksum_address
 
-from scan.contracts.abi import AbiError, AbiType, parse_types, selector, signature
+from scan.contracts.abi import AbiError, AbiType, parse_types, selector, signature_of
 from scan.hex import excerpt
 
 MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
 
 _DECIMAL = re.compile(r"-?[0-9]{1,78}", re.ASCII)
+_FIXED = re.compile(r"(-?[0-9]{1,78})(?:\.([0-9]{1,80}))?", re.ASCII)
 _HEX_INTEGER = re.compile(r"-?0[xX][0-9a-fA-F]{1,64}")
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _BOOLEANS = {"true": True, "false": False}
@@ -34,8 +36,12 @@ def coerce_all(types: Sequence[AbiType], values: Sequence[object]) -> list[Any]:
 
 
 def coerce(abi_type: AbiType, value: object, where: str) -> Any:
+    if abi_type.decimals:
+        return _fixed(abi_type, value, where)
     if abi_type.kind in ("uint", "int"):
         return _integer(abi_type, value, where)
+    if abi_type.kind == "unknown":
+        raise AbiError(f"{where}: a signature does not say what {abi_type.name[:60]} is")
     if abi_type.kind == "array":
         return _array(abi_type, value, where)
     if abi_type.kind == "tuple":
@@ -58,6 +64,19 @@ def _integer(abi_type: AbiType, value: object, where: str) -> int:
     if number is None:
         expected = f"{abi_type.name} as a whole number, in decimal or 0x digits"
         raise _wrong(where, expected, value)
+    return _in_range(abi_type, number, where)
+
+
+def _fixed(abi_type: AbiType, value: object, where: str) -> int:
+    whole = value if isinstance(value, str) else _whole_number(value)
+    match = _FIXED.fullmatch(str(whole))
+    if match is None or len(match[2] or "") > abi_type.decimals:
+        raise _wrong(where, f"a number of at most {abi_type.decimals} decimals", value)
+    digits = f"{match[1]}{(match[2] or '').ljust(abi_type.decimals, '0')}"
+    return _in_range(abi_type, int(digits), where)
+
+
+def _in_range(abi_type: AbiType, number: int, where: str) -> int:
     bits = abi_type.size or 256
     least, most = (
         (-(1 << bits - 1), (1 << bits - 1) - 1) if abi_type.kind == "int" else (0, (1 << bits) - 1)
@@ -171,8 +190,12 @@ def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
 
 
 def render(abi_type: AbiType, value: Any) -> Any:
-    """Return a value as JSON: integers as decimal strings, bytes as lower-case hex, tuples with
+    """Return a value as JSON: numbers as decimal strings, bytes as lower-case hex, tuples with
     short names as objects."""
+    if abi_type.decimals:
+        digits = str(abs(value)).rjust(abi_type.decimals + 1, "0")
+        whole, part = digits[: -abi_type.decimals], digits[-abi_type.decimals :].rstrip("0")
+        return f"{'-' if value < 0 else ''}{whole}{'.' if part else ''}{part}"
     if abi_type.kind in ("uint", "int"):
         return str(value)
     if abi_type.kind == "bool":
@@ -195,8 +218,7 @@ READ_ONLY = ("view", "pure")
 MUTABILITIES = (*READ_ONLY, "nonpayable", "payable")
 MAX_LISTED = 50  # functions that the error lists where none has the name
 
-_NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
-_FULL_SIGNATURE = re.compile(rf"({_NAME})\(([A-Za-z0-9,()\[\]]*)\)")
+_FULL_SIGNATURE = re.compile(r"([A-Za-z_$][\w$]*)\([\w$.,()\[\]=>]*\)", re.ASCII)
 
 
 class Function(NamedTuple):
@@ -204,10 +226,7 @@ class Function(NamedTuple):
     inputs: tuple[AbiType, ...]
     outputs: tuple[AbiType, ...]
     mutability: str = "nonpayable"  # view, pure, nonpayable or payable
-
-    @property
-    def signature(self) -> str:
-        return signature(self.name, self.inputs)
+    signature: str = ""
 
     @property
     def selector(self) -> bytes:
@@ -250,9 +269,9 @@ def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntr
     if name != function:
         # With `uint` and `int` replaced by uint256 and int256, as in Solidity.
         canonical = re.sub(r"(?<=[(,])(u?int)(?=[,)\[])", r"\g<1>256", function.replace(" ", ""))
-        same_name = [entry for entry in same_name if _signature_of(entry) == canonical]
+        same_name = [e for e in same_name if (_text(e) or "").replace(" ", "") == canonical]
     if not same_name:
-        signatures_known = [text for text in map(_signature_of, functions) if text] or others
+        signatures_known = [text for text in map(_text, functions) if text] or others
         raise NoSuchFunction(
             f"the contract has no function {function[:100]!r}; its functions are: "
             f"{', '.join(signatures_known[:MAX_LISTED]) or 'none'}"
@@ -260,11 +279,10 @@ def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntr
     return same_name
 
 
-def _signature_of(entry: dict[str, Any]) -> str | None:
-    try:
-        return signature(str(entry.get("name")), parse_types(entry.get("inputs", [])))
-    except AbiError:
-        return None
+def _text(entry: dict[str, Any]) -> str | None:
+    with suppress(AbiError):
+        return signature_of(entry, parse_types(entry.get("inputs", [])))
+    return None
 
 
 def mutability_of(entry: dict[str, Any]) -> str:
@@ -288,7 +306,8 @@ def _read_only(entries: AbiEntries, function: str) -> list[Function]:
 def function_of(entry: dict[str, Any]) -> Function:
     """Return the function of an ABI's entry. Raises AbiError where its types are not supported."""
     inputs, outputs = parse_types(entry.get("inputs", [])), parse_types(entry.get("outputs", []))
-    return Function(str(entry.get("name")), inputs, outputs, mutability_of(entry))
+    mutability, signature = mutability_of(entry), signature_of(entry, inputs)
+    return Function(str(entry.get("name")), inputs, outputs, mutability, signature)
 
 
 def _functions_of_length(functions: list[Function], length: int) -> list[Function]:

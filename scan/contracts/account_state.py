@@ -10,6 +10,7 @@ from functools import partial
 from typing import NamedTuple
 
 from scan.cached_values import SizedCache
+from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import request_node, state_proofs
@@ -18,18 +19,18 @@ from scan.ethereum.client import Call, Node, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId, ChainIdentity, ServedChain
-from scan.ethereum.token_metadata import balance_of, word
+from scan.ethereum.token_metadata import word
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-TIMEOUT_S = 0.5
+TIMEOUT_S = 0.5  # of 100 calls
 CACHE_BYTES = 8 * 1024 * 1024
 ENTRY_BYTES = 600  # some 14,000 states
 CALL_GAS = 1_000_000
 MAX_CALL_BYTES = 16 * 1024
-TokenHolder = tuple[bytes, bytes]  # the token's address, and the holder's
+ViewCall = tuple[bytes, str]  # a contract's address, and call data
 
 
 class AccountState(NamedTuple):
@@ -47,7 +48,7 @@ class AccountStates:
 
     def __init__(self) -> None:
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
-        self._token_balances: SizedCache[int] = SizedCache(CACHE_BYTES)
+        self._words: SizedCache[int] = SizedCache(CACHE_BYTES)
 
     def at(
         self, node: NodeSession, address: bytes, block_number: int, block_hash: bytes
@@ -72,38 +73,31 @@ class AccountStates:
             self._cache.store((address, block_hash), state, ENTRY_BYTES)
         return states | read
 
-    def token_balance_at(
-        self, node: NodeSession, token: bytes, holder: bytes, block_number: int, block_hash: bytes
-    ) -> int | None:
-        """Return the holder's balance by the token's balanceOf(); None if the token or the node
-        gives none within TIMEOUT_S."""
-        pair = token, holder
-        return self.token_balances_at(node, [pair], block_number, block_hash).get(pair)
-
-    def token_balances_at(
-        self, node: NodeSession, pairs: Sequence[TokenHolder], block_number: int, block_hash: bytes
-    ) -> dict[TokenHolder, int]:
-        """Return the balances by token and holder, read in one batch. Those for which
-        token_balance_at() would return None are missing."""
-        cached = {pair: self._token_balances.get((*pair, block_hash)) for pair in pairs}
-        balances = {pair: balance for pair, balance in cached.items() if balance is not None}
-        missing = [pair for pair in cached if pair not in balances]
-        calls = [Call("eth_call", (_balance_call(*pair), hex(block_number))) for pair in missing]
+    def words_at(
+        self, node: NodeSession, views: Sequence[ViewCall], block_number: int, block_hash: bytes
+    ) -> dict[ViewCall, int]:
+        """Return the numbers that functions of contracts return after a block, read in one batch.
+        Those are missing that a contract or the node does not return in time."""
+        cached = {view: self._words.get((*view, block_hash)) for view in views}
+        words = {view: number for view, number in cached.items() if number is not None}
+        missing = [view for view in cached if view not in words]
+        block, gas = hex(block_number), hex(CALL_GAS)
+        timeout_s = TIMEOUT_S * (1 + len(missing) // 100)
+        calls = [
+            Call("eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, block))
+            for contract, calldata in missing
+        ]
         try:
-            answers = node.within(TIMEOUT_S).results(calls, MAX_CALL_BYTES)
+            answers = node.within(timeout_s).results(calls, MAX_CALL_BYTES)
         except (UpstreamFailed, Unavailable):
-            return balances
-        for pair, answer in zip(missing, answers, strict=True):
+            return words
+        for view, answer in zip(missing, answers, strict=True):
             with suppress(BadHex):
-                balance = None if isinstance(answer, RpcError) else word(data(answer))
-                if balance is not None:
-                    balances[pair] = balance
-                    self._token_balances.store((*pair, block_hash), balance, ENTRY_BYTES)
-        return balances
-
-
-def _balance_call(token: bytes, holder: bytes) -> dict[str, str]:
-    return {"to": to_hex(token), "data": balance_of(holder), "gas": hex(CALL_GAS)}
+                number = None if isinstance(answer, RpcError) else word(data(answer))
+                if number is not None:
+                    words[view] = number
+                    self._words.store((*view, block_hash), number, ENTRY_BYTES)
+        return words
 
 
 def _read(
@@ -126,13 +120,20 @@ def _read(
 def state_of(balance: object, code: object) -> AccountState:
     """Return the state by the results of eth_getBalance and eth_getCode. Raises BadHex."""
     code_bytes = data(code)
-    is_delegated = code_bytes.startswith(DELEGATION)
-    is_contract = bool(code_bytes) and not is_delegated
+    is_contract = bool(code_of(code))
     return AccountState(quantity(balance), is_contract, bool(code_bytes), keccak256(code_bytes))
 
 
+def code_of(result: object) -> bytes:
+    """Return a contract's code by the result of eth_getCode: none of an account that delegates.
+    Raises BadHex."""
+    code = data(result)
+    return b"" if code.startswith(DELEGATION) else code
+
+
 class ReplacedCodes:
-    """Notes contracts whose code at the head, as a request has read it, is not the indexed one."""
+    """Notes contracts whose code at the head, as a request has read it, is not the indexed one, and
+    indexes those that no block showed, such as a genesis contract that contracts alone call."""
 
     def __init__(self, reads: Database, writes: Database) -> None:
         self._reads = reads
@@ -151,6 +152,19 @@ class ReplacedCodes:
             columns = {"addresses": addresses, "hashes": present}
             with suppress(ScanError):
                 self._writes.rows("contracts/replaced_codes_put", **columns, block=block_number)
+
+    def index(self, node: NodeSession, address: bytes) -> bool:
+        """Index the code that the node has at an address without an indexed one, as if it had stood
+        there from the first block on. Return whether there is any. Raises UpstreamFailed and
+        Unavailable where the node does not say."""
+        [result] = node.within(TIMEOUT_S).results(
+            [Call("eth_getCode", (to_hex(address), "latest"))]
+        )
+        code = b"" if isinstance(result, RpcError) else code_of(result)
+        if code:
+            row = {"address": address, "code_hash": keccak256(code), "code": code}
+            self._writes.rows("contracts/contracts_put", **row, is_proxy=is_proxy_code(code))
+        return bool(code)
 
 
 PROOF_BYTES = 1000  # beside the nodes of the proof

@@ -1,12 +1,17 @@
-"""The implementations of proxies, from their code, their storage or a function's result.
+"""The implementations of proxies: the contracts to which their code passes a call on, as a run of
+it shows (delegation.py), by what the chain has where the code reads it.
 
-A kind of proxy is one entry of BY_CODE or BY_STATE.
+A slot that the code does not read is not believed, whatever standard names it.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import sha256
 from typing import NamedTuple
 
+from scan.contracts.delegation import PUSH, Answer, Read, Run
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
@@ -17,131 +22,61 @@ NODE_TIMEOUT_S = 2.0
 ADDRESS_BYTES = 20
 MAX_RESPONSE_BYTES = 256 * 1024
 MAX_FACETS = 64
+REQUESTS = 4  # to the node for a lookup
 CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
-IMPLEMENTATION_CALL = "0x5c60da1b"  # implementation() of a beacon
-_STORAGE = "eth_getStorageAt"
 
 # keccak256("eip1967.proxy.implementation") - 1, and so on
 IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
 ADMIN_SLOT = "0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103"
-
-
-class CodeKind(NamedTuple):
-    """A kind of proxies whose code has the implementation, as the pattern's group. `is_clone`: the
-    code has no logic of its own, so its source is the implementation's."""
-
-    name: str
-    pattern: re.Pattern[bytes]
-    is_clone: bool
-
-
-class StateKind(NamedTuple):
-    """A kind of proxies whose state has the implementation, in a slot or as a function's result.
-
-    `code` is a pattern in their code, None for any code with DELEGATECALL. `is_beacon`: the value
-    is the address of a contract that returns the implementation. `is_list`: the value is an array
-    of implementations.
-    """
-
-    name: str
-    slot: str = ""
-    function: str = ""
-    code: re.Pattern[bytes] | None = None
-    is_beacon: bool = False
-    is_list: bool = False
-
-    def call(self, address: str) -> tuple[str, tuple[object, ...]]:
-        if self.slot:
-            return _STORAGE, (address, self.slot)
-        return _function_call(address, self.function)
-
-
-_EIP1167 = (
-    # Its address may omit leading zeros: PUSH20 down to PUSH16.
-    rb"\x36\x3d\x3d\x37\x3d\x3d\x3d\x36\x3d[\x6f-\x73](.{16,20})"
-    rb"\x5a\xf4\x3d\x82\x80\x3e\x90\x3d\x91\x60.\x57\xfd\x5b\xf3"
-)
-# ERC-7760's hand-written proxies: they read a slot and delegate to the contract in it.
-_EIP7760 = re.compile(
-    rb"\x7f(?:%s\x54\x5a\xf4\x3d\x60\x00\x80\x3e\x60.\x57\x3d\x60\x00\xfd\x5b\x3d\x60\x00\xf3"
-    rb"|%s\x54\x5a\xfa\x50\x36\x51\x5a\xf4\x3d\x60\x00\x80\x3e)"
-    % (re.escape(data(IMPLEMENTATION_SLOT)), re.escape(data(BEACON_SLOT))),
-    re.DOTALL,
-)
+_SLOTS = {
+    data(IMPLEMENTATION_SLOT): "eip1967",
+    data(BEACON_SLOT): "eip1967",
+    # keccak256("PROXIABLE"), keccak256("org.zeppelinos.proxy.implementation")
+    data("0xc5f16f0fcc639fa48a6947836d9850f504798523bf8c9a3a87d5876cf622bcf7"): "eip1822",
+    data("0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3"): "openzeppelin",
+}
+# What other tools believe, whether or not the code reads it.
+_BELIEVED = tuple(Read(b"", data(slot)) for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT))
+_FACETS = Read(b"", data("0x52ef6b2c"))  # facetAddresses()
+_IMPLEMENTATION = data("0x5c60da1b")  # implementation()
+# Hand-written code of clones and of ERC-7760, before what is appended to it, is this short and does
+# not begin as solc's, which writes where free memory begins.
+MAX_CLONE_BYTES = 100
+_COMPILED = re.compile(rb"\x60.\x60\x40(\x52|\x81\x90\x52)", re.DOTALL)
 # Proxies of Safe's versions 1.0 to 1.4 begin by reading the first slot, masked to an address.
 _SAFE = re.compile(rb"\x60\x80\x60\x40\x52\x73\xff{20}\x60\x00\x54\x16")
-_COMPTROLLER = re.compile(rb"\x63\xbb\x82\xaa\x5e")
+_COMPTROLLER = data("0x63bb82aa5e")  # PUSH4 comptrollerImplementation()
+_EIP897 = data("0x635c60da1b"), data("0x634555d5c9")  # implementation(), proxyType()
 
-BY_CODE = (
-    CodeKind("eip1167", re.compile(_EIP1167, re.DOTALL), True),
-    CodeKind(  # with PUSH0, as Solady and others deploy it
-        "eip1167",
-        re.compile(
-            rb"\x5f\x5f\x36\x5f\x5f\x37\x36\x5f\x73(.{20})"
-            rb"\x5a\xf4\x3d\x5f\x5f\x3e\x5f\x3d\x91\x60.\x57\xfd\x5b\xf3",
-            re.DOTALL,
-        ),
-        True,
-    ),
-    # OpenZeppelin and Solady append the arguments to the code.
-    CodeKind("immutable-args-clone", re.compile(_EIP1167 + rb".+", re.DOTALL), True),
-    # Other libraries' clones append the arguments, and then their length, to the calldata.
-    CodeKind(
-        "immutable-args-clone",
-        re.compile(
-            rb"\x36\x3d\x3d\x37\x3d\x3d\x3d\x3d\x61..\x80\x60\x35\x36\x39\x36\x01\x3d\x73(.{20})"
-            rb"\x5a\xf4\x3d\x3d\x93\x80\x3e\x60\x33\x57\xfd\x5b\xf3.*",
-            re.DOTALL,
-        ),
-        True,
-    ),
-    CodeKind("eip7702", re.compile(re.escape(DELEGATION) + rb"(.{20})", re.DOTALL), False),
+CLONES = frozenset({"eip1167", "immutable-args-clone"})
+IN_CODE = CLONES | {"eip7702", "immutable"}  # whose code has the implementation
+KINDS = (
+    *("eip1167", "immutable-args-clone", "eip7702", "immutable", "eip7760", "eip1967", "eip1822"),
+    *("openzeppelin", "safe", "comptroller", "eip897", "beacon", "eip2535", "other"),
 )
-# In this order: the first kind with an implementation counts.
-BY_STATE = (
-    StateKind("eip7760", slot=IMPLEMENTATION_SLOT, code=_EIP7760),
-    StateKind("eip7760", slot=BEACON_SLOT, code=_EIP7760, is_beacon=True),
-    StateKind("eip1967", slot=IMPLEMENTATION_SLOT),
-    StateKind("eip1967", slot=BEACON_SLOT, is_beacon=True),
-    StateKind(  # keccak256("PROXIABLE")
-        "eip1822", slot="0xc5f16f0fcc639fa48a6947836d9850f504798523bf8c9a3a87d5876cf622bcf7"
-    ),
-    StateKind(  # keccak256("org.zeppelinos.proxy.implementation")
-        "openzeppelin", slot="0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3"
-    ),
-    StateKind("safe", slot="0x" + 64 * "0", code=_SAFE),
-    StateKind(
-        "comptroller", function="0xbb82aa5e", code=_COMPTROLLER
-    ),  # comptrollerImplementation()
-    StateKind("eip2535", function="0x52ef6b2c", is_list=True),  # facetAddresses()
-)
-KINDS = tuple(dict.fromkeys(kind.name for kind in (*BY_CODE, *BY_STATE)))
-CLONES = frozenset(kind.name for kind in BY_CODE if kind.is_clone)
-_PUSH = b"|".join(re.escape(bytes([0x5F + n])) + b".{%d}" % n for n in range(1, 33))
-# A sequence of instructions, including the data of PUSH1 to PUSH32, that ends in DELEGATECALL.
-_DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf4]|" + _PUSH + b")*+\xf4", re.DOTALL)
-# The instructions before INVALID: compilers place the code that a contract deploys after it.
-_OWN_CODE = re.compile(b"(?:[^\x60-\x7f\xfe]|" + _PUSH + b")*+", re.DOTALL)
-
-# Copying all calldata to memory, passing it on by DELEGATECALL and reading the result: proxies'
-# fallbacks do so, implementations do not. Zero is PUSH0, PUSH1 0, RETURNDATASIZE or DUP.
-_PASSING_ON = re.compile(
-    rb"\x36(?:\x5f|\x60\x00|[\x3d\x80-\x8f]){2}\x37.{0,96}?\x5a\xf4(?:\x3d|[\x80-\x9f]\x3d)",
-    re.DOTALL,
-)
+# A sequence of instructions that ends in DELEGATECALL or CALLCODE, without the data of PUSH1 to 32.
+_DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf2\xf4]|" + PUSH + b")*+[\xf2\xf4]", re.DOTALL)
 
 
 class Proxy(NamedTuple):
-    """A proxy and its implementation. `others` are the further implementations of a diamond."""
+    """A proxy and its implementation. `others` are the further implementations of a diamond,
+    `unused` is an address in a slot of EIP-1967 to which the code passes nothing on."""
 
     kind: str
     implementation: bytes
     others: tuple[bytes, ...] = ()
+    unused: bytes = b""
 
     @property
     def implementations(self) -> tuple[bytes, ...]:
         return (self.implementation, *self.others)
+
+    @property
+    def warning(self) -> str | None:
+        named = to_hex(self.unused)
+        sentence = f"Its slot of EIP-1967 names {named}, to which its code passes no calls on."
+        return sentence if self.unused else None
 
     def record(self) -> dict[str, object]:
         record: dict[str, object] = {
@@ -150,41 +85,122 @@ class Proxy(NamedTuple):
         }
         if self.others:
             record["implementations"] = [*map(to_hex, self.implementations)]
+        if self.warning:
+            record["warning"] = self.warning
         return record
 
 
+class Delegation(NamedTuple):
+    """How code passes calls on. `proxy` is set where the code alone has the implementation, else
+    `reads` are what it reads of the chain, as far as the code alone shows."""
+
+    code: bytes = b""
+    proxy: Proxy | None = None
+    reads: tuple[Read, ...] = ()
+
+    @property
+    def depends_on_state(self) -> bool:
+        """Whether the chain's state says more of the proxy than the code does."""
+        return bool(self.code) and (self.proxy is None or self.proxy.kind == "immutable")
+
+
+NOT_DELEGATING = Delegation()
+
+
 def is_proxy_code(code: bytes) -> bool:
-    """Return whether code is a proxy's, as far as the code alone shows."""
-    if proxy_of_code(code) is not None:
-        return True
-    match = _OWN_CODE.match(code)
-    return match is not None and _PASSING_ON.search(code, 0, match.end()) is not None
+    """Return whether code passes calls on, as far as the code alone shows."""
+    return delegation_of(code) is not NOT_DELEGATING
 
 
 def proxy_of_code(code: bytes) -> Proxy | None:
     """Return the proxy by the implementation in its code; None where the code has none."""
-    for kind in BY_CODE:
-        match = kind.pattern.fullmatch(code)
-        if match:
-            return Proxy(kind.name, match[1].rjust(ADDRESS_BYTES, b"\0"))
-    return None
+    return delegation_of(code).proxy
 
 
-def state_kinds(code: bytes) -> tuple[StateKind, ...]:
-    """Return the kinds of proxies that the code may be; none without DELEGATECALL."""
-    if _DELEGATING.match(code) is None:
-        return ()
-    return tuple(kind for kind in BY_STATE if kind.code is None or kind.code.search(code))
+def delegation_of(code: bytes) -> Delegation:
+    """Return how code passes on calls of functions that it does not have itself."""
+    if code.startswith(DELEGATION) and len(code) == len(DELEGATION) + ADDRESS_BYTES:
+        return Delegation(code, Proxy("eip7702", code[len(DELEGATION) :]))
+    return NOT_DELEGATING if _DELEGATING.match(code) is None else _delegation(code)
+
+
+@lru_cache(maxsize=256)
+def _delegation(code: bytes) -> Delegation:
+    shown = _run_alone(code)
+    if shown.target is None:
+        return NOT_DELEGATING
+    if not shown.reads:
+        return Delegation(code, Proxy(_kind_in_code(code, shown), shown.target))
+    assumed = _part(code, 4, 20), _part(code, 8, 20)
+    reads = [read for read in shown.reads if read.to not in assumed]
+    if _run_alone(code, function=4).reads != shown.reads:  # another function's are others
+        reads.append(_FACETS)
+    return Delegation(code, None, tuple(reads))
+
+
+def _part(code: bytes, start: int, size: int) -> bytes:
+    """Return bytes of the code's hash, of which runs make functions and accounts: the code cannot
+    have them, and treats them as any others."""
+    return sha256(code).digest()[start : start + size]
+
+
+def _run(code: bytes, address: bytes, answer: Answer, function: int = 0) -> Run:
+    """Run code for a call of a function that it does not have itself."""
+    input_ = _part(code, function, 4) + bytes(32)
+    return Run(code, input_, address, _part(code, 12, 20), answer)
+
+
+def _run_alone(code: bytes, function: int = 0) -> Run:
+    """Run code with an assumed address for all that it reads, or, where it does not pass the call
+    on then, with zero for one of its reads, such as whether it is paused."""
+    word, address = bytes(12) + _part(code, 8, 20), _part(code, 4, 20)
+    first = _run(code, address, lambda read: word, function)
+    for zero in dict.fromkeys(() if first.target else first.reads):
+        known = defaultdict(lambda: word, {zero: bytes(32)})
+        shown = _run(code, address, known.__getitem__, function)
+        if shown.target is not None:
+            return shown
+    return first
+
+
+def _is_handwritten(code: bytes, shown: Run) -> bool:
+    return shown.end <= MAX_CLONE_BYTES and _COMPILED.match(code) is None
+
+
+def _kind_in_code(code: bytes, shown: Run) -> str:
+    if not _is_handwritten(code, shown):
+        return "immutable"
+    return "eip1167" if shown.end == len(code) else "immutable-args-clone"
+
+
+def _kind(code: bytes, at: bytes, shown: Run, known: Mapping[Read, bytes | None]) -> str:
+    """Return the kind of the proxy `at` an address by the read that has its implementation."""
+
+    def from_(address: bytes | None) -> Read | None:
+        return next((r for r in reversed(shown.reads) if _address(known[r]) == address), None)
+
+    origin = from_(shown.target)
+    is_beacon = bool(origin and origin.to not in (b"", at) and origin.input == _IMPLEMENTATION)
+    slot = from_(origin.to) if is_beacon and origin else origin
+    kind = _SLOTS.get(slot.input) if slot and not slot.to else None
+    if kind == "eip1967" and _is_handwritten(code, shown):
+        return "eip7760"
+    if kind is None and origin == Read(b"", bytes(32)) and _SAFE.match(code):
+        return "safe"
+    if kind is None and origin and _COMPTROLLER in code:
+        return "comptroller"
+    if kind is None and all(function in code for function in _EIP897):
+        return "eip897"
+    return kind or ("beacon" if is_beacon else "other")
 
 
 def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
     """Return the proxy at an address; None if it is none, or if the node does not respond."""
-    by_own_code = proxy_of_code(code)
-    kinds = () if by_own_code else state_kinds(code)
-    if not kinds:
-        return by_own_code
+    delegation = delegation_of(code)
+    if not delegation.depends_on_state:
+        return delegation.proxy
     try:
-        return current(node, address, kinds)
+        return current(node, address, delegation)
     except (UpstreamFailed, Unavailable, BadHex):
         return None
 
@@ -201,65 +217,73 @@ def delegating_account(node: NodeSession, address: bytes) -> Proxy | None:
         return None
 
 
-def current(node: NodeSession, address: bytes, kinds: Sequence[StateKind]) -> Proxy | None:
+def current(node: NodeSession, address: bytes, delegation: Delegation) -> Proxy | None:
     """Return the proxy with its current implementations; None if it is none. Raises the errors of
-    NodeSession."""
-    return _proxies(node.within(NODE_TIMEOUT_S), [(address, kinds, None)])[0]
+    NodeSession, and BadHex."""
+    return at_blocks(node.within(NODE_TIMEOUT_S), [(address, delegation, None)])[0]
+
+
+Words = Mapping[Read, bytes]
 
 
 def at_blocks(
-    node: NodeSession, proxies: Sequence[tuple[bytes, Sequence[StateKind], int]]
+    node: NodeSession,
+    proxies: Sequence[tuple[bytes, Delegation, int | None]],
+    overridden: Mapping[bytes, Words] = {},
 ) -> list[Proxy | None]:
-    """Return the proxies as they were at block numbers, or are now where the node has no state of
-    that block; None for each that is no proxy.
+    """Return the proxies as they were at block numbers, or are now where that is None or the node
+    has no state of that block; None for each that is no proxy.
 
-    `proxies` have an address, its kinds and a block number each. At most four requests are made.
-    Raises the errors of NodeSession.
+    `proxies` have an address, its delegation and a block number each; slots in `overridden` have
+    other words. Few requests are made. Raises the errors of NodeSession, and BadHex.
     """
-    return _proxies(node, proxies)
+    known: list[dict[Read, bytes | None]] = [{**overridden.get(at, {})} for at, _, _ in proxies]
+    missing = [(i, r) for i, (_, of, _) in enumerate(proxies) for r in (*of.reads, *_BELIEVED)]
+    found: list[Proxy | None] = [None] * len(proxies)
+    waiting = {*range(len(proxies))}
+    for _ in range(REQUESTS):
+        missing = [(index, read) for index, read in missing if read not in known[index]]
+        calls = [(_call(proxies[index][0], read), proxies[index][2]) for index, read in missing]
+        for (index, read), answer in zip(missing, _read(node, calls), strict=True):
+            known[index][read] = None if isinstance(answer, RpcError) else data(answer)
+        missing = []
+        for index in waiting:
+            address, delegation, _ = proxies[index]
+            try:
+                shown = _run(delegation.code, address, known[index].__getitem__)
+                found[index] = _proxy(delegation, address, shown, known[index])
+            except KeyError as error:
+                missing.append((index, error.args[0]))
+        waiting = {index for index, _ in missing}
+    return found
 
 
-def _proxies(
-    node: NodeSession, proxies: Sequence[tuple[bytes, Sequence[StateKind], int | None]]
-) -> list[Proxy | None]:
-    reads = [
-        (index, kind, number) for index, (_, kinds, number) in enumerate(proxies) for kind in kinds
-    ]
-    answers = _read(
-        node, [(kind.call(to_hex(proxies[index][0])), number) for index, kind, number in reads]
-    )
-    values: list[tuple[bytes, ...]] = [
-        _addresses(answer) if kind.is_list else _one(answer)
-        for (_, kind, _), answer in zip(reads, answers, strict=True)
-    ]
-    first: dict[int, int] = {}
-    for position, (index, _, _) in enumerate(reads):
-        if values[position]:
-            first.setdefault(index, position)
-    beacons = [position for position in first.values() if reads[position][1].is_beacon]
-    of_beacons = _read(
-        node,
-        [
-            (_function_call(to_hex(values[position][0]), IMPLEMENTATION_CALL), reads[position][2])
-            for position in beacons
-        ],
-    )
-    for position, answer in zip(beacons, of_beacons, strict=True):
-        values[position] = _one(answer)
-    return [
-        Proxy(reads[first[index]][1].name, *_split(values[first[index]]))
-        if index in first and values[first[index]]
-        else None
-        for index in range(len(proxies))
-    ]
+def _proxy(
+    delegation: Delegation, at: bytes, shown: Run, known: Mapping[Read, bytes | None]
+) -> Proxy | None:
+    facets = _addresses(known.get(_FACETS))
+    own = (shown.target,) if shown.target and any(shown.target) else ()
+    implementations = tuple(dict.fromkeys((*facets, *own)))
+    if not implementations:
+        return None
+    if delegation.proxy:
+        kind = delegation.proxy.kind
+    else:
+        kind = "eip2535" if facets else _kind(delegation.code, at, shown, known)
+    used = {*implementations, *(read.to for read in shown.reads)}
+    believed = (_address(known[read]) for read in _BELIEVED)
+    unused = next((address for address in believed if address and address not in used), b"")
+    return Proxy(kind, implementations[0], implementations[1:], unused)
 
 
-def _split(implementations: tuple[bytes, ...]) -> tuple[bytes, tuple[bytes, ...]]:
-    return implementations[0], implementations[1:]
-
-
-def _function_call(address: str, function: str) -> tuple[str, tuple[object, ...]]:
-    return "eth_call", ({"to": address, "data": function, "gas": CALL_GAS},)
+def _call(address: bytes, read: Read) -> tuple[str, tuple[object, ...]]:
+    own = to_hex(address)
+    if read == _FACETS:
+        return "eth_call", ({"to": own, "data": to_hex(read.input), "gas": CALL_GAS},)
+    if not read.to:
+        return "eth_getStorageAt", (own, to_hex(read.input))
+    call = {"from": own, "to": to_hex(read.to), "data": to_hex(read.input), "gas": CALL_GAS}
+    return "eth_call", (call,)
 
 
 def _read(
@@ -286,23 +310,17 @@ def _read(
     return results
 
 
-def _one(word: object) -> tuple[bytes, ...]:
-    """Return the address in a result as a tuple of one; () for an RPC error, a zero word, or a
-    value that is not an address in a word."""
-    if not isinstance(word, str) or len(word) != 66:
-        return ()
-    content = data(word)
-    return (content[12:],) if any(content) and not any(content[:12]) else ()
+def _address(word: bytes | None) -> bytes | None:
+    """Return the address in a word; None for a zero word, and for what is not an address in one."""
+    is_one = word is not None and len(word) == 32 and any(word) and not any(word[:12])
+    return word[12:] if is_one and word else None
 
 
-def _addresses(answer: object) -> tuple[bytes, ...]:
+def _addresses(answer: bytes | None) -> tuple[bytes, ...]:
     """Return the first MAX_FACETS distinct addresses of an ABI-encoded array; () for any other
     result."""
-    if not isinstance(answer, str) or len(answer) < 2 + 3 * 64 or (len(answer) - 2) % 64:
+    words = [(answer or b"")[at : at + 32] for at in range(0, len(answer or b""), 32)]
+    if len(words) < 3 or list(map(int.from_bytes, words[:2])) != [32, len(words) - 2]:
         return ()
-    content = data(answer).hex()
-    offset, count, *words = (content[at : at + 64] for at in range(0, len(content), 64))
-    if int(offset, 16) != 32 or int(count, 16) != len(words):
-        return ()
-    facets = [_one(f"0x{word}") for word in words[:MAX_FACETS]]
-    return tuple(dict.fromkeys(facet for (facet,) in facets)) if all(facets) else ()
+    facets = [*map(_address, words[2 : 2 + MAX_FACETS])]
+    return tuple(dict.fromkeys(facet for facet in facets if facet)) if all(facets) else ()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.contracts import abi_json
+from scan.contracts import abi_decoding, abi_json, revert_reasons
 from scan.contracts.abi import (
     MAX_VALUES,
     AbiError,
@@ -17,9 +17,7 @@ from scan.contracts.abi import (
     most_bytes_of,
     parse_types,
 )
-from scan.contracts.abi_decoding import AbiIndex, Argument, DecodingBudget, index_abi
 from scan.contracts.proxy_contracts import Proxy, delegating_account, proxy_at
-from scan.contracts.revert_reasons import UNKNOWN_DATA, decode_reason
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum import request_node
@@ -73,7 +71,7 @@ def _encoded(function: abi_json.Function, arguments: Sequence[object]) -> Prepar
     return PreparedCall(function, function.selector + encode(function.inputs, values))
 
 
-def constructor_values(abi: abi_json.AbiEntries, data: bytes) -> list[Argument] | None:
+def constructor_values(abi: abi_json.AbiEntries, data: bytes) -> list[abi_decoding.Argument] | None:
     """Return a constructor's arguments; None where they do not decode by its ABI."""
     constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
     inputs: list[dict[str, Any]] = constructor.get("inputs", [])
@@ -84,7 +82,7 @@ def constructor_values(abi: abi_json.AbiEntries, data: bytes) -> list[Argument] 
         return None
     labels = (str(parameter.get("name") or "")[: abi_json.MAX_NAME] for parameter in inputs)
     return [
-        Argument(label, type_.name, abi_json.render(type_, value))
+        abi_decoding.Argument(label, type_.name, abi_json.render(type_, value))
         for label, type_, value in zip(labels, types, values, strict=True)
     ]
 
@@ -206,7 +204,7 @@ class ReadCalls:
         if failure is not None:
             statement = "contracts/verified_contracts_get_errors"
             errors = [self._database.value(statement, address=address) or () for address in abis]
-            return reverted(failure, [*map(index_abi, errors)])
+            return reverted(failure, [*map(abi_decoding.index_abi, errors)])
         reason = shown_reason(error)
         if error.is_refusal:
             return CallReverted(f"The call failed in the contract: {reason}")
@@ -224,11 +222,11 @@ def _bad_request(error: AbiError) -> InvalidParameter:
     return InvalidParameter(sentence, field="functionName" if names_function else "args")
 
 
-def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
+def reverted(failure: CallFailure, abis: Sequence[abi_decoding.AbiIndex]) -> CallReverted:
     """Return the error of a reverted call, by the ABIs of errors, or with the start of the data
     where none of them decodes it."""
-    reason = decode_reason(failure, abis, {}, DecodingBudget())
-    if reason.kind == UNKNOWN_DATA:
+    reason = revert_reasons.decode_reason(failure, abis, {}, abi_decoding.DecodingBudget())
+    if reason.kind == revert_reasons.UNKNOWN_DATA:
         data_text = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
         return CallReverted(f"The call reverted with data {data_text}")
     if reason.decoded is None:

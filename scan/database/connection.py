@@ -25,14 +25,14 @@ from scan.database.errors import (
 )
 from scan.database.sessions import (
     NO_RESPONSE,
-    ConnectionDeadlines,
-    Deadline,
     RequestWaits,
     apply_settings,
+    limit,
     require_own_session,
 )
 from scan.database.statements import Prepared, Statement, load_statements, prepare
 from scan.database.transaction import Row, Transaction, run
+from scan.deadlines import Deadline
 from scan.errors import Unavailable
 
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
@@ -48,7 +48,6 @@ MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 
 LOG_AGAIN_AFTER_S = 60.0
 
-_deadlines = ConnectionDeadlines()
 request_waits = RequestWaits()
 
 
@@ -250,7 +249,7 @@ class Database:
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
         """Apply the deadline and the errors of all methods to a connection of new_connection()."""
-        with translated_errors(), _deadlines.limit(connection, self._deadline_s):
+        with translated_errors(), limit(connection, self._deadline_s):
             yield
 
     def _open(self) -> Any:
@@ -305,7 +304,7 @@ class Work(threading.local):
         ):
             database.close()
             self.connection = connection = database.new_connection()
-            self._deadline = _deadlines.of(connection)
+            self._deadline = Deadline(connection.fileno)
             self.prepared, self.prepared_count = OrderedDict(), 0
         self._began_at = time.monotonic()
         self._deadline.begin(request_waits.limit(database._deadline_s))
@@ -337,7 +336,7 @@ class Work(threading.local):
 
 
 def _limit_start(connection: Any) -> AbstractContextManager[None]:
-    return _deadlines.limit(connection, START_DEADLINE_S)
+    return limit(connection, START_DEADLINE_S)
 
 
 def _first_line(error: BaseException) -> str:

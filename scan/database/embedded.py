@@ -1,10 +1,9 @@
-"""PostgreSQL from a wheel, under SCAN_DATA_DIR: one server, one database for each chain.
+"""PostgreSQL from a wheel, under SCAN_DATA_DIR: one server, one database for each chain, and
+backups of a chain's database as one file of pg_dump.
 
-Backups of the embedded PostgreSQL: a chain's database as one file of pg_dump.
-
-The programs are those of the server's own package, since pg_dump of an older version refuses it. A
-file names no owner and no other role, so that it can be restored by any role into any PostgreSQL of
-the same or a newer version.
+The programs of backups are those of the server's own package, since pg_dump of an older version
+refuses it. A file names no owner and no other role, so that it can be restored by any role into any
+PostgreSQL of the same or a newer version.
 """
 
 import json

@@ -1,10 +1,6 @@
-"""sql/lists.toml, with the lists.toml of each installed extension merged into it.
-
-The table of lists, sql/lists.toml with those of the extensions, in types, from which statements
-of lists are rendered.
-
-The comments in that file say what each value means.
-"""
+"""The table of lists, sql/lists.toml with the lists.toml of each installed extension merged into
+it, in types, from which statements of lists are rendered. The comments in that file say what each
+value means."""
 
 import functools
 import tomllib
@@ -27,14 +23,14 @@ def read_table() -> Mapping[str, Any]:
     by appending."""
     merged = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     for path in folders("sql/lists.toml"):
-        own = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
         extension = extension_of(path)
         if extension not in enabled():
-            own.pop("fragments", None)  # what is read of its rows would be of some blocks only
-        for entity in own.get("entities", {}).values():
+            table.pop("fragments", None)  # what is read of its rows would be of some blocks only
+        for entity in table.get("entities", {}).values():
             if "json_name" in entity:
                 entity["extension"] = extension
-        _merge(merged, own)
+        _merge(merged, table)
     return merged
 
 
@@ -168,8 +164,8 @@ class Entity:
     @property
     def declared_params(self) -> str:
         """The parameters of its filters, as a statement's header declares them."""
-        own = [f"{filter_.param} {filter_.type} null" for filter_ in self.by_param.values()]
-        return ", ".join([*own, self.params] if self.params else own)
+        params = [f"{filter_.param} {filter_.type} null" for filter_ in self.by_param.values()]
+        return ", ".join([*params, self.params] if self.params else params)
 
     def within(self, first: str, last: str) -> str:
         """Return the condition on ordinals in a range of blocks, whose ends are SQL expressions
@@ -189,9 +185,9 @@ class Entity:
     @cached_property
     def listed(self) -> Mapping[str, List]:
         """The lists with a counter and checkpoints, by each parameter that selects one."""
-        own = {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
-        return own | {
-            param: own[filter_.list_of]
+        by_filter = {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}
+        return by_filter | {
+            param: by_filter[filter_.list_of]
             for param, filter_ in self.by_param.items()
             if filter_.list_of
         }
@@ -245,8 +241,8 @@ def served_entities() -> Mapping[str, Entity]:
 def begins_late(name: str) -> bool:
     """Return whether an entity, by its name or that of its JSON, is of blocks' rows that an
     extension has: it may have been off when older blocks were indexed."""
-    named = [e for e in served_entities().values() if name in (e.name, e.json_name)]
-    return any(e.is_sparse and e.extension is not None for e in named)
+    entities = [e for e in served_entities().values() if name in (e.name, e.json_name)]
+    return any(e.is_sparse and e.extension is not None for e in entities)
 
 
 @functools.cache
@@ -343,8 +339,8 @@ def _entity(name: str, declared: Mapping[str, Any]) -> Entity:
         raise LookupError(f"Lists of {name} name filters without a condition on it: {missing}.")
     lists.append(all_lists().get(name) or _whole_list(name, None))
     joins = declared.get("joins") or JOINS.format(alias=declared["alias"])
-    own = {"joins": joins, "filters": (*filters,), "lists": (*lists,)}
-    return Entity(name=name, **{**declared, **own, "indexes": (*declared["indexes"],)})
+    declared_parts = {"joins": joins, "filters": (*filters,), "lists": (*lists,)}
+    return Entity(name=name, **{**declared, **declared_parts, "indexes": (*declared["indexes"],)})
 
 
 def _filters(
@@ -368,8 +364,8 @@ def _filters(
     condition = matches[entity].format(value=f"%({param})s")
     type_ = of_kind(kind, read_table()["kinds"], "[kinds] of sql/lists.toml")
     texts = description, condition, label, words or {name: name for name in choices}
-    own = Filter(key, param, kind, type_, *texts, choices, list_of)
+    filter_ = Filter(key, param, kind, type_, *texts, choices, list_of)
     if synonym is None:
-        return [own]
+        return [filter_]
     described = {name: read_table()["filters"][synonym][name] for name in ("description", "label")}
-    return [own._replace(key=synonym, **described), own]
+    return [filter_._replace(key=synonym, **described), filter_]

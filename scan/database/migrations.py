@@ -126,16 +126,14 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     if not state.lacks(expected):
         _retry_while_locked(_try_schema, database, expected)  # a refusal changes nothing
     try:
-        applied = _migrate_all(database, state.lacks(expected))
+        applied = [
+            m.name for m in state.lacks(expected) if _retry_while_locked(_migrate, database, m)
+        ]
         _retry_while_locked(_build_indexes, database, expected.schema)
         _retry_while_locked(_apply_schema, database, expected)
     except SchemaMismatch as error:
         raise _of_another_commit(state, error.reason) from error
     return [*applied, SCHEMA]
-
-
-def _migrate_all(database: Database, lacking: list[Migration]) -> list[str]:
-    return [m.name for m in lacking if _retry_while_locked(_migrate, database, m)]
 
 
 @functools.cache

@@ -8,10 +8,8 @@ from typing import Any
 import psycopg2
 import psycopg2.sql
 
+from scan.database import errors, statements, transaction
 from scan.database.connection import Database
-from scan.database.errors import ConnectionLost, translated_errors
-from scan.database.statements import load_statements
-from scan.database.transaction import Row, run
 
 RETRY_AFTER_S = 1.0
 
@@ -62,10 +60,10 @@ class Listener:
             readable.poll(timeout_s * 1000)
             payloads = self.poll()
         if payloads is None:
-            raise ConnectionLost("The connection for notifications is lost.")
+            raise errors.ConnectionLost("The connection for notifications is lost.")
         return payloads
 
-    def connect(self, statement: str, **params: object) -> Row | None:
+    def connect(self, statement: str, **params: object) -> transaction.Row | None:
         """Listen on a new connection, and return the row that the statement reads there afterwards,
         so that no change between the two is missed.
 
@@ -81,7 +79,7 @@ class Listener:
             connection = self._database.new_connection()
             with self._database.deadline(connection), connection.cursor() as cursor:
                 cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(self._channel))
-                [row] = run(cursor, load_statements()[statement], params)
+                [row] = transaction.run(cursor, statements.load_statements()[statement], params)
             with self._lock:
                 self.connection = connection
             return row
@@ -98,5 +96,5 @@ class Listener:
         with self._lock:
             connection, self.connection = self.connection, None
         if connection is not None:
-            with translated_errors():
+            with errors.translated_errors():
                 connection.close()

@@ -25,17 +25,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from psycopg2.extensions import AsIs
 
 from scan import registry
-from scan.database.hooks import SqlValues
-from scan.database.lists import (
-    all_credit_types,
-    all_entities,
-    all_lists,
-    fragments,
-    grown_by,
-    ways_counted_by_entity,
-    ways_counted_in,
-    ways_into_lists,
-)
+from scan.database import hooks, lists
 from scan.settings import ROOT
 
 FOLDER = ROOT / "sql"
@@ -109,20 +99,20 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals |= {
-        "credit_types": all_credit_types(),
-        "entities": all_entities(),
-        "fragments": fragments,
-        "lists": all_lists(),
-        "grown_by": grown_by,
+        "credit_types": lists.all_credit_types(),
+        "entities": lists.all_entities(),
+        "fragments": lists.fragments,
+        "lists": lists.all_lists(),
+        "grown_by": lists.grown_by,
         "nullable_columns": nullable_columns,
         "result_columns": result_columns,
         "tables_of": tables_of,
-        "ways_counted_by_entity": ways_counted_by_entity,
-        "ways_counted_in": ways_counted_in,
-        "ways_into_lists": ways_into_lists,
+        "ways_counted_by_entity": lists.ways_counted_by_entity,
+        "ways_counted_in": lists.ways_counted_in,
+        "ways_into_lists": lists.ways_into_lists,
     }
     environment.globals |= registry.merged(
-        part.values for part in registry.parts(SqlValues, of_installed=True)
+        part.values for part in registry.parts(hooks.SqlValues, of_installed=True)
     )
     return environment
 
@@ -164,7 +154,7 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
     if "{" not in name:
         yield name, render(template)
         return
-    for entity in all_entities().values():
+    for entity in lists.all_entities().values():
         for placeholder, instances in (
             ("entity", [entity]),
             ("numbered", [] if entity.is_sparse else [entity]),
@@ -175,9 +165,11 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
         ):
             if f"{{{placeholder}}}" in name:
                 for instance in instances:
-                    named = name.format_map({placeholder: instance.name})
-                    if not any((folder / f"{named}.sql").exists() for folder in all_folders()):
-                        yield named, render(template, entity=entity, list=instance)
+                    instance_name = name.format_map({placeholder: instance.name})
+                    if not any(
+                        (folder / f"{instance_name}.sql").exists() for folder in all_folders()
+                    ):
+                        yield instance_name, render(template, entity=entity, list=instance)
 
 
 def _load(name: str, text: str) -> Statement:
@@ -193,10 +185,12 @@ def _load(name: str, text: str) -> Statement:
     literals = _LITERALS.search(header.group())
     if literals is None:
         return Statement(name, body, types, None)
-    named = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
-    if not named <= used:
-        raise StatementError(f"{name} has literals that are no parameters: {sorted(named - used)}")
-    return Statement(name, body, types, named)
+    literal_names = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
+    if not literal_names <= used:
+        raise StatementError(
+            f"{name} has literals that are no parameters: {sorted(literal_names - used)}"
+        )
+    return Statement(name, body, types, literal_names)
 
 
 def _types(declared: str) -> dict[str, str]:

@@ -1,7 +1,5 @@
-"""Open transactions, which run statements by name, and COPY.
-
-Rows written by PostgreSQL's COPY, and the text that it reads, made from values.
-"""
+"""Open transactions, which run statements by name, and PostgreSQL's COPY, with the text that it
+reads, made from values."""
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence

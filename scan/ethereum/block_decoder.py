@@ -1,6 +1,6 @@
 """Blocks with their receipts decoded from a node's JSON, checked field by field. Pure."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice, pairwise, starmap
 from operator import mul
 from typing import Any
@@ -15,7 +15,6 @@ from scan.ethereum.blocks import (
     METHOD_CHARACTERS,
     SET_CODE,
     TRANSACTION_COLUMNS,
-    AuthorizationList,
     BlockJson,
     DecodedBlock,
     DecodedTransaction,
@@ -51,7 +50,7 @@ from scan.ethereum.forms.matching import (
     ETHEREUM_TYPES,
     RECEIPT_FIELDS,
     TRANSACTION_FIELDS,
-    form_of,
+    match,
     without_foreign_fields,
 )
 from scan.ethereum.sparse_tables import decode_withdrawals
@@ -73,26 +72,21 @@ def decode_block(
     """
     block = read_json(block, BlockJson, number)
     logs: list[EventLog] = []
-    if isinstance(receipts, Iterator):
-        read = []
-        for index, result in enumerate(receipts):
-            receipt = read_json(result, ReceiptJson, number)
-            logs += _checked(number, _logs, [receipt.logs], index)
-            receipt.logs = ()
-            read.append(receipt)
-    else:
-        read = read_json(receipts, ReceiptsJson, number)
-        require(None not in read, number, "a receipt is missing")
-        logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
-    if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
-        read = [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in read]
-    decoded: DecodedBlock = _checked(number, _block, block, read, logs, number, chain_id)
-    return decoded
-
-
-def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return decode(*arguments)
+        if isinstance(receipts, Iterator):
+            read = []
+            for index, result in enumerate(receipts):
+                receipt = read_json(result, ReceiptJson, number)
+                logs += _logs([receipt.logs], index)
+                receipt.logs = ()
+                read.append(receipt)
+        else:
+            read = read_json(receipts, ReceiptsJson, number)
+            require(None not in read, number, "a receipt is missing")
+            logs = _logs([receipt.logs for receipt in read], 0)
+        if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
+            read = [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in read]
+        return _block(block, read, logs, number, chain_id)
     except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
         raise MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
 
@@ -106,12 +100,15 @@ def _block(
     require(are_in_order, number, "its logs are not in order")
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
     sent = without_foreign_fields(sent)
-    form = form_of(block, sent, received, chain_id)
+    form = match(block, sent, received, chain_id).form
     if form and receipts:  # the structs have the form's fields only where a record showed one
         nothing = (None,) * len(receipts)
         sent = dict.fromkeys(TRANSACTION_FIELDS, nothing) | sent
         received = dict.fromkeys(RECEIPT_FIELDS, nothing) | received
     transactions = _transactions(block, sent, received, form, number) if receipts else []
+    # Only lists of transactions of type 4 are read: no other hash covers one.
+    lists = sent.get("authorizationList", ())
+    authorizations = enumerate(zip(lists, transactions, strict=True)) if any(lists) else ()
     return assembled(
         block,
         form,
@@ -120,7 +117,11 @@ def _block(
         number,
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
         has_statuses=None not in received.get("status", ()),
-        authorization_lists=_authorization_lists(sent, transactions),
+        authorization_lists=tuple(
+            (index, entries or (), UNSIGNED.read(sent["chainId"][index]))
+            for index, (entries, transaction) in authorizations
+            if transaction.type == SET_CODE
+        ),
         text_inputs=text_inputs(sent.get("to", ()), sent.get("input", ())),
     )
 
@@ -135,6 +136,16 @@ def assembled(
 ) -> DecodedBlock:
     """Return a block of its own fields, given as a struct, and of its decoded parts. Raises BadHex
     and MalformedBlock."""
+    prices = (t.blob_gas_price for t in transactions if t.blob_gas_price is not None)
+    # Headers tell that Cancun's rules hold, but for those of some forms.
+    keeps_destroyed = block.blobGasUsed is not None
+    if form and form.has_cancun_without_blobs:
+        keeps_destroyed = quantity(block.timestamp) >= FIRST_CANCUN_S
+    # Amsterdam's headers tell that moving coin logs it (EIP-7708), by the hash of an access list;
+    # but where values moved and none has a log, the chain has the headers alone.
+    coin_logs = block.blockAccessListHash is not None and (form is None or form.logs_coin)
+    if coin_logs and not any(log.address == COIN_EMITTER for log in logs):
+        coin_logs = not any(transaction.moved_value for transaction in transactions)
     decoded = DecodedBlock(
         **{
             name: read_value(column, getattr(block, column.json_name))
@@ -144,39 +155,13 @@ def assembled(
         transactions=transactions,
         logs=logs,
         withdrawals=decode_withdrawals(block, number),
-        blob_base_fee=_blob_base_fee(transactions),
-        coin_logs=_logs_coin(block, form, transactions, logs),
-        keeps_destroyed=_keeps_destroyed(block, form),
+        blob_base_fee=next(map(int.from_bytes, prices), None),
+        coin_logs=coin_logs,
+        keeps_destroyed=keeps_destroyed,
         message_event=form and form.message_event,
         **others,
     )
     return block_with_fees(decoded, form)
-
-
-def _logs_coin(
-    block: Any,
-    form: Form | None,
-    transactions: Sequence[DecodedTransaction],
-    logs: Sequence[EventLog],
-) -> bool:
-    """Return whether moving coin logs it (EIP-7708). Amsterdam's headers tell, by the hash of an
-    access list; but where values moved and none has a log, the chain has the headers alone."""
-    if block.blockAccessListHash is None or not (form is None or form.logs_coin):
-        return False
-    has_logs = any(log.address == COIN_EMITTER for log in logs)
-    return has_logs or not any(transaction.moved_value for transaction in transactions)
-
-
-def _keeps_destroyed(block: Any, form: Form | None) -> bool:
-    """Return whether Cancun's rules hold: its headers tell, but for those of some forms."""
-    if form is None or not form.has_cancun_without_blobs:
-        return block.blobGasUsed is not None
-    return quantity(block.timestamp) >= FIRST_CANCUN_S
-
-
-def _blob_base_fee(transactions: list[DecodedTransaction]) -> int | None:
-    prices = (t.blob_gas_price for t in transactions if t.blob_gas_price is not None)
-    return next(map(int.from_bytes, prices), None)
 
 
 def block_with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
@@ -242,11 +227,11 @@ def _without_foreign_amounts(columns: dict[str, list[Any]]) -> dict[str, list[An
     types = columns["type"]
     return {
         name: [
-            value if type_ in own or type_ > NEWEST_TYPE else None
+            value if type_ in its_types or type_ > NEWEST_TYPE else None
             for type_, value in zip(types, columns[name], strict=True)
         ]
-        for name, own in _OF_TYPES.items()
-        if columns[name].count(None) < len(types) and not own.issuperset(types)
+        for name, its_types in _OF_TYPES.items()
+        if columns[name].count(None) < len(types) and not its_types.issuperset(types)
     }
 
 
@@ -282,8 +267,8 @@ def _fees(
         fees = [0 if payer else fee for fee, payer in with_payers]
         return {"fee": fees, "operator_fee": nothing, "chain_fields": texts}
     operator = form.operator_fees(block, sent, received)
-    for index, (l1, own) in enumerate(zip(columns["l1_fee"], operator, strict=True)):
-        fees[index] += int.from_bytes(l1 or b"") + (own or 0)
+    for index, (l1, operator_fee) in enumerate(zip(columns["l1_fee"], operator, strict=True)):
+        fees[index] += int.from_bytes(l1 or b"") + (operator_fee or 0)
     return {
         "fee": fees,
         "operator_fee": [fee and as_unsigned(fee) for fee in operator],
@@ -291,20 +276,6 @@ def _fees(
             columns["type"], sent, received, in_tokens
         ),
     }
-
-
-def _authorization_lists(
-    sent: dict[str, Any], transactions: list[DecodedTransaction]
-) -> tuple[AuthorizationList, ...]:
-    """Return the authorizationLists of a block. Only transactions of type 4 are read: no other hash
-    covers one."""
-    if not any(lists := sent.get("authorizationList", ())):
-        return ()
-    return tuple(
-        (index, lists[index] or (), UNSIGNED.read(sent["chainId"][index]))
-        for index, transaction in enumerate(transactions)
-        if transaction.type == SET_CODE
-    )
 
 
 def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:

@@ -1,16 +1,16 @@
 """How consensus encodes headers, transactions, receipts and withdrawals: tables of fields. Pure.
 
-A type of transaction (EIP-2718) is an entry of TRANSACTION_FIELDS, and one of RECEIPT_FIELDS; `own`
-has the types of a chain's form. A field that _ITEMS does not name is a QUANTITY. Records are the
-structs of scan/ethereum/blocks.py, which read the fields that are named here; sizes of addresses
-and topics are checked there. A block's records are encoded a field at a time, which takes a quarter
-of the time that one record after another takes.
+A type of transaction (EIP-2718) is an entry of TRANSACTION_FIELDS, and one of RECEIPT_FIELDS;
+`encodings` has the types of a chain's form. A field that _ITEMS does not name is a QUANTITY.
+Records are the structs of scan/ethereum/blocks.py, which read the fields that are named here; sizes
+of addresses and topics are checked there. A block's records are encoded a field at a time, which
+takes a quarter of the time that one record after another takes.
 """
 
 from binascii import unhexlify
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import chain
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
@@ -182,7 +182,7 @@ def _without_commit_seals(extra_data: bytes) -> Iterator[bytes]:
 
 
 def encode_transactions(
-    transactions: Sequence[Any], own: Mapping[int, Encoding] = _NO_OWN
+    transactions: Sequence[Any], encodings: Mapping[int, Encoding] = _NO_OWN
 ) -> list[bytes]:
     """Encode transactions as the leaves of transactionsRoot.
 
@@ -195,15 +195,21 @@ def encode_transactions(
         if transaction.yParity is None:
             transaction.yParity = transaction.v  # some nodes return only v
     forms: list[tuple[Any, ...]] = [(t.type,) for t in transactions]
-    if own:
-        forms = [(type_, own.get(type_number(type_))) for (type_,) in forms]
+    if encodings:
+        forms = [(type_, encodings.get(type_number(type_))) for (type_,) in forms]
     return _encode_by_form(forms, transactions, _transaction_encoder)
 
 
-def encode_receipts(receipts: Sequence[Any], own: Mapping[int, Encoding] = _NO_OWN) -> list[bytes]:
+def encode_receipts(
+    receipts: Sequence[Any], encodings: Mapping[int, Encoding] = _NO_OWN
+) -> list[bytes]:
     forms: list[tuple[Any, ...]] = [(r.type, r.status is None) for r in receipts]
-    if own:
-        forms = [(*form, _tail(r, own)) for form, r in zip(forms, receipts, strict=True)]
+    for index, receipt in enumerate(receipts if encodings else ()):
+        encoding = encodings.get(type_number(receipt.type))
+        tail = encoding and encoding.receipt_tail
+        if tail and any(getattr(receipt, name) is None for name in tail):
+            tail = ()
+        forms[index] += (tail,)
     return _encode_by_form(forms, receipts, _receipt_encoder)
 
 
@@ -220,15 +226,14 @@ def block_size(header: Any, transactions: Sequence[bytes], uncles: Sequence[byte
     """Return the bytes of a block's encoding, which nodes call its size and no hash covers. It is
     given as a struct, with its encoded transactions and uncles. A typed transaction is a string in
     the list (EIP-2718)."""
-    lists = [sum(map(_item_bytes, transactions)), sum(map(len, uncles))]
+    items = (
+        len(sent) + (0 if sent[0] >= LISTS else len(string_prefix_bytes(len(sent))))
+        for sent in transactions
+    )
+    lists = [sum(items), sum(map(len, uncles))]
     if header.withdrawalsRoot is not None and header.withdrawals is not None:
         lists.append(sum(map(len, encode_withdrawals(header.withdrawals))))
     return _list_bytes(len(encode_whole_header(header)) + sum(map(_list_bytes, lists)))
-
-
-def _item_bytes(transaction: bytes) -> int:
-    size = len(transaction)
-    return size if transaction[0] >= LISTS else len(string_prefix_bytes(size)) + size
 
 
 def _list_bytes(content: int) -> int:
@@ -238,14 +243,6 @@ def _list_bytes(content: int) -> int:
 def type_number(text: str | None) -> int:
     """Return a type as a number: 0 for None, as nodes from before EIP-2718 give no type."""
     return 0 if text is None else int(text, 16)
-
-
-def _tail(receipt: Any, encodings: Mapping[int, Encoding]) -> tuple[str, ...] | None:
-    encoding = encodings.get(type_number(receipt.type))
-    if encoding is None:
-        return None
-    names = encoding.receipt_tail
-    return names if all(getattr(receipt, name) is not None for name in names) else ()
 
 
 def _encode_by_form(
@@ -267,12 +264,12 @@ def _encode_by_form(
 
 @lru_cache(64)
 def _transaction_encoder(
-    type_: str | None, own: Encoding | None = None
+    type_: str | None, encoding: Encoding | None = None
 ) -> _Encoder | _InputEncoder:
     number = type_number(type_)
-    if own and own.is_input:
+    if encoding and encoding.is_input:
         return _InputEncoder(f"{number:02x}")
-    fields = own.transaction if own else TRANSACTION_FIELDS.get(number)
+    fields = encoding.transaction if encoding else TRANSACTION_FIELDS.get(number)
     if fields is None:
         raise Unencodable(f"transactions of type {number}")
     return _encoder(attrgetter, fields, number)
@@ -300,27 +297,11 @@ def _header_items(name: str) -> _Items:
     return items if name in _HEADER else lambda texts: [""] if texts == (None,) else items(texts)
 
 
-def _items_by(item: Callable[[Any], str]) -> _Items:
-    return lambda values: map(item, values)
-
-
-def _to(address: str | None) -> str:
-    return "80" if address is None else string_item(address)
-
-
-def _optional_quantity(text: str | None) -> str:
-    return "80" if text is None else quantity_item(text)
-
-
 def _access_list(entries: Sequence[dict[str, Any]] | None) -> str:
     if not entries:
         return "c0"
     items = [string_item(e["address"]) + _strings(e["storageKeys"]) for e in entries]
     return list_item("".join(map(list_item, items)))
-
-
-def _authorizations(entries: Sequence[dict[str, Any]]) -> str:
-    return list_item("".join(_AUTHORIZATION_ENCODER.encode(entries)))
 
 
 def _strings(texts: Sequence[str]) -> str:
@@ -334,15 +315,22 @@ def _log(log: Any) -> str:
 
 
 _ITEMS: dict[str, _Items] = {
-    "to": _items_by(_to),
-    "feeCurrency": _items_by(_to),
-    "accessList": _items_by(_access_list),
-    "authorizationList": _items_by(_authorizations),
-    "blobVersionedHashes": _items_by(_strings),
-    "logs": _items_by(lambda logs: list_item("".join(map(_log, logs))) if logs else "c0"),
-    **dict.fromkeys(("mint", "ethValue"), _items_by(_optional_quantity)),
-    "ethTxValue": _items_by(lambda text: "" if text is None else quantity_item(text)),
-    "isSystemTx": _items_by(lambda value: "01" if value else "80"),
+    **dict.fromkeys(
+        ("to", "feeCurrency"),
+        partial(map, lambda text: "80" if text is None else string_item(text)),
+    ),
+    "accessList": partial(map, _access_list),
+    "authorizationList": partial(
+        map, lambda entries: list_item("".join(_AUTHORIZATION_ENCODER.encode(entries)))
+    ),
+    "blobVersionedHashes": partial(map, _strings),
+    "logs": partial(map, lambda logs: list_item("".join(map(_log, logs))) if logs else "c0"),
+    **dict.fromkeys(
+        ("mint", "ethValue"),
+        partial(map, lambda text: "80" if text is None else quantity_item(text)),
+    ),
+    "ethTxValue": partial(map, lambda text: "" if text is None else quantity_item(text)),
+    "isSystemTx": partial(map, lambda value: "01" if value else "80"),
     **dict.fromkeys(("address", "input", "root", "logsBloom"), string_items),
     **dict.fromkeys(("sourceHash", "from"), string_items),
     **dict.fromkeys(("r", "s"), word_items),
@@ -351,5 +339,5 @@ _HEADER_ENCODERS = {
     sign: _Encoder(attrgetter(*fields), [*map(_header_items, fields)])
     for sign, fields in {"": ETHEREUM_HEADER, **_OTHER_HEADERS}.items()
 }
-_AUTHORIZATION_ENCODER = _encoder(itemgetter, _AUTHORIZATION)
+_AUTHORIZATION_ENCODER: _Encoder = _encoder(itemgetter, _AUTHORIZATION)
 _WITHDRAWAL_ENCODER = _encoder(itemgetter, _WITHDRAWAL)

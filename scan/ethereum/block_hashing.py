@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from scan.ethereum import rlp_and_tries
 from scan.ethereum.block_encoding import (
     TRANSACTION_FIELDS,
     encode_header,
@@ -27,16 +28,6 @@ from scan.ethereum.blocks import BlockJson, FormBlockJson, FormReceiptJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS, has_uncovered_end, match_of_records
-from scan.ethereum.rlp_and_tries import (
-    item_content,
-    join_list,
-    keccak256,
-    list_item,
-    list_root,
-    quantity_item,
-    split_list,
-    string_item,
-)
 from scan.hex import BadHex, data
 
 ETHEREUM = Form("Ethereum")
@@ -55,7 +46,7 @@ _TAILS = {
 
 def header_hash(header: Any) -> bytes:
     """Return the hash of a header as Ethereum encodes it."""
-    return keccak256(encode_header(header))
+    return rlp_and_tries.keccak256(encode_header(header))
 
 
 def has_its_hash(header: Any) -> bool:
@@ -68,14 +59,17 @@ def encoded_header(header: Any) -> bytes | None:
     has it."""
     with suppress(ValueError, TypeError, AttributeError):
         hash_ = data(header.hash, 32)
-        return next((e for e in encode_header_of_chains(header) if keccak256(e) == hash_), None)
+        return next(
+            (e for e in encode_header_of_chains(header) if rlp_and_tries.keccak256(e) == hash_),
+            None,
+        )
     return None
 
 
 def uncles_hash(uncles: Sequence[Any]) -> bytes:
     """Return the hash of a block's uncles, given as headers, that sha3Uncles has to be."""
     items = "".join([encode_header(uncle).hex() for uncle in uncles])
-    return keccak256(bytes.fromhex(list_item(items)))
+    return rlp_and_tries.keccak256(bytes.fromhex(rlp_and_tries.list_item(items)))
 
 
 NO_UNCLES = uncles_hash(())
@@ -84,15 +78,12 @@ NO_UNCLES = uncles_hash(())
 def own_form(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
     """Return the form by which the block's roots are computed: Ethereum's, unless a transaction has
     a type of the chain's own."""
-    if not _types(header.transactions) - TRANSACTION_FIELDS.keys():
+    types = {type_number(type_) for type_ in {sent.type for sent in header.transactions}}
+    if types <= TRANSACTION_FIELDS.keys():
         return ETHEREUM
     if chain_id in FORM_OF_CHAIN:
         return FORM_OF_CHAIN[chain_id] or ETHEREUM
     return match_of_records(header, receipts, chain_id).form or ETHEREUM
-
-
-def _types(transactions: Sequence[Any]) -> set[int]:
-    return {type_number(type_) for type_ in {t.type for t in transactions}}
 
 
 def uncompared(header: Any, receipts: Sequence[Any], chain_id: int | None) -> list[str]:
@@ -149,11 +140,7 @@ def _has_uncovered_end(header: Any, receipts: Sequence[Any], chain_id: int | Non
 
 def transactions_root(transactions: Sequence[Any], form: Form = ETHEREUM) -> bytes:
     """Return the root of transactions; raises Unencodable for an unknown type."""
-    return list_root(encode_transactions(transactions, form.encodings))
-
-
-def receipts_root(receipts: Sequence[Any], form: Form = ETHEREUM) -> bytes:
-    return list_root(encode_receipts(receipts, form.encodings))
+    return rlp_and_tries.list_root(encode_transactions(transactions, form.encodings))
 
 
 def receipt_leaf(receipt: Any) -> bytes:
@@ -166,7 +153,7 @@ def receipt_leaf(receipt: Any) -> bytes:
 
 def withdrawals_root(withdrawals: Sequence[dict[str, Any]]) -> bytes:
     """Return the root of withdrawals by EIP-4895."""
-    return list_root(encode_withdrawals(withdrawals))
+    return rlp_and_tries.list_root(encode_withdrawals(withdrawals))
 
 
 def has_its_withdrawals(header: Any, form: Form) -> bool:
@@ -189,8 +176,8 @@ def fields_out_of_place(transactions: Sequence[Any], receipts: Sequence[Any]) ->
 
 def put_in_place(header: Any, receipts: Sequence[Any], chain_id: int | None) -> bool:
     """Give receipts and their logs the hashes and numbers of their place; return whether the roots
-    cover all of them. To be called where the roots prove the order: where contradicting_fields()
-    returns one of OUT_OF_PLACE."""
+    cover all of them. To be called where the roots prove the order: where check_body() finds
+    one of OUT_OF_PLACE."""
     transactions, covered = covered_by_roots(header, receipts, chain_id)
     if len(covered) < len(receipts):
         return False
@@ -259,8 +246,8 @@ class RawBlock(NoBytes):
     def transaction(self, index: int, hash_: str) -> bytes | None:
         encoded = self._read("debug_getRawTransaction", hash_)
         if encoded is None and (items := self._item(_TRANSACTIONS)) is not None:
-            listed = split_list(items, MOST_TRANSACTIONS)
-            encoded = item_content(listed[index]) if index < len(listed) else None
+            listed = rlp_and_tries.split_list(items, MOST_TRANSACTIONS)
+            encoded = rlp_and_tries.item_content(listed[index]) if index < len(listed) else None
         return encoded
 
     def receipts(self) -> list[bytes] | None:
@@ -284,7 +271,7 @@ class RawBlock(NoBytes):
     def _item(self, position: int) -> bytes | None:
         if self._items is None:
             encoded = self._read("debug_getRawBlock", self._number)
-            self._items = split_list(encoded, 16) if encoded else []
+            self._items = rlp_and_tries.split_list(encoded, 16) if encoded else []
         return self._items[position] if position < len(self._items) else None
 
     def _read(self, method: str, parameter: str) -> bytes | None:
@@ -313,12 +300,15 @@ def unknown_fields(header: Any) -> dict[str, str]:
             for name, value in raw.items()
             if name not in _KNOWN and bytes(memoryview(value)[:3]) == b'"0x'
         }
-    names = [name for name, value in fields.items() if name not in _KNOWN and _is_hex(value)]
+    names = [
+        name
+        for name, value in fields.items()
+        if name not in _KNOWN
+        and isinstance(value, str)
+        and value[:2] == "0x"
+        and len(value) <= _MOST_CHARACTERS
+    ]
     return {name: fields[name] for name in names[:MOST_NAMES]}
-
-
-def _is_hex(value: Any) -> bool:
-    return isinstance(value, str) and value[:2] == "0x" and len(value) <= _MOST_CHARACTERS
 
 
 def find_order(header: Any, fields: Mapping[str, str]) -> tuple[str, ...]:
@@ -348,14 +338,16 @@ def _encoded_with(header: Any, values: Sequence[str]) -> bytes | None:
     with suppress(ValueError, TypeError, AttributeError):
         added = [bytes.fromhex(_item(value)) for value in values]
         hash_ = data(header.hash, 32)
-        encodings = (join_list([*items, *added]) for items in _items(header))
-        return next((encoded for encoded in encodings if keccak256(encoded) == hash_), None)
+        encodings = (rlp_and_tries.join_list([*items, *added]) for items in _items(header))
+        return next(
+            (encoded for encoded in encodings if rlp_and_tries.keccak256(encoded) == hash_), None
+        )
     return None
 
 
 def agrees_with_bytes(header: Any, encoded: bytes) -> bool:
     """Return whether all known fields are items of the encoded header, in their order."""
-    actual = split_list(encoded, MOST_HEADER_ITEMS)
+    actual = rlp_and_tries.split_list(encoded, MOST_HEADER_ITEMS)
     with suppress(ValueError, TypeError, AttributeError):
         return any(are_within(items, actual) for items in _items(header))
     return False
@@ -369,10 +361,10 @@ def are_within(items: Sequence[bytes], others: Sequence[bytes]) -> bool:
 
 def _items(header: Any) -> Iterator[list[bytes]]:
     for encoded in encode_header_of_chains(header):
-        yield split_list(encoded, MOST_HEADER_ITEMS)
+        yield rlp_and_tries.split_list(encoded, MOST_HEADER_ITEMS)
 
 
 def _item(value: str) -> str:
     """Return a field's item. DATA may begin with zeros; in a QUANTITY they would be left out."""
     is_data = len(value) >= _WORD_CHARACTERS or (value[:3] == "0x0" and len(value) > 3)
-    return string_item(value) if is_data else quantity_item(value)
+    return rlp_and_tries.string_item(value) if is_data else rlp_and_tries.quantity_item(value)

@@ -61,58 +61,39 @@ def check_body(
     `computes_senders` by signatures, which takes most of the time, senders are not proven.
     """
     try:
-        return _check(header, receipts, raw, chain_id, leaves, computes_senders)
+        types, others = ([record.type for record in of] for of in (header.transactions, receipts))
+        if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
+            raise Contradiction("types of transactions and receipts")
+        form = block_hashing.own_form(header, receipts, chain_id)
+        sent, received = block_hashing.covered_by_roots(header, receipts, chain_id)
+        encoded, unknown, excusable, unproven = check_sent(
+            header, sent, form, raw, computes_senders
+        )
+        if leaves is None:
+            encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
+            proof = _proof_of_receipts(header, received, unknown, encodings, raw)
+        else:
+            is_proven = list_root(leaves[: len(received)]) == data(header.receiptsRoot)
+            proof = Proof.FIELDS if is_proven else _no_proof(unknown)
+        for parts in ((sent, received), (header.transactions, receipts)):
+            if out_of_place := block_hashing.fields_out_of_place(*parts):
+                raise Contradiction(out_of_place)
+        words = (
+            *block_hashing.uncompared(header, receipts, chain_id),
+            *unproven,
+            *_unproven_types(sent, encoded, unknown, proof, form),
+            *_unproven_statuses(sent, received),
+            *unproven_blob_prices(header, sent, received, raw, chain_id),
+        )
+        if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
+            return Verdict(excusable, words)
+        base_fee = int(header.baseFeePerGas or "0x0", 16)
+        fields = _contradicting_uncovered_fields(sent, received, unknown, base_fee, form)
+        return Verdict(fields or excusable, words)
     except (Contradiction, Unencodable) as error:
         return Verdict(str(error))
     except _MALFORMED as error:
         return Verdict(f"malformed fields ({type(error).__name__})")
-
-
-def contradicting_fields(header: Any, receipts: Sequence[Any], chain_id: int | None = None) -> str:
-    """Return which fields of a block's body contradict its header or each other, in words."""
-    return check_body(header, receipts, chain_id=chain_id).contradiction
-
-
-def _check(
-    header: Any,
-    receipts: Sequence[Any],
-    raw: block_hashing.NoBytes,
-    chain_id: int | None,
-    receipt_leaves: Sequence[bytes] | None,
-    computes_senders: bool,
-) -> Verdict:
-    """Compare as check_body() does. Raises Contradiction, Unencodable, and _MALFORMED."""
-    types, others = ([record.type for record in of] for of in (header.transactions, receipts))
-    if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
-        raise Contradiction("types of transactions and receipts")
-    form = block_hashing.own_form(header, receipts, chain_id)
-    sent, received = block_hashing.covered_by_roots(header, receipts, chain_id)
-    leaves, unknown, excusable, unproven = check_sent(header, sent, form, raw, computes_senders)
-    if receipt_leaves is None:
-        encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
-        proof = _proof_of_receipts(header, received, unknown, encodings, raw)
-    else:
-        is_proven = list_root(receipt_leaves[: len(received)]) == data(header.receiptsRoot)
-        proof = Proof.FIELDS if is_proven else _no_proof(unknown)
-    _check_places(sent, received)
-    _check_places(header.transactions, receipts)
-    words = (
-        *block_hashing.uncompared(header, receipts, chain_id),
-        *unproven,
-        *_unproven_types(sent, leaves, unknown, proof, form),
-        *_unproven_statuses(sent, received),
-        *unproven_blob_prices(header, sent, received, raw, chain_id),
-    )
-    if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
-        return Verdict(excusable, words)
-    base_fee = int(header.baseFeePerGas or "0x0", 16)
-    fields = _contradicting_uncovered_fields(sent, received, unknown, base_fee, form)
-    return Verdict(fields or excusable, words)
-
-
-def _check_places(transactions: Sequence[Any], receipts: Sequence[Any]) -> None:
-    if out_of_place := block_hashing.fields_out_of_place(transactions, receipts):
-        raise Contradiction(out_of_place)
 
 
 class Proof(Enum):
@@ -185,17 +166,7 @@ def _unproven_types(
         if unnamed := unknown - form.type_names.keys():
             raise Contradiction(f"transactions of type {min(unnamed)}, {NO_BYTES}")
         yield from (f"transactions of type {number}" for number in sorted(unknown))
-    yield from _fields_beyond_bytes(transactions, leaves, unknown)
-    if proof is Proof.BYTES:
-        for number in sorted(unknown):
-            yield f"status and price of transactions of type {number}"
-
-
-def _fields_beyond_bytes(
-    transactions: Sequence[Any], leaves: Sequence[bytes | None], unknown: Set[int]
-) -> Iterator[str]:
-    """Yield which fields of transactions of unknown types their bytes do not have."""
-    absent: dict[tuple[int, str], None] = {}
+    absent: dict[tuple[int, str], None] = {}  # fields that the bytes do not have, by type
     for transaction, leaf in zip(transactions, leaves, strict=True) if unknown else ():
         number = type_number(transaction.type)
         if leaf is None or number not in unknown:
@@ -208,7 +179,10 @@ def _fields_beyond_bytes(
             is_absent = value is not None and bytes.fromhex(item(value)) not in strings
             if is_absent and value not in ("0x", "0x0"):
                 absent[number, name] = None
-    return (f"{name} of transactions of type {number}" for number, name in absent)
+    yield from (f"{name} of transactions of type {number}" for number, name in absent)
+    if proof is Proof.BYTES:
+        for number in sorted(unknown):
+            yield f"status and price of transactions of type {number}"
 
 
 def _contradicting_uncovered_fields(

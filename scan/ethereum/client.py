@@ -96,6 +96,10 @@ class Node:
         return "" if self._chain is None else self._chain.problem
 
     @property
+    def is_configured(self) -> bool:
+        return bool(self._urls)
+
+    @property
     def is_single(self) -> bool:
         return len(self._urls) == 1
 

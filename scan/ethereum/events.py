@@ -1,7 +1,7 @@
 """Token transfers and trades in logs: shapes of events, and their meaning by token type. Pure.
 
-Sources: EIP-20, EIP-721, EIP-1155; WETH9; Swap of Uniswap V2 and V3 and of PancakeSwap V3.
-"""
+Sources: EIP-20, EIP-721, EIP-1155, ERC-2309, ERC-6909; WETH9; Swap of Uniswap V2, V3 and V4, of
+PancakeSwap V3 and of Velodrome V2."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from eth_hash.auto import keccak
 
 from scan.ethereum.blocks import DecodedTransaction, EventLog
+from scan.ethereum.sparse_tables import InternalTransfer
 from scan.ethereum.token_metadata import TokenMetadata, word
 
 ZERO_ADDRESS = bytes(20)
@@ -24,6 +25,8 @@ def _topic(signature: str) -> bytes:
 TRANSFER = _topic("Transfer(address,address,uint256)")
 TRANSFER_SINGLE = _topic("TransferSingle(address,address,address,uint256,uint256)")
 TRANSFER_BATCH = _topic("TransferBatch(address,address,address,uint256[],uint256[])")
+TRANSFER_OF_ID = _topic("Transfer(address,address,address,uint256,uint256)")  # ERC-6909
+CONSECUTIVE_TRANSFER = _topic("ConsecutiveTransfer(uint256,uint256,address,address)")  # ERC-2309
 DEPOSIT = _topic("Deposit(address,uint256)")
 WITHDRAWAL = _topic("Withdrawal(address,uint256)")
 SWAP_V2 = _topic("Swap(address,uint256,uint256,uint256,uint256,address)")
@@ -31,6 +34,12 @@ SWAP_V3 = _topic("Swap(address,address,int256,int256,uint160,uint128,int24)")
 SWAP_PANCAKE_V3 = _topic(
     "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)"
 )
+SWAP_VELODROME = _topic("Swap(address,address,uint256,uint256,uint256,uint256)")
+SWAP_V4 = _topic("Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)")
+INITIALIZE_V4 = _topic("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)")
+# A block's ConsecutiveTransfers are read item by item up to so many items. The ids of a range are
+# free for who emits it: a block could have 140 million.
+MAX_CONSECUTIVE = 50_000
 # After these the code that answers for their contract may be another, or what it answers:
 # EIP-1967, EIP-2535, OpenZeppelin's Initializable.
 CHANGES = frozenset(
@@ -53,13 +62,25 @@ class TransferShape(Enum):
 
     AMOUNT = "amount"  # Transfer with three topics
     ID = "id"  # Transfer with four topics
-    PACKED = "packed"  # Transfer with everything in data
+    PACKED = "packed"  # Transfer with everything in data, or all but the sender
     MULTI = "multi"  # TransferSingle, TransferBatch
+    OF_ID = "of id"  # Transfer of ERC-6909
+    ITEMS = "items"  # ConsecutiveTransfer
+    RANGE = "range"  # ConsecutiveTransfer with more than MAX_CONSECUTIVE: (first id, number of ids)
     WRAP = "wrap"  # Deposit
     UNWRAP = "unwrap"  # Withdrawal
 
 
 WRAPPING = (TransferShape.WRAP, TransferShape.UNWRAP)
+WITH_AMOUNTS = {TransferShape.MULTI: "BEP1155", TransferShape.OF_ID: "BEP6909"}  # of ids
+OF_ITEMS = (TransferShape.ID, TransferShape.ITEMS, TransferShape.RANGE)
+# The events of tokens of each type, by which a token that does not say its type stays of it.
+SHAPES = {
+    "BEP20": TransferShape.AMOUNT,
+    "BEP721": TransferShape.ID,
+    "BEP1155": TransferShape.MULTI,
+    "BEP6909": TransferShape.OF_ID,
+}
 
 
 class TransferEvent(NamedTuple):
@@ -84,7 +105,8 @@ class Transfer(NamedTuple):
 
 
 class SwapEvent(NamedTuple):
-    """A swap of a pool. A positive amount came into the pool, a negative one went out."""
+    """A swap of a pool. A positive amount came into the pool, a negative one went out. A pool that
+    is no contract (v4) is named by the address of its manager and its id."""
 
     family: str
     transaction_index: int
@@ -92,6 +114,25 @@ class SwapEvent(NamedTuple):
     pool: bytes
     amount0: int
     amount1: int
+
+
+class PoolEvent(NamedTuple):
+    """The beginning of a pool, named as in SwapEvent, by its manager."""
+
+    pool: bytes
+    token0: bytes  # zero: the coin
+    token1: bytes
+
+
+def pool_event(log: EventLog) -> PoolEvent | None:
+    """Return the pool that a log begins, or None. Its id is the hash of what defines it."""
+    topics, data = log.topics, log.data
+    if len(topics) != 4 or topics[0] != INITIALIZE_V4 or len(data) != 160:
+        return None
+    has_addresses = topics[2].startswith(_DIRTY) and topics[3].startswith(_DIRTY)
+    if not has_addresses or keccak(topics[2] + topics[3] + data[:96]) != topics[1]:
+        return None
+    return PoolEvent(log.address + topics[1], topics[2][12:], topics[3][12:])
 
 
 def transfer_event(log: EventLog) -> TransferEvent | None:
@@ -117,8 +158,9 @@ def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Movement:
         shape, parties, word = TransferShape.AMOUNT, topics[1:], data[:32]
     elif len(topics) == 4 and not data:
         shape, parties, word = TransferShape.ID, topics[1:3], topics[3]
-    elif len(topics) == 1 and len(data) == 96:
-        shape, parties, word = TransferShape.PACKED, (data[:32], data[32:64]), data[64:]
+    elif (len(topics), len(data)) in ((1, 96), (2, 64)):
+        *parties, word = (*topics[1:], data[:32], data[32:64], data[64:])[:3]
+        shape = TransferShape.PACKED
     else:
         return None
     value = int.from_bytes(word)
@@ -130,6 +172,37 @@ def _read_transfer_single(topics: Sequence[bytes], data: bytes) -> _Movement:
         return None
     entry = (int.from_bytes(data[:32]), int.from_bytes(data[32:64]))
     return _between(TransferShape.MULTI, topics[2], topics[3], (entry,))
+
+
+def _read_transfer_of_id(topics: Sequence[bytes], data: bytes) -> _Movement:
+    if len(topics) != 4 or len(data) != 64 or not data.startswith(_DIRTY):
+        return None
+    entry = (int.from_bytes(topics[3]), int.from_bytes(data[32:]))
+    return _between(TransferShape.OF_ID, topics[1], topics[2], (entry,))
+
+
+def _read_consecutive_transfer(topics: Sequence[bytes], data: bytes) -> _Movement:
+    if len(topics) != 4 or len(data) != 32:
+        return None
+    first, last = int.from_bytes(topics[1]), int.from_bytes(data)
+    count = last - first + 1
+    if not 0 < count < 2**256:  # of which no balance could tell
+        return None
+    return _between(TransferShape.RANGE, topics[2], topics[3], ((first, count),))
+
+
+def item_by_item(events: Sequence[TransferEvent]) -> list[TransferEvent]:
+    """Return a block's events, ConsecutiveTransfers with an entry for each item as long as these
+    are at most MAX_CONSECUTIVE together, from the smallest: a large one takes no other's place."""
+    read, remaining = list(events), MAX_CONSECUTIVE
+    ranges = [n for n, event in enumerate(read) if event.shape is TransferShape.RANGE]
+    for number in sorted(ranges, key=lambda n: read[n].words[0][1]):
+        [(first, count)] = read[number].words
+        remaining -= count
+        if remaining >= 0:
+            ids = tuple((id_, id_) for id_ in range(first, first + count))
+            read[number] = read[number]._replace(shape=TransferShape.ITEMS, words=ids)
+    return read
 
 
 def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Movement:
@@ -181,40 +254,37 @@ _READERS = {
     TRANSFER: _read_transfer,
     TRANSFER_SINGLE: _read_transfer_single,
     TRANSFER_BATCH: _read_transfer_batch,
+    TRANSFER_OF_ID: _read_transfer_of_id,
+    CONSECUTIVE_TRANSFER: _read_consecutive_transfer,
     DEPOSIT: _read_deposit,
     WITHDRAWAL: _read_withdrawal,
 }
 
 
 def amounts(
-    shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str, *, has_items: bool
+    shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str, item_type: str | None
 ) -> Sequence[tuple[int, int | None]]:
-    """Return (value, token id) for each moved id. An event that is not of the token's standard
-    moves nothing: beside one that is, it would count twice. A BEP20 with items (ERC-404) has both
-    amounts and ids, which the shape tells apart."""
-    if (token_type == "BEP1155") != (shape is TransferShape.MULTI):
-        return ()
-    if token_type == "BEP1155":
-        return [(amount, word) for word, amount in words]
-    if token_type == "BEP721" or (has_items and shape is TransferShape.ID):
+    """Return (value, token id) for each moved id, and the number of items of a range that is not
+    read item by item. An event that is not of the token's standard moves nothing: beside one that
+    is, it would count twice. A BEP20 with items has both amounts and ids, which the shape tells
+    apart."""
+    faces = (token_type, item_type)
+    if shape in WITH_AMOUNTS:
+        return [(amount, word) for word, amount in words] if WITH_AMOUNTS[shape] in faces else ()
+    if shape is TransferShape.RANGE:
+        return [(amount, None) for _, amount in words] if token_type == "BEP721" else ()
+    if token_type == "BEP721" or (item_type == "BEP721" and shape in OF_ITEMS):
         return [(1, word) for word, _ in words]
+    if token_type != "BEP20" or shape is TransferShape.ITEMS:
+        return ()
     return [(amount, None) for _, amount in words]
 
 
-def transfers(event: TransferEvent, token_type: str, *, has_items: bool) -> Iterator[Transfer]:
+def transfers(event: TransferEvent, token_type: str, item_type: str | None) -> Iterator[Transfer]:
     """Yield one record per moved id."""
-    moved = amounts(event.shape, event.words, token_type, has_items=has_items)
+    moved = amounts(event.shape, event.words, token_type, item_type)
     for batch_index, (value, token_id) in enumerate(moved):
-        yield Transfer(
-            event.transaction_index,
-            event.log_index,
-            batch_index,
-            event.token,
-            event.from_address,
-            event.to_address,
-            value,
-            token_id,
-        )
+        yield Transfer(*(*event[1:3], batch_index, *event[3:6], value, token_id))
 
 
 class WrapClaim(NamedTuple):
@@ -224,28 +294,36 @@ class WrapClaim(NamedTuple):
     party: bytes
     moved: int
     wrapped: int
-    is_paid: bool  # its transaction brought the contract that much coin, and nothing else moved
+    is_paid: bool  # that much coin moved with it in its transaction, and no other of the party's
 
 
 def wrap_claims(
-    events: Sequence[TransferEvent], transactions: Sequence[DecodedTransaction]
+    events: Sequence[TransferEvent],
+    transactions: Sequence[DecodedTransaction],
+    internal_transfers: Sequence[InternalTransfer],
 ) -> dict[int, WrapClaim]:
-    """Return what the Deposits and Withdrawals of a block claim, by log index."""
+    """Return what the Deposits and Withdrawals of a block claim, by log index. Coin that contracts
+    sent is in its internal transfers, where there are traces."""
     wraps = [event for event in events if event.shape in WRAPPING]
+    if not wraps:
+        return {}
     tokens = {event.token for event in wraps}
     sums: dict[tuple[bytes, bytes], list[int]] = defaultdict(lambda: [0, 0])
-    for event in events if tokens else ():
-        if event.token in tokens and event.shape not in (TransferShape.ID, TransferShape.MULTI):
+    for event in events:
+        if event.token in tokens and event.shape not in (*OF_ITEMS, *WITH_AMOUNTS):
             is_wrap, (_, value) = event.shape in WRAPPING, event.words[0]
             sums[event.token, event.to_address][is_wrap] += value
             sums[event.token, event.from_address][is_wrap] -= value
+    received = {(t.transaction_index, t.to_address, t.value) for t in transactions}
+    received |= {(i.transaction_index, i.to_address, i.value) for i in internal_transfers}
+    sent = {(i.transaction_index, i.from_address, i.value) for i in internal_transfers}
     claims = {}
     for event in wraps:
         is_mint = event.shape is TransferShape.WRAP
         party = event.to_address if is_mint else event.from_address
         moved, wrapped = sums[event.token, party]
-        paid = transactions[event.transaction_index]
-        is_paid = is_mint and (paid.to_address, paid.value) == (event.token, event.words[0][1])
+        coin = event.transaction_index, event.token, event.words[0][1]
+        is_paid = coin in (received if is_mint else sent)
         claims[event.log_index] = WrapClaim(party, moved, wrapped, is_paid and not moved)
     return claims
 
@@ -260,39 +338,51 @@ def is_wrapped(claim: WrapClaim, balances: Sequence[bytes | None]) -> bool:
     return claim.wrapped != 0 and change == claim.moved + claim.wrapped
 
 
+def item_type(shape: TransferShape, metadata: TokenMetadata) -> str | None:
+    """Return the type of a BEP20's items; None if it has none. Vote-escrowed tokens have
+    balanceOf(address,uint256), too, so that only an event tells an ERC-6909's face."""
+    is_doubtful = metadata.item_type == "BEP6909" and shape is not TransferShape.OF_ID
+    return None if is_doubtful else metadata.item_type
+
+
 def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     """Return the token's type by EIP-165 if that is unambiguous, or else by the functions that it
     has and its first event. Who counts whole units in decimals and has items, too, is a BEP20 that
-    has items (ERC-404), whose supply tells it from items with decimals."""
-    counts_units = metadata.is_fungible and metadata.decimals > 0
-    is_large = (metadata.total_supply or 0) >= 10**metadata.decimals
-    may_be_both = metadata.interface is None or (metadata.interface == "BEP721" and is_large)
-    if counts_units and metadata.has_items and may_be_both:
+    has items, whose supply tells it from a BEP721 with decimals (ERC-404); of ids with amounts,
+    balanceOf(address) does."""
+    items, interface = item_type(shape, metadata), metadata.interface
+    units = metadata.decimals if metadata.is_fungible else None
+    if units and items and (interface != "BEP721" or (metadata.total_supply or 0) >= 10**units):
         return "BEP20"
-    if metadata.interface is not None:
-        return metadata.interface
-    if shape is TransferShape.MULTI or (metadata.has_amounts_of_ids and not metadata.is_fungible):
-        return "BEP1155"
-    if shape is TransferShape.ID and not (metadata.has_decimals and not metadata.has_items):
-        return "BEP721"
-    return "BEP721" if shape is TransferShape.PACKED and not metadata.has_decimals else "BEP20"
+    if interface is not None:
+        return interface
+    if shape in WITH_AMOUNTS:
+        return WITH_AMOUNTS[shape]
+    if not metadata.is_fungible and metadata.item_type in WITH_AMOUNTS.values():
+        return str(metadata.item_type)
+    is_by_form = shape in (*OF_ITEMS, TransferShape.PACKED) and not metadata.has_decimals
+    return "BEP721" if is_by_form or (items and shape in OF_ITEMS) else "BEP20"
 
 
 def swap_event(log: EventLog) -> SwapEvent | None:
-    """Return the swap that a log has the form of, or None."""
+    """Return the swap that a log has the form of, or None; one of 0 for 0 is none."""
     if len(log.topics) != 3:
         return None
-    topic, data = log.topics[0], log.data
-    if topic == SWAP_V2 and len(data) == 128:
+    topic, data, pool = log.topics[0], log.data, log.address
+    signed = [int.from_bytes(data[at : at + 32], signed=True) for at in (0, 32)]
+    if topic in (SWAP_V2, SWAP_VELODROME) and len(data) == 128:
         in0, in1, out0, out1 = (int.from_bytes(data[at : at + 32]) for at in range(0, 128, 32))
-        family, amount0, amount1 = "v2", in0 - out0, in1 - out1
+        family = "v2" if topic == SWAP_V2 else "velodrome"
+        amount0, amount1 = in0 - out0, in1 - out1
     elif (topic == SWAP_V3 and len(data) == 160) or (topic == SWAP_PANCAKE_V3 and len(data) == 224):
-        family = "v3"
-        amount0 = int.from_bytes(data[:32], signed=True)
-        amount1 = int.from_bytes(data[32:64], signed=True)
+        family, (amount0, amount1) = "v3", signed
+    elif topic == SWAP_V4 and len(data) == 192:
+        family, pool = "v4", pool + log.topics[1]
+        amount0, amount1 = (-amount for amount in signed)  # they are the swapper's
     else:
         return None
-    return SwapEvent(family, log.transaction_index, log.log_index, log.address, amount0, amount1)
+    swap = SwapEvent(family, log.transaction_index, log.log_index, pool, amount0, amount1)
+    return swap if amount0 or amount1 else None
 
 
 class Trade(NamedTuple):

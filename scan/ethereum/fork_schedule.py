@@ -7,7 +7,7 @@ times of forks are those of the chains' configurations in go-ethereum and ethpan
 Gnosis Chain has one fraction in all forks, and a least price of its own.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,29 +45,20 @@ _MOST_CHARACTERS = 100
 NEWEST_FORKS: Mapping[int, tuple[str, int]] = {11_155_111: ("Amsterdam", 1_791_294_816)}
 
 
-def unknown_fork(node: Node) -> str:
-    """Return a sentence about the next scheduled fork where this version does not know it, "" where
-    there is none, or the node has no eth_config.
+def fork_warnings(node: Node) -> tuple[str, str]:
+    """Return two sentences, "" where there is nothing to say, as for a node without eth_config.
 
-    A fork that changes nothing but blobs' parameters (EIP-7892) changes no block's form. Amsterdam
-    is known by its time or its system contracts. Raises NodeError.
+    One is about the next scheduled fork where this version does not know it: Amsterdam is known by
+    its time or its system contracts, and a fork that changes nothing but blobs' parameters
+    (EIP-7892) changes no block's form. The other is about the chain's newest fork where the node
+    has another schedule, and so leaves the chain at its time. Raises NodeError.
     """
-    return _read(node, _unknown_fork)
-
-
-def missed_fork(node: Node) -> str:
-    """Return a sentence about the chain's newest fork where the node has another schedule, and so
-    leaves the chain at its time; "" where it has the same, or no eth_config. Raises NodeError."""
-    return _read(node, _missed_fork)
-
-
-def _read(node: Node, read: Callable[[Any], str]) -> str:
     try:
         schedule = node.call("eth_config")
     except RpcError:
-        return ""
+        return "", ""
     try:
-        return read(schedule)
+        return _unknown_fork(schedule), _missed_fork(schedule)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, OSError) as error:
         raise NodeError(f"the node's eth_config is malformed: {error!r}"[:200]) from None
 
@@ -179,18 +170,13 @@ def price_by(fraction: int, excess_blob_gas: int, least: int = 1) -> int:
     """Return the price in wei by an update fraction. Raises ValueError for an impossible excess."""
     if fraction <= 0 or excess_blob_gas > _MOST * fraction:
         raise ValueError("excessBlobGas is beyond any price")
-    return _exponential(least, excess_blob_gas, fraction)
-
-
-def _exponential(factor: int, numerator: int, denominator: int) -> int:
-    """Return factor * e**(numerator / denominator) as EIP-4844's fake_exponential does, by its
-    series."""
-    total, term, index = 0, factor * denominator, 1
+    # EIP-4844's fake_exponential: least * e**(excess / fraction), by its series.
+    total, term, index = 0, least * fraction, 1
     while term > 0:
         total += term
-        term = term * numerator // (denominator * index)
+        term = term * excess_blob_gas // (fraction * index)
         index += 1
-    return total // denominator
+    return total // fraction
 
 
 PRICES = "prices of blobs, whose schedule is the node's"
@@ -225,20 +211,20 @@ def unproven_blob_prices(
 
 
 def _price(
-    header: Any, given: set[int], raw: NoBytes, chain_id: int | None
+    header: Any, prices: set[int], raw: NoBytes, chain_id: int | None
 ) -> tuple[int | None, bool]:
     """Return the price of a block's blobs, None where nothing tells it; and whether it follows from
     a schedule that this version of Scan knows."""
     time_s, excess = int(header.timestamp, 16), int(header.excessBlobGas or "0x0", 16)
     try:
         price = blob_price(chain_id, time_s, excess)
-        if given <= {price} or not may_be_later_fork(chain_id, time_s):
+        if prices <= {price} or not may_be_later_fork(chain_id, time_s):
             return price, True
     except UnknownSchedule:
         pass
     fraction = raw.blob_fraction(time_s)
     if fraction is not None:
         price = price_by(fraction, excess)
-        if given <= {price}:
+        if prices <= {price}:
             return price, False
-    return (next(iter(given)) if len(given) == 1 and chain_id not in _SCHEDULES else None), False
+    return (next(iter(prices)) if len(prices) == 1 and chain_id not in _SCHEDULES else None), False

@@ -173,7 +173,8 @@ def too_large(most_bytes: int) -> AnswerTooLarge:
     return AnswerTooLarge(0, f"the node's response is larger than {size}")
 
 
-RETRIED = (NodeError, RpcError, MalformedBlock, ScanError)
+NODE_FAILURES = (NodeError, RpcError, MalformedBlock)
+RETRIED = (*NODE_FAILURES, ScanError)
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 2.0  # so that the head goes on soon after the fault has passed
 REFUSAL_PAUSE_S = 0.5  # at least, after a refusal by a rate limit
 PERMANENT_PAUSE_S = 60.0

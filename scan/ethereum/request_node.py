@@ -25,6 +25,7 @@ PROBE_TIMEOUT_S = 3.0  # a node 500 ms away takes 1.5 s with the check of its ch
 CHECK_TIMEOUT_S = 5.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
+NO_NODE = "This service has no node (RPC_URL), which this needs."
 NOT_ANSWERING = "The node does not respond; try again shortly."
 OTHER_FORK = "The node does not have the state of this block now; try again shortly."
 OTHER_CHAIN = "The node serves another chain than is indexed; its operator has to correct that."
@@ -43,10 +44,11 @@ def is_costly(call: Call) -> bool:
 
 
 class NodeAway(Unavailable):
-    """The node did not respond to the last request; another request tests whether it is back."""
+    """The node did not respond to the last request; another request tests whether it is back. Or
+    there is none."""
 
-    def __init__(self) -> None:
-        super().__init__(NOT_ANSWERING, retry_after_s=RETRY_AFTER_S)
+    def __init__(self, message: str = NOT_ANSWERING) -> None:
+        super().__init__(message, retry_after_s=RETRY_AFTER_S)
 
 
 class NodeTimedOut(UpstreamFailed):
@@ -114,6 +116,8 @@ class NodeGateway:
 
         Raises Unavailable at once where the node is known to be away, and as place() does.
         """
+        if not self._node.is_configured:
+            raise NodeAway(NO_NODE)
         if self._is_known_away():
             raise NodeAway
         with self.place(client, is_optional=is_optional, is_costly=is_costly):

@@ -7,7 +7,7 @@ fastest installed keccak-256 is taken: roots of a block take a dozen hashes for 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby, takewhile
 from typing import NamedTuple, TypeAlias
 
@@ -54,10 +54,7 @@ class _Quantities(dict[str, str]):
 list_prefix = _Prefixes(LISTS).__getitem__
 string_prefix = _Prefixes(STRINGS).__getitem__
 quantity_item = _Quantities().__getitem__
-
-
-def quantity_items(texts: Iterable[str]) -> Iterable[str]:
-    return map(quantity_item, texts)
+quantity_items = partial(map, quantity_item)  # of texts
 
 
 def word_items(texts: Sequence[str]) -> Iterable[str]:
@@ -81,8 +78,7 @@ def string_item(text: str) -> str:
     return string_prefix(size) + text[2:]
 
 
-def string_items(texts: Iterable[str]) -> Iterable[str]:
-    return map(string_item, texts)
+string_items = partial(map, string_item)  # of texts
 
 
 def list_item(items: str) -> str:

@@ -126,13 +126,13 @@ class BlockId(NamedTuple):
 def write(params: Iterable[object], *, by_hash: bool) -> list[object]:
     """Return the parameters with each BlockId in the form that the node takes."""
     return [
-        _written(param, by_hash=by_hash) if isinstance(param, BlockId) else param
+        param
+        if not isinstance(param, BlockId)
+        else {"blockHash": to_hex(param.hash)}
+        if by_hash
+        else hex(param.number)
         for param in params
     ]
-
-
-def _written(block: BlockId, *, by_hash: bool) -> object:
-    return {"blockHash": to_hex(block.hash)} if by_hash else hex(block.number)
 
 
 def try_block_hashes(ask: RequestBlock) -> bool:

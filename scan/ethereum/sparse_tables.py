@@ -8,7 +8,7 @@ is declared here. The core's are contracts that transactions created, withdrawal
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
-from itertools import count, islice, pairwise
+from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
 from scan.cached_values import cached_property
@@ -62,7 +62,8 @@ class SparseTable:
     """A table's rows: `record` is the NamedTuple of a row, with an annotated Column for each field,
     and `rows` returns a block's. Where `emitters` are given, a block without a log of any of these
     addresses has no row. Rows that are `of_traces` differ where a block was not traced. Columns
-    that are `filled_later` are of no record: the chain's state after a row's block tells them."""
+    that are `filled_later` are of no record: the chain's state after a row's block tells them. The
+    code of the addresses in the column `changed` may be another from a row's block on."""
 
     def __init__(
         self,
@@ -72,16 +73,24 @@ class SparseTable:
         emitters: Collection[bytes] | None = None,
         of_traces: bool = False,
         filled_later: Collection[str] = (),
+        changed: str | None = None,
     ) -> None:
         self.record = record
         self.rows = rows
         self.emitters = None if emitters is None else frozenset(emitters)
         self.of_traces = of_traces
         self.filled_later = filled_later
+        self.changed = changed
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
         return annotated_columns(self.record)
+
+    def changed_in(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[bytes]:
+        """Yield the addresses whose code rows of the table may change."""
+        if self.changed is not None:
+            column = [*self.columns].index(self.changed)
+            yield from (row[column] for row in rows if row[column] is not None)
 
     def rows_of(
         self,
@@ -114,23 +123,21 @@ def creations_in(
 
     Creations by contracts are read from the internal transfers: without traces they are missing.
     """
-    ordinals = count(block.number << PLACE_BITS)
-    created = sorted(_created(block, internal_transfers), key=lambda contract: contract[0])
-    for index, address, factory in islice(created, 1 << PLACE_BITS):
-        position = next(ordinals), block.number, index
-        yield ContractCreation(*position, address, block.transactions[index].from_address, factory)
-
-
-def _created(
-    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
-) -> Iterator[tuple[int, bytes, bytes | None]]:
-    """Yield transaction index, contract and factory: creations by transactions first."""
-    for transaction in block.transactions:
-        if transaction.contract_address and transaction.status:
-            yield transaction.transaction_index, transaction.contract_address, None
-    for transfer in internal_transfers:
-        if transfer.type in CREATIONS:
-            yield transfer.transaction_index, transfer.to_address, transfer.from_address
+    created: list[tuple[int, bytes, bytes | None]] = [
+        (transaction.transaction_index, transaction.contract_address, None)
+        for transaction in block.transactions
+        if transaction.contract_address and transaction.status
+    ]
+    created += [
+        (transfer.transaction_index, transfer.to_address, transfer.from_address)
+        for transfer in internal_transfers
+        if transfer.type in CREATIONS
+    ]
+    created.sort(key=lambda contract: contract[0])
+    first = block.number << PLACE_BITS
+    for ordinal, (index, address, factory) in enumerate(created[: 1 << PLACE_BITS], first):
+        creator = block.transactions[index].from_address
+        yield ContractCreation(ordinal, block.number, index, address, creator, factory)
 
 
 def decode_withdrawals(block: Any, number: int) -> list[Withdrawal] | None:

@@ -18,6 +18,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY = "0x06fdde03", "0x95d89b41", "0x313ce567", "0x18160ddd"
 TOKEN0, TOKEN1, FACTORY, FEE = "0x0dfe1681", "0xd21220a7", "0xc45a0155", "0xddca3f43"
+STABLE = "0x22be3de1"
 ERC165, ERC165_INVALID = "01ffc9a7", "ffffffff"
 ERC721, ERC1155 = "80ac58cd", "d9b67a26"
 
@@ -27,8 +28,11 @@ def supports_interface(interface_id: str) -> str:
     return "0x01ffc9a7" + interface_id.ljust(64, "0")
 
 
-def balance_of(holder: bytes) -> str:
-    return "0x70a08231" + holder.hex().rjust(64, "0")
+def balance_of(holder: bytes, item: int | None = None) -> str:
+    """Return call data of balanceOf(address), or of balanceOf(address,uint256) for an item."""
+    if item is None:
+        return "0x70a08231" + holder.hex().rjust(64, "0")
+    return f"0x00fdd58e{holder.hex().rjust(64, '0')}{item:064x}"
 
 
 TOKEN_CALLS = (
@@ -40,18 +44,23 @@ TOKEN_CALLS = (
     balance_of(bytes(20)),
     f"0x6352211e{1:064x}",  # ownerOf(uint256)
     f"0xe985e9c5{0:0128x}",  # isApprovedForAll(address,address)
-    f"0x00fdd58e{0:0128x}",  # balanceOf(address,uint256)
+    balance_of(bytes(20), 0),
 )
 
 
-def get_pool(family: str, token0: bytes, token1: bytes, fee: int) -> str:
-    """Return call data of a factory's getPair(address,address), for the family v2, or of
-    getPool(address,address,uint24)."""
+def get_pool(family: str, token0: bytes, token1: bytes, variant: int) -> str:
+    """Return call data of a factory's getPair(address,address), for the family v2, of
+    getPool(address,address,bool) for velodrome, or of getPool(address,address,uint24)."""
     tokens = "".join(token.hex().rjust(64, "0") for token in (token0, token1))
-    return f"0xe6a43905{tokens}" if family == "v2" else f"0x1698ee82{tokens}{fee:064x}"
+    if family == "v2":
+        return f"0xe6a43905{tokens}"
+    selector = "79bc57d5" if family == "velodrome" else "1698ee82"
+    return f"0x{selector}{tokens}{variant:064x}"
 
 
-POOL_CALLS = (TOKEN0, TOKEN1, FACTORY, FEE)
+def pool_calls(family: str) -> tuple[str, str, str, str]:
+    """Return the calls that tell a pool's tokens, its factory, and which of theirs it is there."""
+    return TOKEN0, TOKEN1, FACTORY, STABLE if family == "velodrome" else FEE
 
 
 class TokenMetadata(NamedTuple):
@@ -59,13 +68,12 @@ class TokenMetadata(NamedTuple):
 
     name: str
     symbol: str
-    decimals: int
+    decimals: int | None  # None if they are more than 255; 0 if the call returned no word
     total_supply: int | None  # None if the call returned no word
     interface: str | None  # BEP721 or BEP1155 if EIP-165 reports exactly one of them
     has_decimals: bool
     is_fungible: bool  # answers like a fungible token, so its Deposit may be a mint
-    has_items: bool  # answers like a BEP721
-    has_amounts_of_ids: bool  # answers like a BEP1155
+    item_type: str | None  # of what has items and answers like it does
 
 
 def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
@@ -78,20 +86,31 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
     return TokenMetadata(
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
-        decimal_places(decimals) or 0,
+        decimal_places(decimals),
         word(supply),
         interface,
         word(decimals) is not None,
         None not in (word(decimals), word(supply), balance),
-        interface == "BEP721" or (owner, approval) != (None, None),
-        balance_of_id is not None,
+        _item_type(interface, owner, approval, balance_of_id),
     )
 
 
+def _item_type(
+    interface: str | None, owner: int | None, approval: int | None, balance_of_id: int | None
+) -> str | None:
+    """Return which standard's functions answer: ERC-6909 has balances of ids as ERC-1155, but
+    operators in place of approvals for all."""
+    if interface is not None:
+        return interface
+    if balance_of_id is not None:
+        return "BEP6909" if approval is None else "BEP1155"
+    return None if owner is approval is None else "BEP721"
+
+
 def decimal_places(result: bytes | None) -> int | None:
-    """Return the result of decimals(); None where it is none."""
-    places = word(result)
-    return places if places is not None and places <= 255 else None
+    """Return the result of decimals(): 0 where there is none, None where it is more than 255."""
+    places = word(result) or 0
+    return places if places <= 255 else None
 
 
 def word(result: bytes | None) -> int | None:
@@ -169,11 +188,12 @@ COIN_DECIMALS = 18
 GWEI_DECIMALS = 9
 
 
-def in_units(value: int, decimals: int = COIN_DECIMALS, separator: str = "") -> str:
-    """Return base units as an exact decimal number without zeros at its end, such as `1234.5`.
+def in_units(value: int, decimals: int | None = COIN_DECIMALS, separator: str = "") -> str:
+    """Return base units as an exact decimal number without zeros at its end, such as `1234.5`, or
+    as they are where decimals are not known.
 
     `separator` stands between groups of three digits before the point.
     """
-    whole, fraction = divmod(abs(value), 10**decimals)
+    whole, fraction = divmod(abs(value), 10 ** (decimals or 0))
     rest = f".{fraction:0{decimals}d}".rstrip("0") if fraction else ""
     return f"{'-' if value < 0 else ''}{whole:{separator}}{rest}"

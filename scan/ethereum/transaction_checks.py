@@ -1,17 +1,17 @@
 """Whether a block's transactions and its other lists agree with its header: their root, hashes and
 senders, which the transactions' bytes do not name. Pure, but for the bytes of transactions of
-unknown types. Records are the structs of scan/ethereum/blocks.py.
-
-Here, too: coin that contracts burnt by destroying themselves in their own favour.
+unknown types. Records are the structs of scan/ethereum/blocks.py. burns_in() has the coin that
+contracts burnt by destroying themselves in their own favour.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Sequence, Set
 from contextlib import suppress
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 import msgspec
 
+from scan.ethereum import rlp_and_tries
 from scan.ethereum.block_encoding import (
     TRANSACTION_FIELDS,
     Unencodable,
@@ -21,17 +21,8 @@ from scan.ethereum.block_encoding import (
 )
 from scan.ethereum.block_hashing import NO_UNCLES, NoBytes, has_its_withdrawals
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, TransactionJson, read_json
-from scan.ethereum.forms.form import BLOB_GAS, BURN, Credit, Encoding, Form, numbered
+from scan.ethereum.forms.form import BLOB_GAS, BURN, Credit, Form, numbered
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
-from scan.ethereum.rlp_and_tries import (
-    EMPTY_STRING,
-    STRINGS,
-    content_range,
-    join_list,
-    keccak256,
-    list_root,
-    quantity_item,
-)
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType, creations_in
 from scan.hex import data
@@ -47,25 +38,24 @@ def signer(encoded: bytes, v: int, r: int, s: int) -> bytes | None:
     What is signed is all before the signature: with the type (EIP-2718), or with the chain id
     (EIP-155). `v` of a transaction with a type is the parity.
     """
-    is_typed = encoded[0] < STRINGS
-    start, _ = content_range(encoded, 1 if is_typed else 0)
-    unsigned = encoded[start : len(encoded) - sum(map(_item_bytes, (v, r, s)))]
+    is_typed = encoded[0] < rlp_and_tries.STRINGS
+    start, _ = rlp_and_tries.content_range(encoded, 1 if is_typed else 0)
+    # The item of a number takes one byte, or one more than the number's own.
+    sizes = (1 if n < rlp_and_tries.STRINGS else (n.bit_length() + 7) // 8 + 1 for n in (v, r, s))
+    unsigned = encoded[start : len(encoded) - sum(sizes)]
     if is_typed:
-        parity, message = v, encoded[:1] + join_list([unsigned])
+        parity, message = v, encoded[:1] + rlp_and_tries.join_list([unsigned])
     elif v >= FIRST_PROTECTED_V:
         chain_id, parity = divmod(v - FIRST_PROTECTED_V, 2)
-        chain_item = bytes.fromhex(quantity_item(hex(chain_id)))
-        message = join_list([unsigned, chain_item, EMPTY_STRING, EMPTY_STRING])
+        chain_item = bytes.fromhex(rlp_and_tries.quantity_item(hex(chain_id)))
+        message = rlp_and_tries.join_list(
+            [unsigned, chain_item, rlp_and_tries.EMPTY_STRING, rlp_and_tries.EMPTY_STRING]
+        )
     else:
-        parity, message = v - FIRST_V, join_list([unsigned])
+        parity, message = v - FIRST_V, rlp_and_tries.join_list([unsigned])
     if parity not in (0, 1) or max(r, s) > _LARGEST:
         return None
-    return recover_signer(keccak256(message), Signature(parity, r, s))
-
-
-def _item_bytes(number: int) -> int:
-    """Return how many bytes the item of a number of at most 256 bits takes."""
-    return 1 if number < STRINGS else (number.bit_length() + 7) // 8 + 1
+    return recover_signer(rlp_and_tries.keccak256(message), Signature(parity, r, s))
 
 
 UNSIGNED = "hashes of transactions without a signature"
@@ -112,7 +102,7 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
         if number not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson:
             return Proof.NOTHING
         [encoded] = encode_transactions([transaction])
-        if keccak256(encoded) != data(transaction.hash):
+        if rlp_and_tries.keccak256(encoded) != data(transaction.hash):
             if _is_signed(transaction):
                 raise Contradiction("a transaction and its hash")
             return Proof.NOTHING
@@ -132,7 +122,7 @@ def check_sent(
     if unknown and _has_false_type(transactions, unknown, form):
         raise Contradiction("types of transactions and their hashes")
     leaves = _leaves(transactions, unknown, form, raw)
-    if None not in leaves and list_root(leaves) != data(header.transactionsRoot):
+    if None not in leaves and rlp_and_tries.list_root(leaves) != data(header.transactionsRoot):
         raise Contradiction("transactions and transactionsRoot")
     if not has_its_withdrawals(header, form):
         raise Contradiction("withdrawals and withdrawalsRoot")
@@ -150,7 +140,11 @@ def check_sent(
         raise Contradiction("blobs and blobGasUsed")
     if None not in leaves and not header.uncles and header.extDataHash is None:
         header.size = hex(block_size(header, [leaf for leaf in leaves if leaf is not None]))
-    others = {*_indexes_of_other_hash(transactions, leaves)}
+    others = {
+        index
+        for index, (sent, leaf) in enumerate(zip(transactions, leaves, strict=True))
+        if leaf is not None and rlp_and_tries.keccak256(leaf) != bytes.fromhex(sent.hash[2:])
+    }
     if any(_is_signed(transactions[index]) for index in others):
         raise Contradiction("hashes of transactions")
     excusable = UNSIGNED if others else ""
@@ -186,7 +180,7 @@ def _check_senders(
     """Compare senders with signatures. Return how signatures of test nodes are not valid, "" where
     all are; and whose senders nothing proves, in words. The transactions at the indexes `without`
     have no signature. Raises Contradiction."""
-    fault, said = "", set()
+    fault, unsigned_types = "", set()
     for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
         number = type_number(transaction.type)
         encoding = form.encodings.get(number)
@@ -194,15 +188,12 @@ def _check_senders(
             continue
         if leaf is None or index in without:
             continue  # the block is not proven for it
-        if (encoding or number in TRANSACTION_FIELDS) and _is_signature(encoding):
+        is_signed = encoding is None or encoding.transaction[-2:] == ("r", "s")
+        if (encoding or number in TRANSACTION_FIELDS) and is_signed:
             fault = _signature_fault(transaction, leaf, number) or fault
         else:
-            said.add(number)
-    return fault, [f"senders of transactions of type {number}" for number in sorted(said)]
-
-
-def _is_signature(encoding: Encoding | None) -> bool:
-    return encoding is None or encoding.transaction[-2:] == ("r", "s")
+            unsigned_types.add(number)
+    return fault, [f"senders of transactions of type {number}" for number in sorted(unsigned_types)]
 
 
 def _signature_fault(transaction: Any, leaf: bytes, number: int) -> str:
@@ -231,7 +222,7 @@ def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) 
             typed = msgspec.structs.replace(transaction, type=hex(number))
             with suppress(*MALFORMED):
                 [encoded] = encode_transactions([typed], form.encodings)
-                if keccak256(encoded) == data(transaction.hash):
+                if rlp_and_tries.keccak256(encoded) == data(transaction.hash):
                     return True
     return False
 
@@ -252,19 +243,11 @@ def _leaves(
             leaves.append(next(encoded))
             continue
         leaf = raw.transaction(index, transaction.hash)
-        has_hash = leaf and leaf[0] == number and keccak256(leaf) == data(transaction.hash)
+        has_hash = (
+            leaf and leaf[0] == number and rlp_and_tries.keccak256(leaf) == data(transaction.hash)
+        )
         leaves.append(leaf if has_hash else None)
     return leaves
-
-
-def _indexes_of_other_hash(
-    transactions: Sequence[Any], leaves: Sequence[bytes | None]
-) -> Iterator[int]:
-    """Yield the indexes of transactions whose bytes are known and have another hash than they
-    name."""
-    for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
-        if leaf is not None and keccak256(leaf) != bytes.fromhex(transaction.hash[2:]):
-            yield index
 
 
 def _is_signed(transaction: Any) -> bool:

@@ -1,9 +1,7 @@
-"""JSON to a node and back over HTTP, with one deadline and a bound on the answer.
-
-Calls and answers of JSON-RPC 2.0, single and in batches.
+"""Calls of JSON-RPC 2.0, single and in batches, to a node and their answers back, over HTTP with
+one deadline and a bound on the answer.
 """
 
-import io
 import json
 import re
 import threading
@@ -12,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from functools import partial
-from http.client import HTTPResponse
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,6 +20,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from scan.deadlines import Deadline
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
@@ -43,6 +41,8 @@ MAX_REPLIES = 1000  # in one answer; an answer with more has its elements counte
 # Parsed, an array of empty arrays takes 21 times the memory of its text; nodes' answers take 1 to 3
 # times.
 BYTES_PER_ELEMENT = 64
+_TIMEOUTS = (requests.Timeout, urllib3.exceptions.TimeoutError)
+_OF_LARGE_BATCHES = (408, 413, 414, 500, 502, 504)
 MAX_EXPANSION = 4
 
 _NONE, _NULL = msgspec.Raw(b""), msgspec.Raw(b"null")
@@ -58,14 +58,29 @@ class _Reply(msgspec.Struct, gc=False):
 
 _REPLIES = msgspec.json.Decoder(list[_Reply] | _Reply)
 
-# Of this thread's requests: `ends_at` is the deadline of the current one, and `has_connected` tells
-# whether one has opened a connection.
-_deadline = threading.local()
+
+class _Request(threading.local):
+    """The request of a thread: when it ends, by time.monotonic(), the deadline of its connection,
+    and whether one has opened a connection."""
+
+    ends_at = 0.0
+    deadline: Deadline | None = None
+    has_connected = False
+
+
+_request = _Request()
 
 
 def note_connection() -> None:
     """Note that a request of this thread opens a connection."""
-    _deadline.has_connected = True
+    _request.has_connected = True
+
+
+class _Waiting(threading.local):
+    """A thread's session, and the seconds that it has waited for whole answers."""
+
+    session: requests.Session | None = None
+    waited_s = 0.0
 
 
 class Transport:
@@ -73,18 +88,17 @@ class Transport:
 
     def __init__(self, ca_bundle: str) -> None:
         self._ca_bundle = ca_bundle
-        self._local = threading.local()
+        self._local = _Waiting()
         self._sockets = NodeSockets(note_connection)
 
     @property
     def waited_s(self) -> float:
         """The seconds that this thread has waited for whole answers."""
-        return getattr(self._local, "waited_s", 0.0)
+        return self._local.waited_s
 
     def take_connected(self) -> bool:
         """Return whether a request of this thread has opened a connection since the last call."""
-        has_connected: bool = getattr(_deadline, "has_connected", False)
-        _deadline.has_connected = False
+        has_connected, _request.has_connected = _request.has_connected, False
         return has_connected
 
     @metrics.observed_rpc
@@ -113,11 +127,11 @@ class Transport:
                 return self._sockets.post(url, body, ends_at, most_bytes, parse)
             text = self._post_http(url, body, ends_at, most_bytes)
         finally:
-            self._local.waited_s = self.waited_s + time.monotonic() - began
+            self._local.waited_s += time.monotonic() - began
         return read_answer(text, most_bytes, raw=raw), len(text)
 
     def _post_http(self, url: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
-        _deadline.ends_at = ends_at
+        _request.ends_at, _request.deadline = ends_at, None
         timeout_s = ends_at - time.monotonic()
         try:
             response = self._session().post(
@@ -128,26 +142,34 @@ class Transport:
                 stream=True,
             )
             with response:
-                if response.status_code == 400:
+                if (status := response.status_code) == 400:
                     return _refused_call(response)
-                _check_status(response)
-                return _read_body(response, most_bytes)
-        except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
-            raise TimedOut("the node did not respond in time") from None
-        except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
-            if time.monotonic() >= ends_at:
-                raise TimedOut("the node did not respond in time") from None
-            raise NodeError("the node cannot be reached or cut the connection") from None
+                if status == 200:
+                    answer = _read_body(response, most_bytes)
+                    if time.monotonic() < ends_at:  # else the end may be that of the connection
+                        return answer
+                    raise TimedOut("the node did not respond in time")
+                retry_after_s = _retry_after_s(response)
+                if status == 429:
+                    reason = "the node's rate limit is exceeded (429)"
+                    raise RateLimited(reason, retry_after_s=retry_after_s)
+                kind = BatchRefused if status in _OF_LARGE_BATCHES else NodeError
+                raise kind(f"the node returned HTTP {status}", retry_after_s=retry_after_s)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            if isinstance(error, _TIMEOUTS) or time.monotonic() >= ends_at:
+                raise TimedOut("the node did not respond in time") from None
+            if isinstance(error, requests.ConnectionError | urllib3.exceptions.ProtocolError):
+                raise NodeError("the node cannot be reached or cut the connection") from None
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
+        finally:
+            if _request.deadline is not None:
+                _request.deadline.end()
 
     def _session(self) -> requests.Session:
-        session: requests.Session | None = getattr(self._local, "session", None)
+        session = self._local.session
         if session is None:
             session = requests.Session()
-            session.trust_env = (
-                False  # a proxy or netrc lookup on every call costs more than the call
-            )
+            session.trust_env = False  # looking for a proxy or netrc costs more than the call
             session.verify = self._ca_bundle or True
             session.headers["Content-Type"] = "application/json"
             session.headers["Accept-Encoding"] = "gzip, deflate"
@@ -157,53 +179,23 @@ class Transport:
         return session
 
 
-class _DeadlineReader(io.RawIOBase):
-    """A socket's bytes until the deadline of the thread's request.
-
-    A socket's own time-out begins anew with every byte, so a slow node could exceed the deadline.
-    """
-
-    def __init__(self, sock: Any) -> None:
-        self._sock = sock
-        self._kept_open = sock.makefile("rb", buffering=0)
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        left_s = _deadline.ends_at - time.monotonic()
-        if left_s <= 0:
-            raise TimeoutError
-        self._sock.settimeout(left_s)
-        received: int = self._sock.recv_into(buffer)
-        return received
-
-    def close(self) -> None:
-        self._kept_open.close()
-        super().close()
-
-
-class _DeadlineResponse(HTTPResponse):
-    def __init__(self, sock: Any, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(sock, *arguments, **keywords)
-        self.fp.close()
-        self.fp = io.BufferedReader(_DeadlineReader(sock))
-
-
 class _Connection(HTTPConnection):
-    response_class = _DeadlineResponse
+    """A connection that is shut down at the deadline of the thread's request. A socket's own
+    time-out begins anew with every byte, so a slow node could exceed the deadline."""
 
     def connect(self) -> None:
         note_connection()
         super().connect()
+        self._deadline = Deadline(self.sock.fileno)  # which the response may have to itself
+
+    def request(self, *arguments: Any, **keywords: Any) -> None:
+        super().request(*arguments, **keywords)
+        _request.deadline = self._deadline
+        self._deadline.begin(_request.ends_at - time.monotonic())
 
 
-class _SecureConnection(HTTPSConnection):
-    response_class = _DeadlineResponse
-
-    def connect(self) -> None:
-        note_connection()
-        super().connect()
+class _SecureConnection(_Connection, HTTPSConnection):
+    pass
 
 
 class _Pool(HTTPConnectionPool):
@@ -220,17 +212,6 @@ class _DeadlineAdapter(HTTPAdapter):
         self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
 
 
-def _check_status(response: requests.Response) -> None:
-    status = response.status_code
-    if status == 200:
-        return
-    if status == 429:
-        raise RateLimited("the node's rate limit is exceeded (429)", retry_after_s=_after(response))
-    if status in (408, 413, 414, 500, 502, 504):
-        raise BatchRefused(f"the node returned HTTP {status}", retry_after_s=_after(response))
-    raise NodeError(f"the node returned HTTP {status}", retry_after_s=_after(response))
-
-
 def _refused_call(response: requests.Response) -> bytes:
     """Return the body of a JSON-RPC error that a node sent with HTTP 400, as some do for parameters
     that they do not take. Raises BatchRefused where the body is none."""
@@ -239,10 +220,10 @@ def _refused_call(response: requests.Response) -> bytes:
         answer = orjson.loads(body)
         if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
             return body
-    raise BatchRefused("the node returned HTTP 400", retry_after_s=_after(response))
+    raise BatchRefused("the node returned HTTP 400", retry_after_s=_retry_after_s(response))
 
 
-def _after(response: requests.Response) -> float | None:
+def _retry_after_s(response: requests.Response) -> float | None:
     """Return Retry-After in seconds, from either of its two forms, at most MAX_RETRY_AFTER_S."""
     text = response.headers.get("Retry-After", "")
     if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):

@@ -1,9 +1,6 @@
-"""The routes of an application: which one a path has, its methods, and which one is near.
-
-Flask's application without what nothing here uses, and errors in the form of each interface.
-
-Files of a release, which browsers cache for ever: their URLs contain a hash of the content.
-"""
+"""Flask's application without what nothing here uses: its routes (which one a path has, its
+methods, and which one is near), errors in the form of each interface, and files of a release, which
+browsers cache for ever: their URLs contain a hash of the content."""
 
 import difflib
 import hashlib
@@ -22,8 +19,7 @@ from werkzeug.routing import Map, MapAdapter, Rule
 
 from scan import errors
 from scan.cached_values import cached_property
-from scan.http.request_state import API, REQUEST_STATE, request_state_of
-from scan.http.requests import JsonResponse, reader
+from scan.http import request_state, requests
 from scan.server.responses import Environ
 
 LEAST_LIKENESS = 0.7
@@ -86,8 +82,8 @@ class Routes:
 
 def _likeness(path: str, rule: str) -> float:
     """Return a likeness from 0 to 1; the prefix and the values of variables do not count."""
-    segments = path.removeprefix(API).rstrip("/").split("/")
-    rule_segments = rule.removeprefix(API).split("/")
+    segments = path.removeprefix(request_state.API).rstrip("/").split("/")
+    rule_segments = rule.removeprefix(request_state.API).split("/")
     for index in range(1, min(len(segments), len(rule_segments))):
         if _VARIABLE.fullmatch(rule_segments[-index]):
             segments[-index] = rule_segments[-index] = ":"
@@ -124,12 +120,12 @@ class Application(Flask):
         try:
             rule, arguments = self.routes.find(current.path, current.method)
             current.url_rule, current.view_args = rule, dict(arguments)
-            current.environ[REQUEST_STATE].route = rule.rule
+            current.environ[request_state.REQUEST_STATE].route = rule.rule
             response: Any = self.view_functions[rule.endpoint](**arguments)
         except Exception as error:
             response = self.handle_user_exception(error)
         # What Flask would make of another type runs the application that it is.
-        is_ready = isinstance(response, JsonResponse)
+        is_ready = isinstance(response, requests.JsonResponse)
         return cast(Response, response) if is_ready else self.make_response(response)
 
     def do_teardown_request(self, exc: BaseException | None = None) -> None:
@@ -147,15 +143,15 @@ def handle_errors(app: Flask) -> None:
 
 def _answer_error(error: errors.ScanError) -> Response:
     """In the form of the interface that was asked."""
-    reader().do_not_cache()
-    refusal = request_state_of(request.environ).refuse(error)
+    requests.reader().do_not_cache()
+    refusal = request_state.request_state_of(request.environ).refuse(error)
     return Response(refusal.body, refusal.status, refusal.headers)
 
 
 def _ours(error: HTTPException) -> errors.ScanError:
     """Return the framework's own refusal as one of ours."""
     if isinstance(error, NotFound):
-        interface = request_state_of(request.environ).interface
+        interface = request_state.request_state_of(request.environ).interface
         if interface is not None and interface.unknown_path:
             return errors.NotFound(interface.unknown_path)
         nearest = cast(Application, current_app).routes.nearest(request.path)

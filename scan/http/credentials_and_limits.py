@@ -1,7 +1,5 @@
-"""The API key of a request.
-
-Charges each request once, to its API key or to its client's address, before it is served.
-"""
+"""The API key of a request, and its charge: each request is charged once, to its key or to its
+client's address, before it is served."""
 
 import io
 import re
@@ -15,16 +13,7 @@ from gunicorn.http.errors import ParseException
 
 from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
 from scan.errors import InvalidApiKey, MisdirectedRequest, Unavailable
-from scan.http import requests
-from scan.http.request_state import (
-    API,
-    Charged,
-    ChargeSteps,
-    Interface,
-    RequestState,
-    Wait,
-    WaitsFor,
-)
+from scan.http import request_state, requests
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.windows import GET_A_KEY, RateLimitResult, Window
 from scan.server.connection import MAX_BODY_BYTES
@@ -95,7 +84,7 @@ def read_form(environ: Environ) -> bytes:
     return body
 
 
-KEYS = f"{API}/keys"
+KEYS = f"{request_state.API}/keys"
 # A caller with its key, None for an unknown one, and whether its address's ceiling was charged.
 Identified = tuple[Caller, ApiKey | None, bool]
 
@@ -120,7 +109,9 @@ class RateLimit:
         self._is_one_of_several = is_one_of_several
         self._serves_own_machine = serves_own_machine
 
-    def charge(self, state: RequestState, interface: Interface) -> ChargeSteps:
+    def charge(
+        self, state: request_state.RequestState, interface: request_state.Interface
+    ) -> request_state.ChargeSteps:
         """Charge a request once, by its interface's limit: to its key, or to its client's address
         where it has none, is creating one, or keys do not count."""
         if state.is_open:
@@ -129,12 +120,12 @@ class RateLimit:
         caller, key, is_admitted = caller_of(state.environ, parameter), None, False
         if caller.api_key is not None or (parameter is not None and state.has_body):
             identified = yield from self._identify(state, interface, caller)
-            if isinstance(identified, Charged):
+            if isinstance(identified, request_state.Charged):
                 return identified
             caller, key, is_admitted = identified
         counted_by = None if state.page == KEYS and state.method == "POST" else key
         if self._is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
-            return Charged(self._nothing_left(counted_by), refusal=elsewhere)
+            return request_state.Charged(self._nothing_left(counted_by), refusal=elsewhere)
         if interface.has_page_limit:
             return (yield from self._count(state, interface, [Window(limiter.page_rate, client)]))
         if interface.has_address_limit:
@@ -155,18 +146,18 @@ class RateLimit:
         unknown = InvalidApiKey("The API key is unknown or inactive.")
         return charged if caller.is_lenient else charged._replace(refusal=unknown)
 
-    def peek(self, state: RequestState) -> ChargeSteps:
+    def peek(self, state: request_state.RequestState) -> request_state.ChargeSteps:
         """Read what the client's address has left, and charge nothing."""
         if self._limiter.store.waits:
-            yield Wait.THREAD
+            yield request_state.Wait.THREAD
         try:
-            return Charged(self._limiter.peek_address(state.client))
+            return request_state.Charged(self._limiter.peek_address(state.client))
         except Unavailable:
-            return Charged(self._nothing_left(None))
+            return request_state.Charged(self._nothing_left(None))
 
     def _identify(
-        self, state: RequestState, interface: Interface, caller: Caller
-    ) -> Generator[WaitsFor, None, Identified | Charged]:
+        self, state: request_state.RequestState, interface: request_state.Interface, caller: Caller
+    ) -> Generator[request_state.WaitsFor, None, Identified | request_state.Charged]:
         """Find the caller's key, or return the refusal.
 
         Before a thread looks it up, or searches a form for it, the request is charged to the
@@ -183,25 +174,25 @@ class RateLimit:
         admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
         if admission.refusal is not None:
             return admission
-        yield Wait.THREAD
+        yield request_state.Wait.THREAD
         if caller.api_key is None:
             form = read_form(state.environ)
             caller = caller_of(state.environ, interface.api_key_parameter, form)
         try:
             key = None if caller.api_key is None else self._key_lookup.find(caller.api_key)
         except Unavailable as unavailable:
-            return Charged(self._nothing_left(None), refusal=unavailable)
+            return request_state.Charged(self._nothing_left(None), refusal=unavailable)
         return caller, key, True
 
     def _count(
         self,
-        state: RequestState,
-        interface: Interface,
+        state: request_state.RequestState,
+        interface: request_state.Interface,
         windows: Sequence[Window],
         key: ApiKey | None = None,
         *,
         advice: str = "",
-    ) -> ChargeSteps:
+    ) -> request_state.ChargeSteps:
         """Count a request in windows; refuse it where one is full, or cannot be counted."""
         store = self._limiter.store
         try:
@@ -212,9 +203,9 @@ class RateLimit:
             else:
                 result = store.charge(*windows)
         except Unavailable as unavailable:
-            return Charged(self._nothing_left(key), refusal=unavailable)
+            return request_state.Charged(self._nothing_left(key), refusal=unavailable)
         if result.allowed:
-            return Charged(result)
+            return request_state.Charged(result)
         is_page = interface.has_page_limit
         refusal = result.refusal("pages" if is_page else "requests", advice)
         if (
@@ -225,7 +216,7 @@ class RateLimit:
         ):
             setting = requests.RAISE_PAGES if is_page else requests.RAISE_REQUESTS
             requests.advise(refusal, setting)
-        return Charged(result, refusal=refusal)
+        return request_state.Charged(result, refusal=refusal)
 
     def _nothing_left(self, key: ApiKey | None) -> RateLimitResult:
         limit = key.requests_per_minute if key else self._limiter.anonymous_rate.amount

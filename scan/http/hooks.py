@@ -19,6 +19,7 @@ class Interfaces(Part):
     """Interfaces beside the API."""
 
     module = "interface"
+    chapter = "views"
     register: Callable[[Flask, Settings], Sequence[Interface]]
     """Adds the routes to the application, and returns their interfaces."""
 
@@ -41,6 +42,7 @@ class Service(Part, Generic[Kind]):
     by type, and makes what needs no arguments."""
 
     module = "api"
+    chapter = "views"
     make: Callable[[Services], Kind]
     """Makes it."""
     base: type[Kind] | None = None
@@ -58,5 +60,6 @@ class Worker(Part):
     """What runs beside serving."""
 
     module = "api"
+    chapter = "views"
     threads: Callable[[Services], Iterable[Startable]]
     """What a worker starts, and stops at its end, such as WorkerThread."""

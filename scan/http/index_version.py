@@ -1,11 +1,25 @@
-"""The newest version of the index that this process knows of."""
+"""The newest version of the index that this process knows of, and the newest block in the database
+that is read, which responses show and clients may require.
 
+A client that has been shown block N by one instance sends `X-Scan-At-Least-Block: N` with its next
+request, and no other instance answers that from a database that does not have the block yet. A
+replica's version is read often, since replicas receive no notifications.
+"""
+
+import logging
+import os
+import re
 import threading
 import time
+from collections.abc import Collection, Hashable
 from contextlib import suppress
+from datetime import UTC, datetime
+from typing import NamedTuple
 
+from scan.database.connection import Database
 from scan.database.notifications import Listener
-from scan.errors import Unavailable
+from scan.errors import InvalidParameter, ScanError, Unavailable
+from scan.rate_limits.turns import WaitingThreads
 
 CHANNEL = "scan_chain"
 # A notification may never come, as through a pooler that lends a connection for a transaction.
@@ -54,11 +68,7 @@ class IndexVersion:
             self._requested_at = now
         if now - self._read_at > self._unverified_s or self._read_at < self._expired_at:
             return None
-        if self._listener is None:
-            return self._read
-        if not self.read_notifications():
-            return None
-        return max(self._read, sum(self._notified.values()))
+        return self._read if self._listener is None else self.notified()
 
     def expire(self) -> None:
         """Have the next version read from the database: this process has changed the index, and its
@@ -66,24 +76,19 @@ class IndexVersion:
         self._expired_at = time.monotonic()
 
     def notified(self) -> int | None:
-        """Return the newest known version, None where no notifications come. Never waits."""
-        if not self.read_notifications():
-            return None
-        return max(self._read, sum(self._notified.values()))
-
-    def read_notifications(self) -> bool:
-        """Read notifications, and return whether the listener is connected. Never waits.
+        """Read notifications, and return the newest known version; None where none come, as the
+        listener is not connected. Never waits.
 
         A process without requests calls it, too: a listener that does not read holds up its
         backend, with it a DROP DATABASE of any database, and in the end every NOTIFY.
         """
         if self._listener is None:
-            return False
+            return None
         with self._lock:
             payloads = self._listener.poll()
             for payload in payloads or ():
                 self._record_notification(payload)
-            return payloads is not None
+        return None if payloads is None else max(self._read, sum(self._notified.values()))
 
     def may_be_newest(self, version: int) -> bool:
         """Return whether no newer version is known, without reading notifications."""
@@ -129,3 +134,170 @@ class IndexVersion:
         if is_version and int(number) > self._notified.get(name, 2**63):
             self._notified[name] = int(number)
             self._notified_at = time.monotonic()
+
+
+SHOWN = "X-Scan-Block"
+REQUIRED = "X-Scan-At-Least-Block"
+REQUIRED_FIELD = "HTTP_X_SCAN_AT_LEAST_BLOCK"  # of an environ
+LOOK_EVERY_S = 0.05
+WAIT_S = 1.5
+MAX_WAITING = 2
+# A page says so where its newest block is older, and the index as far behind, or that unknown.
+STALE_BLOCKS = 10
+LEAST_STALE_S = 30.0
+READ_AGAIN_S = 5.0  # how far the index is behind changes without a new version
+
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+class Position(NamedTuple):
+    """A version of the index and its newest block, -1 where it has none, with the block's time, the
+    blocks that it is behind the node, None where that is not known, and the age from which on the
+    chain is quiet, None where any age is usual."""
+
+    version: int
+    block: int
+    time: datetime | None = None
+    lag: int | None = None
+    quiet_after_s: float | None = None
+
+    @property
+    def staleness(self) -> str:
+        """Why later activity may be missing: `behind` the node, its head is `unknown`, or the chain
+        itself is `quiet`; "" where none is."""
+        age_s = 0.0 if self.time is None else (datetime.now(UTC) - self.time).total_seconds()
+        if age_s <= LEAST_STALE_S:
+            return ""
+        if self.lag is None:
+            return "unknown"
+        if self.lag > STALE_BLOCKS:
+            return "behind"
+        return "quiet" if self.quiet_after_s is not None and age_s > self.quiet_after_s else ""
+
+
+class IndexedBlock:
+    """The newest block of the database that this instance reads, which may be a replica."""
+
+    def __init__(
+        self, reads: Database, index_version: IndexVersion, waiting_threads: WaitingThreads
+    ) -> None:
+        self._reads = reads
+        self._waiting_threads = waiting_threads
+        self.index_version = index_version
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._newest = Position(-1, -1)
+        self._read_at = 0.0
+
+    def shown_by(self, version: int) -> int | None:
+        """Return the newest block that a response of a version may show; None if it is not known.
+
+        For an older version it is the block of a later one: a client that requires it sees nothing
+        older. The database is read once for each version, and every READ_AGAIN_S.
+        """
+        is_old = time.monotonic() - self._read_at > READ_AGAIN_S
+        if version > self._newest.version or is_old:
+            with suppress(Unavailable):
+                self.read()
+        newest = self._newest
+        return newest.block if newest.version >= version else None
+
+    def known(self) -> Position:
+        """Return the newest position that was read. Never waits."""
+        return self._newest
+
+    def position_of(self, versions: Collection[int]) -> Position:
+        """Return a position that is no older than what was read in `versions`; of a response that
+        has read nothing it is read anew."""
+        if versions:
+            self.shown_by(max(versions))
+        else:
+            with suppress(Unavailable):
+                self.read()
+        return self._newest
+
+    def wait_for(self, number: int, client: Hashable) -> int:
+        """Wait for a version that has the block; raises Unavailable if it does not come shortly."""
+        if self._newest.block >= number:
+            return self._newest.version
+        position = self.read()
+        if position.block < number and self._take_place(client):
+            try:
+                deadline = time.monotonic() + WAIT_S
+                while position.block < number and time.monotonic() < deadline:
+                    time.sleep(LOOK_EVERY_S)
+                    position = self.read()
+            finally:
+                with self._lock:
+                    self._waiting -= 1
+                self._waiting_threads.give_back(client)
+        if position.block < number:
+            raise NotIndexedYet(number)
+        return position.version
+
+    def _take_place(self, client: Hashable) -> bool:
+        with self._lock:
+            if self._waiting >= MAX_WAITING or not self._waiting_threads.take_for_long(client):
+                return False
+            self._waiting += 1
+            return True
+
+    def read(self) -> Position:
+        """Read the version and the block that the database has now; raises Unavailable."""
+        began_at = time.monotonic()
+        row = self._reads.row("http/index_get_newest")
+        assert row is not None
+        version, number, *times = row
+        position = Position(version, -1 if number is None else number, *times)
+        self.index_version.record(position.version, began_at)
+        with self._lock:
+            if position.version >= self._newest.version:
+                self._newest = position
+                self._read_at = began_at
+        return position
+
+
+class NotIndexedYet(Unavailable):
+    def __init__(self, number: int | None) -> None:
+        super().__init__(f"Block {number} is not indexed yet.", retry_after_s=1)
+
+
+def required(text: str) -> int:
+    """Return the number in the header REQUIRED; raises InvalidParameter."""
+    if not _NUMBER.fullmatch(text):
+        raise InvalidParameter(f"{REQUIRED} must be a block number.", field=REQUIRED)
+    return int(text)
+
+
+log = logging.getLogger(__name__)
+
+POLL_EVERY_S = 0.025  # a quarter of UNVERIFIED_ON_REPLICA_S, the age of a version in use
+
+
+class ReplicaPoller:
+    """Reads the version in a thread of its own, while cached responses are requested."""
+
+    def __init__(self, indexed_block: IndexedBlock, index_version: IndexVersion) -> None:
+        self._indexed_block = indexed_block
+        self._index_version = index_version
+        self._lock = threading.Lock()
+        self._process = 0
+
+    def start(self) -> None:
+        """Start the thread once a process: threads do not survive a fork."""
+        if self._process == os.getpid():
+            return
+        with self._lock:
+            if self._process != os.getpid():
+                self._process = os.getpid()
+                threading.Thread(target=self._run, name="replica-poller", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(POLL_EVERY_S)
+            if self._index_version.is_idle:
+                continue
+            try:
+                self._indexed_block.read()
+            except ScanError as error:
+                log.debug("the replica cannot be read: %s", error)

@@ -17,13 +17,12 @@ from scan.http.request_state import FORMATS, JSON, PARAMETER, Format, RequestSta
 from scan.http.requests import JsonResponse, Response, query_arguments
 from scan.parameters import BIGINT_MAX
 from scan.queries import entities
-from scan.queries.entities import RANGE
 from scan.queries.pages import FILTER_KEYS, MAX_ENTRIES, Page, Window
 
 PAGED = ("page", "limit", "cursor")
 # Parameters of a list, and of one that is ordered along the chain.
 LISTED = (*PAGED, PARAMETER)
-ORDERED = (*LISTED, *RANGE, "orderBy")
+ORDERED = (*LISTED, *entities.RANGE, "orderBy")
 ReadPage = Callable[[Window], Page]
 
 
@@ -114,8 +113,8 @@ def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Re
     name, file = all_entities()[entity].json_name, _file_format(state, arguments)
     window = window_of(arguments)
     if file is not None:
-        own = cast("bytes | None", values.get("address"))
-        return _files().send(name, read, file, window, arguments, own)
+        address = cast("bytes | None", values.get("address"))
+        return _files().send(name, read, file, window, arguments, address)
     return list_body(name, read(window), arguments)
 
 

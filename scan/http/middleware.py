@@ -20,11 +20,11 @@ from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import response_cache
 from scan.http.application import Routes
 from scan.http.credentials_and_limits import RateLimit
-from scan.http.index_version import IndexVersion
-from scan.http.indexed_block import (
+from scan.http.index_version import (
     REQUIRED_FIELD,
     SHOWN,
     IndexedBlock,
+    IndexVersion,
     NotIndexedYet,
     ReplicaPoller,
     required,
@@ -44,7 +44,6 @@ from scan.http.response_cache import (
     CACHED_FOR_S,
     FILE_CACHED_FOR_S,
     ResponseCache,
-    cache_key,
     is_unmodified,
     may_be_cached,
 )
@@ -53,6 +52,7 @@ from scan.queries.reader import Reader, Sources
 from scan.rate_limits.limiter import client_address
 from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads, places_of_thread
 from scan.server.responses import (
+    ALIVE,
     CORS,
     REVALIDATED,
     SENT_HEADERS,
@@ -70,12 +70,6 @@ PARSED_FIELDS = ("HTTP_ACCEPT", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH")
 MAX_PARSED_FIELD = 1_000
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-ALIVE = WsgiResponse(
-    "200 OK",
-    [("Content-Type", "application/json"), ("Content-Length", "18")],
-    b'{"status":"alive"}',
-    "/healthz",
-)
 
 
 class Middleware:
@@ -150,7 +144,7 @@ class Middleware:
 
     def check(self) -> None:
         """Read notifications, also without requests; the loop calls this twice a second."""
-        self._index_version.read_notifications()
+        self._index_version.notified()
 
     def client_address(self, environ: Environ) -> str:
         """Return the address that requests without a key are charged to."""
@@ -229,7 +223,14 @@ class Middleware:
             if (refusal := self._missing_prerequisite(state)) is not None:
                 return state.refuse(refusal)
             yield Wait.BODY
-        response = self._cached(state)
+        key = response_cache.cache_key(state)
+        if key is not None and state.is_page:
+            key = key._replace(staleness=self._indexed_block.known().staleness)
+        state.cache_key = key
+        response = None if key is None else self._cache.find(key)
+        if response is not None and state.required_block is not None:
+            cached_block = int(dict(response.headers).get(SHOWN, "-1"))
+            response = response if cached_block >= state.required_block else None
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
                 yield Wait.THREAD
@@ -271,17 +272,6 @@ class Middleware:
         requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", SENT_HEADERS)
         return WsgiResponse("204 No Content", preflight_headers(allow, requested), b"")
 
-    def _cached(self, state: RequestState) -> WsgiResponse | None:
-        key = cache_key(state)
-        if key is not None and state.is_page:
-            key = key._replace(staleness=self._indexed_block.known().staleness)
-        state.cache_key = key
-        response = None if key is None else self._cache.find(key)
-        if response is None or state.required_block is None:
-            return response
-        shown = dict(response.headers).get(SHOWN, "-1")
-        return response if int(shown) >= state.required_block else None
-
     def _ask_flask(self, state: RequestState, start_response: Any) -> Iterable[bytes]:
         """Return Flask's response, cached where it may be, else passed on piece by piece."""
         least_version = 0
@@ -294,7 +284,7 @@ class Middleware:
         began_at = time.monotonic()
         version_before = self._index_version.notified()
         started: list[Any] = []
-        environ = _plain_get(state) if state.is_open else state.environ
+        environ = response_cache.plain_get(state) if state.is_open else state.environ
         body = self._flask(environ, lambda *args: started.append(args))
         status, headers = started[0]
         for version in reader.versions:
@@ -330,13 +320,12 @@ class Middleware:
 
     def _completed(self, headers: Headers, reader: Reader) -> Headers:
         """Return a view's headers with the newest block that a response about the chain may show,
-        and with the block that its balances are known from where that is not the first one."""
+        and with what is to be noted of its balances."""
         completed = [*headers]
         if reader.versions:
             block = self._indexed_block.shown_by(max(reader.versions))
             completed += [] if block is None else [(SHOWN, str(block))]
-        if reader.balances_since is not None:
-            completed.append(("X-Scan-Balances-Since", str(reader.balances_since)))
+        completed += [(name, str(block)) for name, block in reader.notes.items()]
         if self._base_path:
             completed = [self._below_base_path(*header) for header in completed]
         return completed
@@ -375,9 +364,8 @@ class Middleware:
         *,
         is_in_loop: bool = False,
     ) -> Iterable[bytes]:
-        """Return the body, or the `stream` that Flask makes it of, of a request that is counted and
-        logged. The loop writes no line: it would wait for the log's reader, and thousands of
-        refusals would fill the log."""
+        """Count and log the request, and return the body, or the `stream` that Flask makes it of.
+        The loop writes no line: it would wait for the log's reader, and refusals would fill it."""
         if response.route != "unknown":
             state.route = response.route
         if state.accepts_gzip and response.gzipped is not None:
@@ -398,18 +386,8 @@ class Middleware:
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
-        limits = state.charged.result.headers() if state.charged else []
-        own = [*CORS, *limits, ("X-Request-Id", state.request_id)]
-        start_response(response.status, own + response.headers)
+        added = [*CORS, *state.limit_headers(), ("X-Request-Id", state.request_id)]
+        start_response(response.status, added + response.headers)
         if stream is not None:
             return stream
         return [] if state.method == "HEAD" else [response.body]
-
-
-def _plain_get(state: RequestState) -> Environ:
-    """Return the environ of an unconditional GET, whose response serves later requests, too."""
-    conditions = ("HTTP_RANGE", "HTTP_IF_")
-    plain = {
-        name: value for name, value in state.environ.items() if not name.startswith(conditions)
-    }
-    return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": state.page}

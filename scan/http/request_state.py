@@ -1,15 +1,11 @@
-"""Forms of pages are sent by these pages alone: another site could have its visitors' browsers send
+"""The state of one request, which its steps complete: the types of these steps, the interface that
+it is for, such as the API or the pages, and the format of a list that it asks for, a page of JSON
+or a whole file, by `format` or the header Accept. Also the services that views use, which live as
+long as the process, and marks of views, by whose paths a request is treated before Flask chooses
+the view.
+
+Forms of pages are sent by these pages alone: another site could have its visitors' browsers send
 one, each with its own address. Programs, which have no visitor, say nothing of their origin.
-
-The interfaces, such as the API and the pages: their paths, and how each refuses a request.
-
-The format of a list, a page of JSON or a whole file, by `format` or the header Accept.
-
-The state of one request, which its steps complete, and the types of these steps.
-
-The services that views use, which live as long as the process.
-
-Marks of views, by whose paths a request is treated before Flask chooses the view.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -36,7 +32,7 @@ from scan.queries.reader import Reader, Sources
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, WaitingThreads
 from scan.rate_limits.windows import RateLimitResult
-from scan.server.responses import Environ, WsgiResponse, refuse
+from scan.server.responses import Environ, Headers, WsgiResponse, refuse
 from scan.settings import Settings
 from scan.verification.verifier import Verifier
 
@@ -80,6 +76,8 @@ class Interface(NamedTuple):
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls
+    limit_headers: Callable[[RateLimitResult], Headers] = RateLimitResult.headers
+    varies_by: str = ""  # the request's header that changes responses of its paths
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
     unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
     catalogued: str = ""  # its path in the catalogue of APIs, if it is there
@@ -188,7 +186,7 @@ class CacheKey(NamedTuple):
 
     path: str
     query: str = ""
-    content_type: str = ""
+    header: str = ""  # the content type of a body, or what the interface's responses vary by
     body: bytes = b""
     staleness: str = ""  # of the index, as a page shows it
 
@@ -232,6 +230,12 @@ class RequestState:
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
+
+    def limit_headers(self) -> Headers:
+        """Return the headers of the limit that was charged, as the interface writes them."""
+        if self.charged is None or self.interface is None:
+            return []
+        return self.interface.limit_headers(self.charged.result)
 
     def advance(self, *, may_wait: bool) -> WsgiResponse | None:
         """Take the steps to the response, or to None where Flask has to make it.

@@ -1,28 +1,21 @@
-"""Names the setting that lifts a bound, to clients on a developer's own machine.
-
-Behind a proxy every client seems to come from loopback. It is not told the setting, since its
-request has a header of the proxy or another host's name, or Scan listens or trusts proxies beyond
-this machine.
-
-Reads a request for its view: the query string, the body, the API key, the client's address.
-
-Forms in bodies, urlencoded or multipart, whose parsing is bounded.
-
-JSON responses.
+"""Reads a request for its view: the query string, the body, which may be a form whose parsing is
+bounded, the API key and the client's address; and makes responses of JSON.
 
 Prerequisites of views beside the database: while one is missing, the middleware refuses their
-requests in the loop, or has them wait there, instead of having a thread find out.
+requests in the loop, instead of having a thread find out.
+
+Clients on a developer's own machine are told the setting that lifts a bound. Behind a proxy every
+client seems to come from loopback: it is not told the setting, since its request has a header of
+the proxy or another host's name, or Scan listens or trusts proxies beyond this machine.
 """
 
 import re
 from binascii import a2b_qp
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
 from enum import Enum
-from functools import wraps
 from http import HTTPStatus
 from io import BytesIO
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote_plus
 
 import flask
@@ -40,7 +33,6 @@ from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import OF_PROXIES, is_loopback
-from scan.rate_limits.turns import QueuedPlaces
 from scan.server.connection import MAX_BODY_BYTES
 from scan.server.responses import Environ
 from scan.settings import Settings
@@ -105,9 +97,9 @@ def is_own_machine() -> bool:
 
 def reader() -> Reader:
     """Return the request's Reader of the chain; the versions that it reads decide on caching."""
-    own = request_state_of(request.environ).reader
-    assert own is not None
-    return own
+    request_reader = request_state_of(request.environ).reader
+    assert request_reader is not None
+    return request_reader
 
 
 def note_changed_index() -> None:
@@ -128,7 +120,7 @@ def _is_ignored(field: str, is_page: bool) -> bool:
     return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
 
 
-def query_arguments(*known: str) -> Mapping[str, str]:
+def query_arguments(*allowed: str) -> Mapping[str, str]:
     """Return the query string's parameters; raises InvalidParameter where a parameter is unknown or
     given twice, or is not UTF-8. Flask's own request.args takes 25 us."""
     # In WSGI each character of the text stands for a byte.
@@ -145,7 +137,7 @@ def query_arguments(*known: str) -> Mapping[str, str]:
         if _NOT_UTF8.search(value):
             raise InvalidParameter("The value is not valid UTF-8.", field=name[:50])
     arguments = dict(pairs)
-    parameters.only_known_arguments(arguments, known)
+    parameters.only_known_arguments(arguments, allowed)
     if len(arguments) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
@@ -307,27 +299,13 @@ class Prerequisite(Enum):
 Of = Prerequisite | None | Callable[[str], Prerequisite | None]
 
 
-def requires(prerequisite: Of, before: type[QueuedPlaces] | None = None) -> Callable[[_V], _V]:
-    """Decorate a view with its prerequisite, or with a function that returns it for a query. One
-    that needs the node has its turn at it before it begins, and before that one at the places of
-    the service `before`."""
+def requires(prerequisite: Of) -> Callable[[_V], _V]:
+    """Decorate a view with its prerequisite, or with a function that returns it for a query. The
+    view waits for its turn where it first needs the node, as caches may have what it needs."""
 
     def decorate(view: _V) -> _V:
-        @wraps(view)
-        def in_turn(*args: Any, **kwargs: Any) -> Any:
-            needed = prerequisite_of(in_turn, request.environ["QUERY_STRING"])
-            needs_node = needed in (Prerequisite.NODE, Prerequisite.NODE_FIELDS)
-            with ExitStack() as held:
-                if needs_node and before is not None:
-                    first = services().sources.get(before)
-                    held.enter_context(first.place_in_turn(client_address()))
-                if needs_node:
-                    place = services().waiting_threads.place_in_turn(client_address())
-                    held.enter_context(place)
-                return view(*args, **kwargs)
-
-        setattr(in_turn, _ATTRIBUTE, prerequisite)
-        return cast(_V, in_turn)
+        setattr(view, _ATTRIBUTE, prerequisite)
+        return view
 
     return decorate
 

@@ -1,10 +1,7 @@
-"""Whole responses in memory, each until the index changes that it was made from.
-
-Tags of responses, by which clients ask whether theirs is still the newest (RFC 9110, 8.8.3).
-
-Compressed forms of responses, in gzip. They are made in threads and kept with the cached
-response; the worker's loop only chooses between the two.
-"""
+"""Whole responses in memory, each until the index changes that it was made from: their tags, by
+which clients ask whether theirs is still the newest (RFC 9110, 8.8.3), and their forms in gzip,
+which are made in threads and kept with the cached response; the worker's loop only chooses between
+the two."""
 
 import io
 import threading
@@ -117,12 +114,19 @@ def cache_key(state: RequestState) -> CacheKey | None:
     if state.accepted_file is not None or "markdown" in state.environ.get("HTTP_ACCEPT", ""):
         return None
     if is_plain:
-        return CacheKey(state.path, query) if state.cached_for_s is None else CacheKey("/")
+        if state.cached_for_s is not None:
+            return CacheKey("/")
+        varies_by = state.interface.varies_by if state.interface else ""
+        return CacheKey(state.path, query, varies_by and header_of(state.environ, varies_by))
     if state.method != "POST" or state.path != QUERY:
         return None
     body = _small_body(state.environ)
     content_type = state.environ.get("CONTENT_TYPE", "")
     return None if body is None else CacheKey(QUERY, query, content_type, body)
+
+
+def header_of(environ: Environ, name: str) -> str:
+    return str(environ.get(f"HTTP_{name.upper().replace('-', '_')}", ""))
 
 
 def _small_body(environ: Environ) -> bytes | None:
@@ -201,11 +205,11 @@ def accepts_gzip(accepted: str) -> bool:
 
 def is_compressible(headers: Headers) -> bool:
     """Return whether a response with these headers is text that is long enough."""
-    named = dict(headers)
+    by_name = dict(headers)
     return (
-        named.get("Content-Type", "").startswith(TYPES)
-        and int(named.get("Content-Length", "0")) >= MIN_BYTES
-        and "Content-Encoding" not in named
+        by_name.get("Content-Type", "").startswith(TYPES)
+        and int(by_name.get("Content-Length", "0")) >= MIN_BYTES
+        and "Content-Encoding" not in by_name
     )
 
 
@@ -243,3 +247,12 @@ def with_compressed(response: WsgiResponse, *, is_file: bool) -> WsgiResponse:
         elif name != "Content-Length":
             headers.append((name, value))
     return response._replace(gzipped=response._replace(headers=headers, body=body))
+
+
+def plain_get(state: RequestState) -> Environ:
+    """Return the environ of an unconditional GET, whose response serves later requests, too."""
+    conditions = ("HTTP_RANGE", "HTTP_IF_")
+    plain = {
+        name: value for name, value in state.environ.items() if not name.startswith(conditions)
+    }
+    return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": state.page}

@@ -1,10 +1,6 @@
-"""A thread that works beside serving, which `threads()` of an extension's worker.py returns.
-
-The state of the index against its node, for /readyz and /status, and the check beside serving
-that the node serves the chain of the index.
-
-What runs beside serving: comparisons of creations.
-"""
+"""What runs beside serving: a thread that `threads()` of an extension's Worker returns, the state
+of the index against its node, for /readyz and /status, the check that the node serves the chain of
+the index, and comparisons of creations."""
 
 import logging
 import threading
@@ -14,11 +10,9 @@ from typing import Any
 
 import orjson
 
-from scan.database.connection import Database
-from scan.database.errors import CannotWrite
+from scan.database import connection, errors
 from scan.errors import ScanError, Unavailable
-from scan.ethereum.node_errors import RpcError
-from scan.ethereum.request_node import NodeTimedOut
+from scan.ethereum import node_errors, request_node
 from scan.hex import BadHex, quantity
 from scan.http.request_state import Services
 from scan.queries import network
@@ -40,7 +34,7 @@ class WorkerThread:
         name: str,
         step: Callable[[], bool],
         pause_s: float,
-        database: Database,
+        database: connection.Database,
         failure: str,
         wake: Callable[[], None] | None = None,
     ) -> None:
@@ -101,7 +95,7 @@ def read_status(core: Services, reader: Reader) -> dict[str, Any]:
         if status["problem"] is None:  # the indexer may report nothing because it cannot write
             try:
                 core.writes.rows("http/index_probe_write")
-            except CannotWrite as error:
+            except errors.CannotWrite as error:
                 status["problem"] = error.message
         if core.settings.rpc_urls:
             _compare_with_node(core, status)
@@ -114,10 +108,10 @@ def _compare_with_node(core: Services, status: dict[str, Any]) -> None:
     session = core.sources.gateway.session(HEALTH)
     try:
         head = quantity(session.within(NODE_WAIT_S).call("eth_blockNumber"))
-    except NodeTimedOut:
+    except request_node.NodeTimedOut:
         # A slow one has answered the indexer within the last minute.
         problem = "the node does not respond" if status["headBlock"] is None else SLOW
-    except (ScanError, RpcError, BadHex) as error:
+    except (ScanError, node_errors.RpcError, BadHex) as error:
         is_away = isinstance(error, ScanError)
         problem = "the node cannot be reached" if is_away else "the node does not report its head"
         _set_head(core, status, None)

@@ -1,9 +1,6 @@
-"""Whether hashes prove a block that a node gave, and what it is that they do not prove.
-
-Which values of a block are proven, computed or said: each stored column, by its table.
-
-Columns of records have their kind where they are declared (Column); those of other tables have it
-here. docs/sql.md, the OpenAPI document and the tests read this table.
+"""What hashes prove of a block that a node gave, and of each stored column whether its values are
+proven, computed or said: docs/sql.md, the OpenAPI document and the tests read that table. Columns
+of records have their kind where they are declared (Column), those of other tables here.
 """
 
 import logging
@@ -11,18 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
+from scan.ethereum import block_hashing, transaction_checks
 from scan.ethereum.block_encoding import BLOBS_INSIDE
-from scan.ethereum.block_hashing import (
-    OUT_OF_PLACE,
-    RawBlock,
-    RawBlocks,
-    agrees_with_bytes,
-    find_order,
-    has_hash_with,
-    has_its_hash,
-    put_in_place,
-    unknown_fields,
-)
 from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -39,12 +26,6 @@ from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.matching import LIKE_ETHEREUM
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.sparse_tables import ContractCreation, InternalTransfer
-from scan.ethereum.transaction_checks import (
-    ADDRESSES_AS_SIGNATURES,
-    OTHER_SIGNERS,
-    UNSIGNED,
-    UNSIGNED_SENDERS,
-)
 from scan.hex import data
 from scan.indexer.block_rows import TABLES
 
@@ -59,10 +40,13 @@ DEVELOPMENT_CHAINS = frozenset((31_337, 1_337))
 # transactions alone do.
 DEVELOPMENT_NODES: Mapping[str, Mapping[str, bool]] = {
     # Where it sends in another account's name, and transactions with blobs.
-    "anvil/": {UNSIGNED: False, BLOBS_INSIDE: False},
-    "hardhatnetwork/": {"transactions and transactionsRoot": True, ADDRESSES_AS_SIGNATURES: False},
+    "anvil/": {transaction_checks.UNSIGNED: False, BLOBS_INSIDE: False},
+    "hardhatnetwork/": {
+        "transactions and transactionsRoot": True,
+        transaction_checks.ADDRESSES_AS_SIGNATURES: False,
+    },
     # It signs in another account's name with a key that it makes of the address.
-    "ganache/": {"receipts and receiptsRoot": False, OTHER_SIGNERS: False},
+    "ganache/": {"receipts and receiptsRoot": False, transaction_checks.OTHER_SIGNERS: False},
 }
 # The chain whose bodies had a form of their own while it was an L1, without withdrawalsRoot.
 L1_OF_CELO = 42_220
@@ -79,7 +63,7 @@ class BlockChecker:
     ) -> None:
         self._node = node
         self._computes_senders = computes_senders
-        self._raws: dict[Node, RawBlocks] = {}
+        self._raws: dict[Node, block_hashing.RawBlocks] = {}
         self._chain_id = chain_id
         self._orders: list[tuple[str, ...]] = []  # of unknown fields in headers, the newest first
         self._proven_from: int | None = None  # the first block whose header was proven
@@ -97,7 +81,9 @@ class BlockChecker:
         """Check a block, given as structs. `leaves` are the encoded receipts, where these have no
         logs any more; the bytes of its parts are of `node`, by default of the one that serves."""
         node = node or self._node
-        own_raw = RawBlock(self._raws.setdefault(node, RawBlocks(node)), number)
+        own_raw = block_hashing.RawBlock(
+            self._raws.setdefault(node, block_hashing.RawBlocks(node)), number
+        )
         try:
             verdict = self._check_header(number, header, own_raw)
         except (ValueError, TypeError, AttributeError) as error:
@@ -115,19 +101,18 @@ class BlockChecker:
             computes_senders=self._computes_senders,
         )
         body = check()
-        if body.contradiction in OUT_OF_PLACE and put_in_place(header, receipts, chain_id):
-            self._warn_of_places(number, body.contradiction)
+        if body.contradiction in block_hashing.OUT_OF_PLACE and block_hashing.put_in_place(
+            header, receipts, chain_id
+        ):
+            if body.contradiction not in self._warned:
+                self._warned.add(body.contradiction)
+                text = "block %d, and maybe later ones, have another %s than their roots prove"
+                log.warning(text, number, body.contradiction)
             body = check()
         unproven = (*verdict.unproven, *body.unproven)
         if body.contradiction and self._is_excused(header, body.contradiction):
             return Verdict("", (*unproven, body.contradiction))
         return Verdict(body.contradiction, unproven)
-
-    def _warn_of_places(self, number: int, fields: str) -> None:
-        if fields not in self._warned:
-            self._warned.add(fields)
-            text = "block %d, and maybe later ones, have another %s than their roots prove"
-            log.warning(text, number, fields)
 
     def record_proven(self, number: int) -> None:
         """Record that the chain has a block whose header was proven."""
@@ -135,35 +120,37 @@ class BlockChecker:
             self._proven_from = number
             self._has_own_form = False
 
-    def _check_header(self, number: int, header: Any, raw: RawBlock) -> Verdict:
+    def _check_header(self, number: int, header: Any, raw: block_hashing.RawBlock) -> Verdict:
         if self._is_proven(header) or self._learns_order(number, header):
             self.record_proven(number)
             return Verdict()
         encoded = raw.header()
         if encoded is not None and keccak256(encoded) == data(header.hash, 32):
             self.record_proven(number)
-            return Verdict("" if agrees_with_bytes(header, encoded) else "header and its bytes")
+            return Verdict(
+                "" if block_hashing.agrees_with_bytes(header, encoded) else "header and its bytes"
+            )
         is_like_ethereum = self._chain_id() in LIKE_ETHEREUM
         if not is_like_ethereum and not self._has_own_form:
             self._look_around(number)
         has_proven = self._proven_from is not None and self._proven_from < number
         if is_like_ethereum or has_proven:
-            fields = _listed(sorted(unknown_fields(header)))
+            fields = _listed(sorted(block_hashing.unknown_fields(header)))
             return Verdict("header and hash" + (f", with fields {fields}, {UPDATE}" * bool(fields)))
         self._has_own_form = True
         return Verdict("", (OWN_HEADER,))
 
     def _is_proven(self, header: Any) -> bool:
         if self._orders:
-            fields = unknown_fields(header)
+            fields = block_hashing.unknown_fields(header)
             for order in self._orders:
                 if fields.keys() >= {*order}:
-                    return has_hash_with(header, [fields[name] for name in order])
-        return has_its_hash(header)
+                    return block_hashing.has_hash_with(header, [fields[name] for name in order])
+        return block_hashing.has_its_hash(header)
 
     def _learns_order(self, number: int, header: Any) -> bool:
         """Return whether the block's hash covers unknown fields, and remember them."""
-        order = find_order(header, unknown_fields(header))
+        order = block_hashing.find_order(header, block_hashing.unknown_fields(header))
         if order and order not in self._orders:
             log.warning("since block %d headers have %s, %s", number, _listed(order), UPDATE)
             self._orders = sorted([*self._orders, order], key=len, reverse=True)
@@ -172,7 +159,8 @@ class BlockChecker:
     def _look_around(self, number: int) -> None:
         """Read the next header of the node and earlier ones, until one before the block is proven:
         a chain whose headers have a form of their own has none."""
-        numbers = [number + 1, *_earlier(number)]
+        earlier = [number - (1 << power) for power in range(number.bit_length())]
+        numbers = [number + 1, *earlier] + [0] * (number > 0)
         calls = [Call("eth_getBlockByNumber", (hex(other), False)) for other in numbers]
         for other, answer in zip(numbers, self._node.batch(calls), strict=True):
             if isinstance(answer, dict) and self._proves(other, answer) and other < number:
@@ -196,20 +184,19 @@ class BlockChecker:
         if chain_id == L1_OF_CELO:
             return header.withdrawalsRoot is None
         if chain_id == OP_MAINNET:
-            return contradiction == UNSIGNED_SENDERS
+            return contradiction == transaction_checks.UNSIGNED_SENDERS
         if chain_id not in DEVELOPMENT_CHAINS:
             return False
         try:
             version = str(self._node.call("web3_clientVersion")).lower()
         except (RpcError, NodeError):
             return False
-        known = next((k for c, k in DEVELOPMENT_NODES.items() if version.startswith(c)), {})
-        return contradiction in known and not (known[contradiction] and header.transactions)
-
-
-def _earlier(number: int) -> list[int]:
-    """Return the numbers 1, 2, 4, 8 … before a block, and 0."""
-    return [number - (1 << power) for power in range(number.bit_length())] + [0] * (number > 0)
+        contradictions = next(
+            (k for c, k in DEVELOPMENT_NODES.items() if version.startswith(c)), {}
+        )
+        return contradiction in contradictions and not (
+            contradictions[contradiction] and header.transactions
+        )
 
 
 def _listed(names: Any) -> str:
@@ -257,15 +244,17 @@ _DERIVED: Mapping[str, Kinds] = {
             "decimals",
             "total_supply",
             "supply_missing",
-            "has_items",
+            "item_type",
             "wraps_since",
+            "ended_in",
+            "earlier_lives",
         ),
         SAID,
     )
     | dict.fromkeys(
         """
-        read_block supply_block held_supply holder_count negative_holder_count transfer_count
-        item_count
+        read_block supply_block inconsistent_since held_supply holder_count transfer_count
+        item_transfer_count item_count
         """.split(),
         COMPUTED,
     ),

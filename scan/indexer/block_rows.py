@@ -1,10 +1,7 @@
-"""The selection of a block's logs that are stored, or extracted for webhooks.
-
-A block as the indexer writes it: with what its traces show. Pure.
-
-A decoded block's rows, made once for both writers: as COPY text, and for bulk's files. Pure.
-
-Each table's columns are the fields of the record whose values become its rows.
+"""The rows of a decoded block and of its traces, made once for both writers: as COPY text, and for
+the files of a bulk backfill. Each table's columns are the fields of the record whose values become
+its rows. Which logs are stored, and which are extracted for webhooks, a LogSelection says. Pure,
+but for reading that from the database.
 """
 
 import json
@@ -30,12 +27,15 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.events import (
     CHANGES,
+    PoolEvent,
     SwapEvent,
     Trade,
     Transfer,
     TransferEvent,
     TransferShape,
     WrapClaim,
+    item_by_item,
+    pool_event,
     swap_event,
     transfer_event,
     wrap_claims,
@@ -77,7 +77,7 @@ def read_stored(database: Database | Transaction) -> LogSelection:
     return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
 
 
-def with_watched(selection: LogSelection, database: Database) -> LogSelection:
+def watched_selection(selection: LogSelection, database: Database) -> LogSelection:
     """Return the selection with the emitters that webhooks watch now.
 
     The caller reads the node's head before and the blocks up to it after this call, so that a
@@ -89,7 +89,7 @@ def with_watched(selection: LogSelection, database: Database) -> LogSelection:
 
 def lacks_watched(selection: LogSelection, database: Database) -> bool:
     """Return whether webhooks watch emitters by now that the selection does not have."""
-    return not with_watched(selection, database).watched <= selection.watched
+    return not watched_selection(selection, database).watched <= selection.watched
 
 
 def load_standard_topics() -> list[bytes]:
@@ -101,12 +101,13 @@ def load_standard_topics() -> list[bytes]:
 
 
 class FetchedBlock(NamedTuple):
-    """A block with its TracedBlock's internal transfers and created contracts."""
+    """A block with its TracedBlock's internal transfers, created and destroyed contracts."""
 
     block: DecodedBlock
     created: Sequence[bytes]
     internal_transfers: Sequence[InternalTransfer] = ()
     is_traced: bool | None = None
+    destroyed: Sequence[bytes] = ()
 
 
 Rows = list[tuple[Any, ...]]
@@ -181,11 +182,15 @@ class BlockContracts(NamedTuple):
     number: int
     hash: bytes
     parent_hash: bytes
-    possible_contracts: tuple[bytes, ...]  # created, called or emitting
+    possible_contracts: tuple[bytes, ...]  # created, destroyed, called or emitting
     created: frozenset[bytes]  # those of possible_contracts that were created in this block
-    changed: frozenset[bytes]  # those that emitted an event of CHANGES
+    changed: frozenset[bytes]  # that emitted an event of CHANGES, or whose code may have changed
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
+    pool_events: Sequence[PoolEvent] = ()
+
+
+_ClaimedTransfer = tuple[TransferEvent, WrapClaim | None]
 
 
 class TableRows(NamedTuple):
@@ -199,8 +204,9 @@ class TableRows(NamedTuple):
     possible_contracts: tuple[bytes, ...]
     created: frozenset[bytes]
     changed: frozenset[bytes]
-    transfers: list[tuple[TransferEvent, WrapClaim | None]]
+    transfers: list[_ClaimedTransfer]
     swaps: list[tuple[SwapEvent, bytes]]  # each with its maker
+    pools: Sequence[PoolEvent]
 
 
 class BlockRows(NamedTuple):
@@ -232,12 +238,16 @@ class BlockRows(NamedTuple):
 
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
-    block, created_inside, internal_transfers, is_traced = fetched
+    block, created_inside, internal_transfers, is_traced, _ = fetched
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
-    transfers, swaps, changed = _events(block)
+    transfers, swaps, changed, pools = _events(block, internal_transfers)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    of_extensions = {
+        name: table.rows_of(block, internal_transfers, emitters) for name, table in WRITTEN.items()
+    }
+    changed |= {a for name, rows in of_extensions.items() for a in WRITTEN[name].changed_in(rows)}
     return TableRows(
         block={name: getattr(block, name) for name in BLOCK_COLUMNS}
         | {
@@ -256,59 +266,76 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "contract_creations": list(creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
-            **{
-                name: table.rows_of(block, internal_transfers, emitters)
-                for name, table in WRITTEN.items()
-            },
+            **of_extensions,
         },
-        logs=[_log_row(number, log) for log in stored],
+        logs=[
+            (
+                *(number, log.log_index, log.transaction_index),
+                log.topics[0] if log.topics else None,
+                *(log.address, b"".join(log.topics[1:]), log.data),
+            )
+            for log in stored
+        ],
         possible_contracts=addresses,
         created=created,
-        changed=changed,
+        changed=changed.union(fetched.destroyed),
         transfers=transfers,
         swaps=swaps,
+        pools=pools,
     )
-
-
-def _log_row(number: int, log: EventLog) -> tuple[Any, ...]:
-    topics = log.topics
-    first_topic = topics[0] if topics else None
-    position = number, log.log_index, log.transaction_index
-    return *position, first_topic, log.address, b"".join(topics[1:]), log.data
 
 
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     rows, block = table_rows(fetched, selection), fetched.block
     line = transaction.line
+    number = block.number
+    topics: dict[bytes | None, bytes | None] = {}  # one object for equal ones: pickle sends it once
+    watched = []
+    for log in block.logs if selection.watched else ():
+        if log.address in selection.watched:
+            names = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
+            indexes = number, log.log_index, log.transaction_index
+            watched.append(WatchedLog(*indexes, log.address, names, log.data))
     return BlockRows(
         BlockContracts(
-            block.number,
+            number,
             block.hash,
             block.parent_hash,
             rows.possible_contracts,
             rows.created,
             rows.changed,
-            [_transfer_log(block.number, *transfer) for transfer in rows.transfers],
-            [_swap_log(block.number, *swap) for swap in rows.swaps],
+            [
+                TransferLog(e.shape, e.token, e.log_index, e.words, claim, transfer_row(number, e))
+                for e, claim in rows.transfers
+            ],
+            [
+                SwapLog(
+                    swap,
+                    f"{number}\t{swap.log_index}\t{swap.transaction_index}"
+                    f"\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}",
+                )
+                for swap, maker in rows.swaps
+            ],
+            rows.pools,
         ),
         rows.block,
         transactions=list(map(line, rows.transactions)),
         internal_transfers=list(map(line, rows.internal_transfers)),
         unnumbered={table: list(map(line, of)) for table, of in rows.unnumbered.items() if of},
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
-        first_topics=_shared([row[3] for row in rows.logs]),
-        watched_logs=_watched_logs(block, selection),
+        first_topics=tuple([topics.setdefault(row[3], row[3]) for row in rows.logs]),
+        watched_logs=watched,
     )
 
 
 def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
-    """Return the addresses that were created, called or emitted logs, and the created ones."""
+    """Return the addresses that were created, destroyed, called or emitted logs; the created."""
     transactions = fetched.block.transactions
-    created = [t.contract_address for t in transactions if t.contract_address]
-    created += fetched.created
+    created = [*(t.contract_address for t in transactions if t.contract_address), *fetched.created]
     called = (t.to_address for t in transactions if t.to_address and t.ran_code)
     emitters = (log.address for log in fetched.block.contract_logs)
-    return tuple(dict.fromkeys((*created, *called, *emitters))), frozenset(created)
+    seen = dict.fromkeys((*created, *fetched.destroyed, *called, *emitters))
+    return tuple(seen), frozenset(created)
 
 
 def timestamp_text(seconds: int) -> str:
@@ -344,55 +371,22 @@ def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) 
     return f"{row}\t{transaction.line((batch_index or None, value, token_id))}"
 
 
-def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedLog]:
-    """Return the logs of addresses that webhooks watch, of which most chains have none."""
-    watched = []
-    for log in block.logs if selection.watched else ():
-        if log.address in selection.watched:
-            topics = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
-            indexes = block.number, log.log_index, log.transaction_index
-            watched.append(WatchedLog(*indexes, log.address, topics, log.data))
-    return watched
-
-
-def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
-    """Return the topics with one object for all that are equal, so that pickle sends it once."""
-    first: dict[bytes | None, bytes | None] = {}
-    return tuple([first.setdefault(topic, topic) for topic in topics])
-
-
 def _events(
-    block: DecodedBlock,
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
 ) -> tuple[
-    list[tuple[TransferEvent, WrapClaim | None]], list[tuple[SwapEvent, bytes]], frozenset[bytes]
+    list[_ClaimedTransfer], list[tuple[SwapEvent, bytes]], frozenset[bytes], list[PoolEvent]
 ]:
     events: list[TransferEvent] = []
     swaps: list[tuple[SwapEvent, bytes]] = []
-    changed = set()
+    changed, pools = set(), []
     for log in block.contract_logs:
-        event = transfer_event(log)
-        if event is not None:
+        if (event := transfer_event(log)) is not None:
             events.append(event)
         elif (swap := swap_event(log)) is not None:
             swaps.append((swap, block.transactions[swap.transaction_index].from_address))
         elif log.topics and log.topics[0] in CHANGES:
             changed.add(log.address)
-    claims = wrap_claims(events, block.transactions)
-    transfers = [(event, claims.get(event.log_index)) for event in events]
-    return transfers, swaps, frozenset(changed)
-
-
-def _transfer_log(number: int, event: TransferEvent, claim: WrapClaim | None) -> TransferLog:
-    return TransferLog(
-        shape=event.shape,
-        token=event.token,
-        log_index=event.log_index,
-        words=event.words,
-        claim=claim,
-        row=transfer_row(number, event),
-    )
-
-
-def _swap_log(number: int, swap: SwapEvent, maker: bytes) -> SwapLog:
-    position = f"{number}\t{swap.log_index}\t{swap.transaction_index}"
-    return SwapLog(swap, f"{position}\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}")
+        elif (pool := pool_event(log)) is not None:
+            pools.append(pool)
+    claims = wrap_claims(events := item_by_item(events), block.transactions, internal_transfers)
+    return [(e, claims.get(e.log_index)) for e in events], swaps, frozenset(changed), pools

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scan import registry
@@ -14,27 +14,11 @@ from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, Receip
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
 from scan.hex import quantity
+from scan.indexer import node_reader
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_rows import BlockRows, FetchedBlock, LogSelection, make_block_rows
 from scan.indexer.hooks import BlockCompletion, make_trace_reader
-from scan.indexer.node_reader import (
-    READS,
-    UNREAD,
-    LargeReceipts,
-    MissingPart,
-    complete_receipts,
-    explained,
-    is_large,
-    large_header,
-    large_pair,
-    large_receipts,
-    pairs_one_by_one,
-    present,
-    read_again,
-    read_chain_id,
-    read_part,
-    with_receipts,
-)
+from scan.indexer.node_reader import READS, UNREAD, MissingPart, present
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +42,7 @@ class FetchedRows(NamedTuple):
     decode_s: float
 
 
-def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
+def block_in_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
     """Return the block with the chain's unit of withdrawals, where that is not the coin."""
     form = FORM_OF_CHAIN.get(chain_id)
     if form is None or form.withdrawal_unit is None:
@@ -90,7 +74,7 @@ class BlockSource:
         """Return the chain id of the database, or else the one that the node gave first."""
         if self._chain_id is None:
             expected = self.node.chain_id
-            self._chain_id = read_chain_id(self.node) if expected is None else expected
+            self._chain_id = node_reader.read_chain_id(self.node) if expected is None else expected
         return self._chain_id
 
     def expect(self, chain_id: int) -> None:
@@ -106,20 +90,24 @@ class BlockSource:
         size = 0
         for number, pair in enumerate(self._pairs(self.node, first, last), start=first):
             try:
-                block = self._read(*pair, number)
+                (block, header), verdict = self._settle(self._decode, pair, number)
+                block = self.complete(block, header)
             except MalformedBlock:
                 if blocks:
                     break  # those before it are right
                 raise
-            blocks.append(block)
+            # What no hash proves of it, besides what its completion has said.
+            reasons = filter(None, (self._words(verdict, number), block.unproven))
+            unproven = "; ".join(reasons)[:MAX_REASON_CHARACTERS] or None
+            blocks.append(block := block._replace(unproven=unproven))
             # Roughly the bytes of its rows: the entries of a batch transfer are words of its data.
             data_bytes = sum(len(log.data) for log in block.logs)
             size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
             if size >= FETCHED_BYTES:
                 break
-        traces = read_again(self.node, lambda: self._traces.read(blocks))
+        traces = node_reader.read_again(self.node, lambda: self._traces.read(blocks))
         return [
-            FetchedBlock(block.with_failed(traced.failed), *traced[:3])
+            FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
             for block, traced in zip(blocks, traces, strict=False)
         ]
 
@@ -139,17 +127,10 @@ class BlockSource:
         `header` is a struct."""
         for completer in self._completers:
             block = completer.complete(block, header)
-        return with_unit(block, self.known_chain_id()) if block.withdrawals else block
-
-    def _read(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
-        (block, header), verdict = self._settle(self._decode, header, receipts, number)
-        block = self.complete(block, header)
-        # What no hash proves of it, besides what its completion has said.
-        reasons = [reason for reason in (self._words(verdict, number), block.unproven) if reason]
-        return block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS] or None)
+        return block_in_unit(block, self.known_chain_id()) if block.withdrawals else block
 
     def _settle(
-        self, read: Callable[[Node, Any, Any, int], _Read], header: Any, receipts: Any, number: int
+        self, read: Callable[[Node, Any, Any, int], _Read], pair: tuple[Any, Any], number: int
     ) -> _Read:
         """Return what `read` makes of a block and its receipts; while hashes do not prove all of
         it, of the block as other nodes have it, or the same node later.
@@ -158,31 +139,25 @@ class BlockSource:
         """
         results: list[_Read] = []
         failure: Exception | None = None
-        for node, pairs in self._readings((header, receipts), number):
+        nodes = [self.node]
+        for attempt, node in enumerate(nodes):  # others are added after the first reading
             try:
-                [pair] = pairs
+                if attempt:
+                    [pair] = self._pairs(node, number, number)
                 results.append(read(node, *pair, number))
                 if self._is_settled(results[-1].verdict):
                     return results[-1]
             except (MalformedBlock, NodeError) as error:
                 failure = error
+            if not attempt:
+                self.node.rest()
+                is_single = self.node.is_single
+                nodes += [node] * (READS - 1) if is_single else self.node.all_single_nodes()
         if not results:
             assert failure is not None
             raise failure
         # The node that was read first is the last to be read again.
         return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
-
-    def _readings(
-        self, pair: tuple[Any, Any], number: int
-    ) -> Iterator[tuple[Node, Iterable[tuple[Any, Any]]]]:
-        """Yield a block as it was read, and read again: from each node, the one that gave it last,
-        or from the only one. What is yielded raises the errors of reading it."""
-        yield self.node, [pair]
-        self.node.rest()
-        is_single = self.node.is_single
-        nodes = [self.node] * (READS - 1) if is_single else self.node.all_single_nodes()
-        for node in nodes:
-            yield node, self._pairs(node, number, number)
 
     def _is_settled(self, verdict: Verdict) -> bool:
         """Return whether no other node could prove more of a block, nor the same node later."""
@@ -203,8 +178,10 @@ class BlockSource:
         # Only one is in memory at a time: receipts are read, encoded as the leaves of their root,
         # decoded, and released one by one.
         with self._large_lock:
-            header = large_header(node, number)
-            large = LargeReceipts(large_receipts(node, header, number), number)
+            header = node_reader.large_header(node, number)
+            large = node_reader.LargeReceipts(
+                node_reader.large_receipts(node, header, number), number
+            )
             block = decode_block(header, iter(large), number, self.known_chain_id())
             verdict = self._verdict(node, header, large.read, number, large.leaves)
             if [entry.log_index for entry in block.logs] != [*range(len(block.logs))]:
@@ -216,13 +193,13 @@ class BlockSource:
     def _pair(self, node: Node, header: Any, receipts: Any, number: int) -> _Read:
         """Return a block's header and receipts. Raises MalformedBlock, NodeError."""
         if self._is_large(node, header, receipts):
-            header, receipts = large_pair(node, number)
+            header, receipts = node_reader.large_pair(node, number)
         return _Read((header, receipts), self._verdict(node, header, receipts, number))
 
     def _is_large(self, node: Node, header: Any, receipts: Any) -> bool:
         """Return whether a part is above the usual bound; the next node may have it smaller. Raises
         MalformedBlock where a part is malformed."""
-        if not is_large(header, receipts):
+        if not node_reader.is_large(header, receipts):
             return False
         if node is self.node and not node.is_single:
             raise NodeError("the node's response is too large, the next node is asked")
@@ -255,10 +232,10 @@ class BlockSource:
         `checked`, blocks that contradict themselves are yielded, too."""
         for number, pair in enumerate(self._pairs(self.node, first, last), start=first):
             if checked:
-                pair, verdict = self._settle(self._pair, *pair, number)
+                pair, verdict = self._settle(self._pair, pair, number)
                 self._words(verdict, number)
-            elif is_large(*pair):
-                pair = large_pair(self.node, number)
+            elif node_reader.is_large(*pair):
+                pair = node_reader.large_pair(self.node, number)
             yield pair
 
     def _pairs(self, node: Node, first: int, last: int) -> Iterator[tuple[Any, Any]]:
@@ -266,7 +243,7 @@ class BlockSource:
         where the node lacks any of them, and HistoryPruned where it has dropped them."""
         try:
             if node in self._without_block_receipts:
-                yield from pairs_one_by_one(node, first, last)
+                yield from node_reader.pairs_one_by_one(node, first, last)
                 return
             calls = [
                 call
@@ -282,16 +259,18 @@ class BlockSource:
                 if isinstance(receipts, RpcError) and receipts.is_missing_method:
                     log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
                     self._without_block_receipts.add(node)
-                    yield from pairs_one_by_one(node, number, last)
+                    yield from node_reader.pairs_one_by_one(node, number, last)
                     return
-                header = read_part(header, BlockJson, number)
-                receipts = complete_receipts(read_part(receipts, ReceiptsJson, number), number)
+                header = node_reader.read_part(header, BlockJson, number)
+                receipts = node_reader.complete_receipts(
+                    node_reader.read_part(receipts, ReceiptsJson, number), number
+                )
                 if isinstance(receipts, list) and not isinstance(header, UNREAD):
                     # Polygon's state sync: some nodes return its receipt only by its hash.
                     is_short = len(receipts) == len(header.transactions) - 1
                     if is_short and has_uncovered_end(header):
                         end = [(number, header, [header.transactions[-1].hash])]
-                        [(_, rest)] = with_receipts(node, end)
+                        [(_, rest)] = node_reader.blocks_with_receipts(node, end)
                         receipts = rest if isinstance(rest, UNREAD) else [*receipts, *rest]
                     if header.transactions and not receipts:
                         reason = f"the node has no receipts of block {number}"
@@ -300,4 +279,4 @@ class BlockSource:
         except MissingPart as error:
             if node is not self.node:
                 raise
-            raise explained(node, error) from None
+            raise node_reader.explained(node, error) from None

@@ -13,7 +13,7 @@ TRACE_ATTEMPTS = 3  # after which a block that the node fails to trace is return
 
 class TracedBlock(NamedTuple):
     """The result of tracing a block: either all of its internal transfers or none. `created`
-    includes the contracts that transactions create.
+    includes the contracts that transactions create; the code of `destroyed` ones may have ended.
 
     `is_complete` is False where needed traces could not be read, where logs may have the transfers
     (EIP-7708), and None where none are needed, since no transaction ran code. `failed` has the
@@ -24,6 +24,7 @@ class TracedBlock(NamedTuple):
     transfers: list[InternalTransfer]
     is_complete: bool | None
     failed: frozenset[int] = frozenset()
+    destroyed: tuple[bytes, ...] = ()
 
 
 class TraceReader:

@@ -17,10 +17,10 @@ from typing import NamedTuple
 
 from scan import registry
 from scan.database.connection import Database
-from scan.ethereum.client import Node, NodeError
-from scan.ethereum.fork_schedule import missed_fork, unknown_fork
-from scan.ethereum.node_errors import RETRIED
-from scan.indexer import block_rows, chain_identity, node_reader
+from scan.ethereum.client import Node, NodeError, WrongChain
+from scan.ethereum.fork_schedule import fork_warnings
+from scan.ethereum.node_errors import NODE_FAILURES, RETRIED
+from scan.indexer import block_rows, chain_identity, node_reader, writer
 from scan.indexer.block_rows import LogSelection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import StoredChain, WrongLogs
@@ -32,14 +32,6 @@ from scan.indexer.hooks import Maintenance
 from scan.indexer.prefetch import BatchReader, BlockPrefetcher, MissingBlocks
 from scan.indexer.progress import CatchUpProgress, StatusReporter
 from scan.indexer.stale_state import StaleStateRefresher
-from scan.indexer.writer import (
-    HeadChanged,
-    IndexedHead,
-    InspectedBatch,
-    NotTheWriter,
-    Writer,
-    inspected_batch,
-)
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
@@ -47,6 +39,7 @@ log = logging.getLogger(__name__)
 
 HEAD_POLL_S = 0.4
 TAKE_OVER_S = 1.0
+CHECK_CHAIN_EVERY_S = 60.0  # in sessions; Node compares the chain of each new connection
 # Batches are committed together, up to this share of the index, and derived tables are updated from
 # all of them at once: so a page of a derived table gets as many rows at once, however large the
 # table is.
@@ -86,7 +79,7 @@ class Session:
     forks: ForkFinder
     inspector: ContractInspector
     logs: LogSelection
-    head: IndexedHead | None  # as written last
+    head: writer.IndexedHead | None  # as written last
 
 
 class ChainIndexer:
@@ -112,11 +105,14 @@ class ChainIndexer:
         self._status = StatusReporter(database, node)
         self._source = BlockSource(node, traces=settings.traces)
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
-        self._writer = Writer(database, settings.partition_rows, settings.keep)
+        self._writer = writer.Writer(database, settings.partition_rows, settings.keep)
         self._refresher = StaleStateRefresher(node, database, self._writer)
         self._tasks = [part.task(database, settings) for part in registry.parts(Maintenance)]
         self._fork_backoff = ForkBackoff()
         self._session: Session | None = None
+        # As it was checked last: a session after a failure of the node asks nothing of it again.
+        self._chain: StoredChain | None = None
+        self._check_chain_at = 0.0
         self._node_head: int | None = None  # in this step
         self._has_committed = False  # several batches, since the last fault
         self._derive_s = 0.0  # for each batch of the last commit
@@ -134,12 +130,12 @@ class ChainIndexer:
         self._node_head = None
         try:
             return HEAD_POLL_S if self._advance() else 0.0
-        except HeadChanged:
+        except writer.HeadChanged:
             log.info("the database's head is not the one written last; beginning anew")
-            self._session = None
+            self._session = self._chain = None
             return 0.0
-        except NotTheWriter:
-            self._session = None
+        except writer.NotTheWriter:
+            self._session = self._chain = None
             self._status.is_writing = False
             if self._status.is_new("another indexer"):
                 log.info("another indexer writes to this database; waiting to take over")
@@ -156,13 +152,15 @@ class ChainIndexer:
     def _recover(self, error: Exception, reason: str | None = None) -> float:
         """Record a problem, and return the seconds to wait."""
         self._session = None
+        if isinstance(error, WrongChain) or not isinstance(error, NODE_FAILURES):
+            self._chain = None
         return self._status.record_problem(self._node_head, error, reason)
 
     def _fill(self, reason: FarBehind | UnfinishedBackfill) -> float:
         """Fill the database in bulk; return the seconds to wait for the next step."""
         if self._backfill is None:
             return self._recover(reason)
-        self._session = None
+        self._session = self._chain = None
         self._status.is_writing = False  # the backfill reports
         self._database.close()  # releases the writer's lock, which the backfill takes
         end = self._backfill()
@@ -183,6 +181,7 @@ class ChainIndexer:
         node_head = self._node_head = node.number
         self._status.note_head(node_head, monotonic() - began)
         if node.chain_id != session.chain.identity.chain_id:
+            self._chain = None
             session = self._begin()  # raises WrongChain, as the node was replaced at its URL
         if head and not session.forks.has_head(head, node):
             self._unwind(head, node_head)
@@ -192,7 +191,7 @@ class ChainIndexer:
         if head is None and self._bulk_blocks is not None:
             self._require_near(first, node_head, self._bulk_blocks)
         if first <= node_head:
-            selection = block_rows.with_watched(session.logs, self._database)
+            selection = block_rows.watched_selection(session.logs, self._database)
             genesis_hash = session.chain.identity.genesis_hash
             missing = MissingBlocks(first, node_head, head, genesis_hash, selection)
             is_short = self._prefetcher.is_short(first, node_head)
@@ -201,12 +200,13 @@ class ChainIndexer:
             return False
         # What writes compares the heads itself.
         if self._writer.head() != head:
-            raise HeadChanged
+            raise writer.HeadChanged
         is_idle = True
         if head:
-            self._maintain(head.number)
-        if head and head.number == node_head:
-            is_idle = not self._refresher.refresh(head)
+            for task in self._tasks:
+                task.advance(head.number)
+            if head.number == node_head:
+                is_idle = not self._refresher.refresh(head)
         self._status.record_following(node_head)
         return is_idle
 
@@ -219,21 +219,10 @@ class ChainIndexer:
         self._writer.acquire_lock()
         self._status.is_writing = True
         self._require_no_backfill()
-        chain = chain_identity.store_or_check(
-            self._node, self._database, self._settings.start_block, self._settings.logs
-        )
-        self._source.expect(chain.identity.chain_id)
-        fill_missing(self._database)
-        with suppress(NodeError):  # what is asked next says so
-            fork = unknown_fork(self._node)
-            if fork and self._status.is_new(fork):
-                log.warning("%s: update Scan before", fork)
-            missed = missed_fork(self._node)
-            if missed and self._status.is_new(missed):
-                log.warning("%s: update the node", missed)
-        proven = self._database.value("indexer/blocks_find_proven")
-        if proven is not None:
-            self._source.checker.record_proven(proven)
+        chain = self._chain
+        if chain is None or monotonic() >= self._check_chain_at:
+            chain = self._chain = self._check_chain()
+            self._check_chain_at = monotonic() + CHECK_CHAIN_EVERY_S
         self._session = Session(
             chain,
             ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
@@ -242,6 +231,24 @@ class ChainIndexer:
             self._writer.head(),
         )
         return self._session
+
+    def _check_chain(self) -> StoredChain:
+        """Return the chain of the database, which the node has to serve, and prepare the database
+        for what this process writes. Raises as _begin() does."""
+        chain = chain_identity.store_or_check(
+            self._node, self._database, self._settings.start_block, self._settings.logs
+        )
+        self._source.expect(chain.identity.chain_id)
+        fill_missing(self._database)
+        with suppress(NodeError):  # what is asked next says so
+            cures = ("update Scan before", "update the node")
+            for warning, cure in zip(fork_warnings(self._node), cures, strict=True):
+                if warning and self._status.is_new(warning):
+                    log.warning("%s: %s", warning, cure)
+        proven = self._database.value("indexer/blocks_find_proven")
+        if proven is not None:
+            self._source.checker.record_proven(proven)
+        return chain
 
     def _require_no_backfill(self) -> None:
         if self._database.value("indexer/bulk_backfill_is_unfinished"):
@@ -262,11 +269,12 @@ class ChainIndexer:
             return
         raise FarBehind(f"{missing} blocks are to be indexed in bulk")
 
-    def _unwind(self, head: IndexedHead, node_head: int) -> None:
+    def _unwind(self, head: writer.IndexedHead, node_head: int) -> None:
         """Remove the blocks after the fork, but only once the blocks that replace them are read."""
+        self._chain = None  # what serves another fork may serve another chain
         session = self._begin()
         if session.head != head:
-            raise HeadChanged
+            raise writer.HeadChanged
         self._fork_backoff.require_elapsed()
         fork = session.forks.find(head, node_head)
         log.info("reorganisation: unwinding %d blocks after %d", head.number - fork, fork)
@@ -274,14 +282,16 @@ class ChainIndexer:
         self._fork_backoff.record_unwound(head.hash)
         session.head = self._writer.head()
 
-    def _write(self, inspector: ContractInspector, missing: MissingBlocks) -> IndexedHead:
+    def _write(self, inspector: ContractInspector, missing: MissingBlocks) -> writer.IndexedHead:
         """Write what one request returns of the missing blocks, as at the node's head, and return
         the new head. Raises NodeError where blocks do not link, as after a reorganisation."""
         first, last, head, genesis_hash, selection = missing
         blocks = self._prefetcher.fetch(first, last, selection)
         require_linked(blocks, head and head.hash, genesis_hash)
         began = monotonic()
-        batch = inspected_batch(blocks, inspector.inspect([block.contracts for block in blocks]))
+        batch = writer.inspected_batch(
+            blocks, inspector.inspect([block.contracts for block in blocks])
+        )
         inspected = monotonic()
         with self._writer.appending(head, batch, alone=True) as append:
             append.add(batch)
@@ -294,7 +304,7 @@ class ChainIndexer:
 
     def _write_many(
         self, inspector: ContractInspector, missing: MissingBlocks
-    ) -> IndexedHead | None:
+    ) -> writer.IndexedHead | None:
         """Write the missing blocks while the next ones are read, and return the new head. Ends
         early where the selection lacks emitters that webhooks watch by now. Batches before a fault
         are written. Raises NodeError as _write() does."""
@@ -320,11 +330,11 @@ class ChainIndexer:
 
     def _commit(
         self,
-        head: IndexedHead | None,
-        first: InspectedBatch,
+        head: writer.IndexedHead | None,
+        first: writer.InspectedBatch,
         batches: BatchReader,
         progress: CatchUpProgress,
-    ) -> IndexedHead:
+    ) -> writer.IndexedHead:
         """Commit `first` with the batches after it, and return the new head. After a fault `first`
         is committed alone, so that a fault that recurs with many batches does not stop the index.
         """
@@ -358,13 +368,11 @@ class ChainIndexer:
         progress.advance(head.number, append.transactions)
         return head
 
-    def _note_written(self, inspector: ContractInspector, head: IndexedHead, last: int) -> None:
+    def _note_written(
+        self, inspector: ContractInspector, head: writer.IndexedHead, last: int
+    ) -> None:
         self._fork_backoff.record_written(head.hash)
         self._status.note_following(last)
         inspector.stored_to = head.number
-        self._maintain(head.number)
-
-    def _maintain(self, head: int) -> None:
-        """Do what extensions have to do between commits; `head` is the newest block."""
         for task in self._tasks:
-            task.advance(head)
+            task.advance(head.number)

@@ -1,8 +1,7 @@
 """The contracts in a batch of blocks: code, tokens and pools, read from the node where new."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from eth_hash.auto import keccak
 
@@ -10,16 +9,40 @@ from scan.database.connection import Database
 from scan.ethereum import token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
-from scan.ethereum.events import WRAPPING, Trade, WrapClaim, amounts, is_wrapped, token_type, trade
+from scan.ethereum.events import (
+    SHAPES,
+    WRAPPING,
+    TransferShape,
+    amounts,
+    is_wrapped,
+    item_type,
+    token_type,
+    trade,
+)
 from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
+from scan.indexer.contract_findings import (
+    ContractChange,
+    ContractCode,
+    ContractFindings,
+    FoundPool,
+    FoundToken,
+    FoundWrapper,
+    KnownContract,
+    PoolTrade,
+    RejectedEmitter,
+    TokenEnd,
+    Tries,
+    initialized_pools,
+)
 from scan.indexer.contract_state import (
     BlockId,
     Factories,
     StateQuery,
     StateReader,
-    is_reading_due,
+    block_id,
+    claimed_balances,
     pool_fields,
 )
 
@@ -27,92 +50,6 @@ MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
 
 Batch = Sequence[BlockContracts]
-
-
-class ContractCode(NamedTuple):
-    address: bytes
-    block_number: int
-    code_hash: bytes
-    code: bytes
-
-
-class FoundToken(NamedTuple):
-    address: bytes
-    block_number: int
-    log_index: int
-    type: str
-    name: str
-    symbol: str
-    decimals: int
-    total_supply: int | None
-    has_items: bool
-
-
-class FoundWrapper(NamedTuple):
-    """A token whose Deposits and Withdrawals mint and burn, from a block on."""
-
-    address: bytes
-    block_number: int
-
-
-class ContractChange(NamedTuple):
-    """A block after a token's first event in which what it answers may have changed."""
-
-    address: bytes
-    block_number: int
-
-
-class FoundPool(NamedTuple):
-    address: bytes
-    block_number: int
-    dex: str
-    token0: bytes
-    token1: bytes
-
-
-class RejectedEmitter(NamedTuple):
-    address: bytes
-    claim: str
-    block_number: int
-
-
-class PoolTrade(NamedTuple):
-    block_number: int
-    row: str  # as SwapLog has it
-    dex: str
-    trade: Trade
-
-
-class ContractFindings(NamedTuple):
-    """The rows of a batch of blocks besides blocks and transactions."""
-
-    codes: list[ContractCode]
-    tokens: list[FoundToken]
-    wrappers: list[FoundWrapper]
-    pools: list[FoundPool]
-    rejections: list[RejectedEmitter]
-    transfers: list[tuple[int, str]]  # block number, and the row as COPY text
-    trades: list[PoolTrade]
-    changes: list[ContractChange]
-
-
-class KnownContract:
-    """A contract's stored state, as far as it is needed to read logs."""
-
-    __slots__ = (*"code_hash has_items pool rejected token_since token_type wraps_since".split(),)
-
-    def __init__(self) -> None:
-        self.token_type: str | None = None
-        self.token_since = (-1, -1)  # block number and log index from which it counts as a token
-        self.has_items = False
-        self.wraps_since: int | None = None  # block number
-        self.pool: FoundPool | None = None
-        self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
-        self.code_hash: bytes | None = None
-
-    def reject(self, claim: str, number: int) -> None:
-        first, _ = self.rejected.get(claim, (number, number))
-        self.rejected[claim] = first, number
 
 
 class ContractInspector:
@@ -136,11 +73,41 @@ class ContractInspector:
 
         Batches before this one may still be on their way into the database.
         """
-        self._load_contracts(set().union(*(block.possible_contracts for block in batch)))
+        contracts = (
+            chain(
+                block.possible_contracts,
+                block.changed,
+                (swap.pool for swap, _ in block.swap_logs),
+                (pool.pool for pool in block.pool_events),
+            )
+            for block in batch
+        )
+        self._load_contracts(set(chain.from_iterable(contracts)))
+        findings = [self._inspect(blocks) for blocks in self._between_changes(batch)]
+        return ContractFindings(*(list(chain(*of_kind)) for of_kind in zip(*findings, strict=True)))
+
+    def _between_changes(self, batch: Batch) -> Iterator[Batch]:
+        """Yield the blocks of a batch up to each one that may change what a token is."""
+        first, emitters = 0, set[bytes]()
+        for number, block in enumerate(batch):
+            if number > first and any(
+                address in emitters or self._contracts[address].token_type
+                for address in block.changed | block.created
+            ):
+                yield batch[first:number]
+                first = number
+            emitters |= {log.token for log in block.transfer_logs}
+        yield batch[first:]
+
+    def _inspect(self, batch: Batch) -> ContractFindings:
+        """Inspect blocks of which only the first may change what a token is."""
         codes = self._new_codes(batch)
+        changes = list(self._changes(batch))
+        ends, others = self._ended_tokens(batch)
         tokens, wrappers, token_rejections = self._new_tokens(batch)
+        tokens = others + tokens
         pools, pool_rejections = self._new_pools(batch)
-        for findings in (codes, tokens, wrappers, token_rejections, pools, pool_rejections):
+        for findings in (codes, ends, tokens, wrappers, token_rejections, pools, pool_rejections):
             self._inspected_at |= {finding.address: finding.block_number for finding in findings}
         return ContractFindings(
             codes,
@@ -150,7 +117,8 @@ class ContractInspector:
             token_rejections + pool_rejections,
             list(self._transfers(batch)),
             list(self._trades(batch)),
-            list(self._changes(batch)),
+            changes,
+            ends,
         )
 
     def unsettled(self, sight: str, addresses: Iterable[bytes]) -> set[bytes]:
@@ -177,11 +145,12 @@ class ContractInspector:
             return
         for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
             contract = self._contracts[bytes(row[0])] = KnownContract()
-            contract.token_type, contract.has_items, contract.wraps_since = row[1:4]
-            if row[4] is not None:
-                contract.pool = FoundPool(bytes(row[0]), 0, row[4], bytes(row[5]), bytes(row[6]))
-            contract.rejected = {claim: (first, last) for claim, (first, last) in row[7].items()}
-            contract.code_hash = None if row[8] is None else bytes(row[8])
+            contract.token_type, contract.item_type, contract.wraps_since = row[1:4]
+            contract.may_begin_at = row[4]
+            if row[5] is not None:
+                contract.pool = FoundPool(bytes(row[0]), 0, row[5], bytes(row[6]), bytes(row[7]))
+            contract.rejected = {claim: (first, last) for claim, (first, last) in row[8].items()}
+            contract.code_hash = None if row[9] is None else bytes(row[9])
 
     def _forget_stored_contracts(self) -> None:
         self._inspected_at = {
@@ -192,27 +161,103 @@ class ContractInspector:
     # Code
 
     def _new_codes(self, batch: Batch) -> list[ContractCode]:
-        queries = [
-            (StateQuery(address, None, _id(block)), address in block.created)
+        """Return the code of contracts that had none before, or that began or ended in a block: one
+        that is created where another is known has code of its own, be it the same."""
+        blocks = {
+            StateQuery(address, None, block_id(block)): block
             for block in batch
-            for address in block.possible_contracts
-            if self._contracts[address].code_hash is None or address in block.created
-        ]
-        is_created_at = dict(queries)
+            for address in dict.fromkeys((*block.possible_contracts, *block.changed))
+            if (
+                (address in block.created or address in block.changed)
+                if self._contracts[address].code_hash is not None
+                else address in block.possible_contracts
+            )
+        }
         codes = []
-        for query, code in self._state.results(is_created_at):
-            is_created, contract = is_created_at[query], self._contracts[query.address]
-            if not code or code.startswith(DELEGATION):
+        for query, code in self._state.results(blocks):
+            address, block, contract = query.address, blocks[query], self._contracts[query.address]
+            is_created = address in block.created
+            if contract.code_hash is not None and not (is_created or address in block.changed):
                 continue
-            if contract.code_hash is not None and not is_created:
-                continue
-            code_hash = keccak(code)
-            if code_hash != contract.code_hash:
+            code = b"" if code is None or code.startswith(DELEGATION) else code
+            code_hash = keccak(code) if code else None
+            if code_hash != contract.code_hash or (is_created and code):
                 contract.code_hash = code_hash
-                codes.append(ContractCode(query.address, query.block.number, code_hash, code))
+                codes.append(ContractCode(address, block.number, code_hash, code))
         return codes
 
     # Tokens
+
+    def _ended_tokens(self, batch: Batch) -> tuple[list[TokenEnd], list[FoundToken]]:
+        """Return the ends of lives of tokens in the first block: their code ended there, or began
+        anew, or what it answers is of another type, as which they go on."""
+        ends: list[TokenEnd] = []
+        others: list[FoundToken] = []
+        for block in batch[:1]:
+            changed = [
+                address
+                for address in sorted(block.changed | block.created)
+                if self._is_older_token(address, block.number)
+            ]
+            at = block_id(block)
+            codes = self._state.read(StateQuery(address, None, at) for address in changed)
+            ended = {query.address for query, code in codes.items() if not code}
+            present = self._metadata_at(changed, at)
+            shapes = {a: SHAPES[self._contracts[a].token_type or ""] for a in changed}
+            types = {a: token_type(shapes[a], present[a]) for a in changed}
+            ending = [
+                address
+                for address in changed
+                if address in ended | block.created
+                or types[address] != self._contracts[address].token_type
+            ]
+            before = BlockId(block.number - 1, block.parent_hash)
+            for address, last in self._metadata_at(ending, before).items():
+                end_block = block.number + (address in ended)
+                self._contracts[address].end_life(end_block)
+                labels = last.name, last.symbol, last.decimals, last.total_supply
+                ends.append(TokenEnd(address, block.number, end_block, *labels))
+                if address not in ended | block.created:
+                    since = block.number, 0
+                    found = self._found_token(address, since, shapes[address], present[address])
+                    others.append(found)
+        return ends, others
+
+    def _is_older_token(self, address: bytes, number: int) -> bool:
+        contract = self._contracts[address]
+        return contract.token_type is not None and contract.token_since[0] < number
+
+    def _metadata_at(
+        self, addresses: Sequence[bytes], block: BlockId
+    ) -> dict[bytes, TokenMetadata]:
+        queries = {
+            address: [StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
+            for address in addresses
+        }
+        results = self._state.read(chain.from_iterable(queries.values()))
+        return {
+            address: token_metadata.decode_token_metadata([results[query] for query in of_token])
+            for address, of_token in queries.items()
+        }
+
+    def _found_token(
+        self, address: bytes, since: tuple[int, int], shape: TransferShape, metadata: TokenMetadata
+    ) -> FoundToken:
+        contract = self._contracts[address]
+        contract.token_type, contract.token_since = token_type(shape, metadata), since
+        is_fungible = contract.token_type == "BEP20"
+        contract.item_type = item_type(shape, metadata) if is_fungible else None
+        return FoundToken(
+            address,
+            *since,
+            contract.token_type,
+            metadata.name,
+            metadata.symbol,
+            metadata.decimals,
+            metadata.total_supply,
+            contract.item_type,
+            is_first=contract.may_begin_at is None,
+        )
 
     def _new_tokens(
         self, batch: Batch
@@ -231,22 +276,8 @@ class ContractInspector:
                 wrappers.append(FoundWrapper(log.token, block.number))
             if contract.token_type is not None:
                 continue
-            contract.token_type = token_type(log.shape, metadata)
-            contract.has_items = contract.token_type == "BEP20" and metadata.has_items
-            contract.token_since = (block.number, log.log_index)
-            tokens.append(
-                FoundToken(
-                    log.token,
-                    block.number,
-                    log.log_index,
-                    contract.token_type,
-                    metadata.name,
-                    metadata.symbol,
-                    metadata.decimals,
-                    metadata.total_supply,
-                    contract.has_items,
-                )
-            )
+            since = block.number, log.log_index
+            tokens.append(self._found_token(log.token, since, log.shape, metadata))
         return tokens, wrappers, rejections
 
     def _metadata(
@@ -256,8 +287,11 @@ class ContractInspector:
         for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
             chunk = logs[start : start + TOKENS_AT_ONCE]
             queries = [
-                [StateQuery(log.token, data, _id(block)) for data in token_metadata.TOKEN_CALLS]
-                + ([] if log.claim is None else _balances(block, log.token, log.claim))
+                [
+                    StateQuery(log.token, data, block_id(block))
+                    for data in token_metadata.TOKEN_CALLS
+                ]
+                + ([] if log.claim is None else claimed_balances(block, log.token, log.claim))
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
@@ -273,10 +307,12 @@ class ContractInspector:
         and Withdrawals by which those that may be wrappers are to be read, in the chain's order."""
         firsts: dict[bytes, tuple[BlockContracts, TransferLog]] = {}
         wraps = []
-        tries = _Tries("token", self._contracts)
+        tries = Tries("token", self._contracts)
         for block in batch:
             for log in block.transfer_logs:
                 contract = self._contracts[log.token]
+                if block.number < (contract.may_begin_at or 0):
+                    continue
                 if log.shape not in WRAPPING:
                     if contract.token_type is None:
                         firsts.setdefault(log.token, (block, log))
@@ -292,61 +328,59 @@ class ContractInspector:
     def _changes(self, batch: Batch) -> Iterator[ContractChange]:
         for block in batch:
             for address in sorted(block.changed | block.created):
-                contract = self._contracts[address]
-                if contract.token_type and contract.token_since[0] < block.number:
+                if self._is_older_token(address, block.number):
                     yield ContractChange(address, block.number)
 
     def _transfers(self, batch: Batch) -> Iterator[tuple[int, str]]:
         for block in batch:
             for log in block.transfer_logs:
-                contract = self._contracts[log.token]
-                if (
-                    contract.token_type is None
-                    or (block.number, log.log_index) < contract.token_since
-                ):
+                life = self._contracts[log.token].life_at(block.number, log.log_index)
+                if life is None:
                     continue
-                since = contract.wraps_since
+                since = life.wraps_since
                 if log.shape in WRAPPING and (since is None or block.number < since):
                     continue
-                moves = amounts(
-                    log.shape, log.words, contract.token_type, has_items=contract.has_items
-                )
+                moves = amounts(log.shape, log.words, life.type, life.item_type)
                 for batch_index, (value, token_id) in enumerate(moves):
                     yield block.number, transfer_line(log.row, batch_index, value, token_id)
 
     # Pools
 
     def _new_pools(self, batch: Batch) -> tuple[list[FoundPool], list[RejectedEmitter]]:
-        tries = _Tries("pool", self._contracts)
+        pools, rejections = initialized_pools(batch, self._contracts, self._factories), []
+        tries = Tries("pool", self._contracts)
         swaps = [
-            (swap.pool, _id(block), swap.family)
+            (swap.pool, block_id(block), swap.family)
             for block in batch
             for swap, _ in block.swap_logs
-            if self._contracts[swap.pool].pool is None and tries.is_next(swap.pool, block.number)
+            if self._contracts[swap.pool].pool is None
+            and swap.family != "v4"
+            and tries.is_next(swap.pool, block.number)
         ]
         results = self._state.read(
-            StateQuery(pool, data, block_id)
-            for pool, block_id, _ in swaps
-            for data in token_metadata.POOL_CALLS
+            StateQuery(pool, data, at)
+            for pool, at, family in swaps
+            for data in token_metadata.pool_calls(family)
         )
-        pools, rejections = [], []
         confirmations: dict[bytes, StateQuery] = {}
         families: dict[bytes, str] = {}
-        for address, block_id, family in swaps:
+        for address, at, family in swaps:
             if address in confirmations:
                 continue
-            tokens, factory, fee = pool_fields(address, block_id, results)
+            tokens, factory, variant = pool_fields(family, address, at, results)
             if tokens is None:
-                self._contracts[address].reject("pool", block_id.number)
-                rejections.append(RejectedEmitter(address, "pool", block_id.number))
+                self._contracts[address].reject("pool", at.number)
+                rejections.append(RejectedEmitter(address, "pool", at.number))
             else:
                 families[address] = family
-                call = token_metadata.get_pool(family, *tokens, fee)
-                confirmations[address] = StateQuery(factory, call, block_id)
+                call = token_metadata.get_pool(family, *tokens, variant)
+                confirmations[address] = StateQuery(factory, call, at)
                 dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
-                pools.append(FoundPool(address, block_id.number, dex, *tokens))
+                pools.append(FoundPool(address, at.number, dex, *tokens))
         confirmed = self._state.read(confirmations.values())
         for number, pool in enumerate(pools):
+            if pool.address not in confirmations:
+                continue
             # Any contract can claim any factory, so the factory is asked for its pool.
             if token_metadata.address(confirmed[confirmations[pool.address]]) != pool.address:
                 pools[number] = pool._replace(dex=f"{families[pool.address]}-unconfirmed")
@@ -360,33 +394,3 @@ class ContractInspector:
                 if pool is not None and pool.block_number <= block.number:
                     pool_trade = trade(swap, pool.token0, pool.token1)
                     yield PoolTrade(block.number, row, pool.dex, pool_trade)
-
-
-class _Tries:
-    """The blocks of a batch in which contracts are tried as tokens or pools, all but the first on
-    the condition that they were refused before."""
-
-    def __init__(self, claim: str, contracts: Mapping[bytes, KnownContract]) -> None:
-        self._claim = claim
-        self._contracts = contracts
-        self._spans: dict[bytes, tuple[int, int]] = {}  # first and last block
-
-    def is_next(self, address: bytes, number: int) -> bool:
-        """Return whether the contract is to be tried in the block, and note it."""
-        known = self._contracts[address].rejected.get(self._claim)
-        first, last = self._spans.get(address, known) or (number, number - 1)
-        if not is_reading_due(number, first, last):
-            return False
-        self._spans[address] = first, number
-        return True
-
-
-def _id(block: BlockContracts) -> BlockId:
-    return BlockId(block.number, block.hash)
-
-
-def _balances(block: BlockContracts, token: bytes, claim: WrapClaim) -> list[StateQuery]:
-    """Return the queries of the claim's party's balance before and after the block."""
-    data = token_metadata.balance_of(claim.party)
-    before = BlockId(block.number - 1, block.parent_hash)
-    return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, _id(block))]

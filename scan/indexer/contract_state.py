@@ -16,10 +16,11 @@ from scan.ethereum.client import (
     RpcError,
     StateUnavailable,
 )
-from scan.ethereum.events import ZERO_ADDRESS
+from scan.ethereum.events import ZERO_ADDRESS, WrapClaim
 from scan.ethereum.served_chain import BlockId as BlockId
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.indexer.block_rows import BlockContracts
 from scan.indexer.node_reader import read_again
 
 # The gas of a call that returns a text. A text of 10 kB that is made in a loop takes 1.4 M. A call
@@ -65,15 +66,27 @@ def load_factories(chain_id: int) -> Factories:
 
 
 def pool_fields(
-    pool: bytes, block: BlockId, results: Mapping[StateQuery, bytes | None]
+    family: str, pool: bytes, block: BlockId, results: Mapping[StateQuery, bytes | None]
 ) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
-    token0, token1, factory = (
-        token_metadata.address(results[StateQuery(pool, data, block)])
-        for data in (token_metadata.TOKEN0, token_metadata.TOKEN1, token_metadata.FACTORY)
+    """Return a pool's tokens, None if it has none, its factory, and its fee or whether it is
+    stable."""
+    *addresses, variant = (
+        results[StateQuery(pool, data, block)] for data in token_metadata.pool_calls(family)
     )
-    fee = token_metadata.word(results[StateQuery(pool, token_metadata.FEE, block)]) or 0
+    token0, token1, factory = map(token_metadata.address, addresses)
     tokens = None if token0 is None or token1 is None else (token0, token1)
-    return tokens, factory or ZERO_ADDRESS, fee
+    return tokens, factory or ZERO_ADDRESS, token_metadata.word(variant) or 0
+
+
+def block_id(block: BlockContracts) -> BlockId:
+    return BlockId(block.number, block.hash)
+
+
+def claimed_balances(block: BlockContracts, token: bytes, claim: WrapClaim) -> list[StateQuery]:
+    """Return the queries of the claim's party's balance before and after the block."""
+    data = token_metadata.balance_of(claim.party)
+    before = BlockId(block.number - 1, block.parent_hash)
+    return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, block_id(block))]
 
 
 class StateReader:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
+from scan.ethereum.events import WITH_AMOUNTS
 from scan.indexer.block_rows import WRITTEN, WatchedLog
 from scan.indexer.hooks import BlockRange, Derived
 
@@ -70,6 +71,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown = _derive_holders_and_addresses(tx, written, sign=1)
     grown += _derive_items(tx, written, sign=1)
     grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
+    tx.defer("indexer/tokens_mark_seen", span=written.span)
     if written.listed:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
     for extension in registry.parts(Derived):
@@ -98,9 +100,18 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     for extension in registry.parts(Derived):
         extension.unwind(tx, orphaned)
+    others = [bytes(row[0]) for row in tx.rows("indexer/tokens_unwind", last_kept=last_kept)]
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
+    derive_anew(tx, others)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
     tx.execute("indexer/addresses_restore_last_seen", day=day)
+
+
+def derive_anew(tx: Transaction, tokens: Sequence[bytes]) -> None:
+    """Derive who holds what of tokens that are in another life than before these blocks."""
+    if tokens:
+        tx.execute("indexer/tokens_forget_holders", addresses=tokens)
+        tx.execute("indexer/tokens_derive_holders", addresses=tokens)
 
 
 def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
@@ -119,12 +130,11 @@ def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int
 
 def _count_holders(tx: Transaction, changed: Sequence[Row]) -> None:
     """Add changes that token_holders_derive returned to the tokens' numbers of holders."""
-    tokens, holders, negative_holders, held, at_zero = zip(*changed, strict=True)
+    tokens, holders, held, at_zero = zip(*changed, strict=True)
     uncounted = tx.value(
         "indexer/tokens_add_holders",
         tokens=[bytes(token) for token in tokens],
         holders=list(holders),
-        negative_holders=list(negative_holders),
         held=list(held),
         large=LARGE_TOKEN_HOLDERS,
     )
@@ -163,7 +173,7 @@ def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
     if not types:
         return []
     grown = tx.rows("indexer/token_items_derive", span=blocks.span, sign=sign)
-    if "BEP1155" in types:
+    if types & {*WITH_AMOUNTS.values()}:
         tx.defer("indexer/item_balances_derive", span=blocks.span, sign=sign)
     return grown
 

@@ -82,6 +82,7 @@ class Derived(Part):
     indexer fills a table whose extension was off."""
 
     module = "derived"
+    chapter = "rows"
     tables: Mapping[str, DerivedTable]
     """The tables by name."""
     derive: Callable[[Transaction, BlockRange], list[Row]]

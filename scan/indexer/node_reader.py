@@ -1,14 +1,14 @@
-"""What a node has: its head, hashes of blocks, and blocks that are not read in the usual way, with
-receipts one by one or above the usual bound. Answers are checked; errors are raised.
+"""What a node has, checked: its head, hashes of blocks, blocks whose parts are read one by one or
+are above the usual bound, and the first block that it has kept. Errors are raised.
 
-Blocks that a node has dropped, as many do with old ones, and the first block that it has kept.
-
-For a dropped block nodes answer null, error 4444 (execution-apis 636) or another error, or they
-return the block, but for its receipts null or an empty list.
+For a block that it has dropped, as many nodes do with old ones, a node answers null, error 4444
+(execution-apis 636) or another error, or it returns the block, but for its receipts null or an
+empty list.
 """
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -87,11 +87,11 @@ def pairs_one_by_one(node: Node, first: int, last: int) -> Iterator[tuple[Any, A
         header = read_part(present(result, "block", number), BlockJson, number)
         headers.append((number, header, transaction_hashes(header)))
         if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
-            yield from with_receipts(node, headers)
+            yield from blocks_with_receipts(node, headers)
             headers = []
 
 
-def with_receipts(
+def blocks_with_receipts(
     node: Node, headers: Sequence[tuple[int, Any, list[Any]]]
 ) -> Iterator[tuple[Any, Any]]:
     """Yield blocks with the receipts of these hashes, given as (number, header, hashes)."""
@@ -202,12 +202,6 @@ def block_number(value: Any) -> int:
     return number
 
 
-def block_hash(answer: Any) -> bytes | None:
-    if isinstance(answer, RpcError) and not answer.is_missing_block:
-        raise answer
-    return None if answer is None or isinstance(answer, RpcError) else data(answer["hash"], 32)
-
-
 class NodeHead(NamedTuple):
     """The number of a node's newest block, its chain id, and the hash of its block that has the
     number of the indexed head, None where it has none."""
@@ -222,26 +216,30 @@ def read_head(node: Node, indexed: int | None = None) -> NodeHead:
     calls = [Call("eth_blockNumber", ()), Call("eth_chainId", ())]
     if indexed is not None:
         calls.append(Call("eth_getBlockByNumber", (hex(indexed), False)))
-
-    def read() -> NodeHead:
+    with answers_of(node):
         number, chain_id, *headers = node.batch(calls)
         return NodeHead(
             block_number(result_of(number)),
             quantity(result_of(chain_id)),
-            block_hash(headers[0]) if headers else None,
+            _block_hash(headers[0]) if headers else None,
         )
-
-    return checked_answer(node, read)
 
 
 def read_chain_id(node: Node) -> int:
-    return checked_answer(node, lambda: quantity(node.call("eth_chainId")))
+    with answers_of(node):
+        return quantity(node.call("eth_chainId"))
 
 
 def read_hash(node: Node, number: int) -> bytes | None:
     """Return the hash of the node's block `number`; None if the node has none."""
-    calls = [Call("eth_getBlockByNumber", (hex(number), False))]
-    return checked_answer(node, lambda: block_hash(*node.batch(calls)))
+    with answers_of(node):
+        return _block_hash(*node.batch([Call("eth_getBlockByNumber", (hex(number), False))]))
+
+
+def _block_hash(answer: Any) -> bytes | None:
+    if answer is None or (isinstance(answer, RpcError) and answer.is_missing_block):
+        return None
+    return data(result_of(answer)["hash"], 32)
 
 
 def read_genesis_hash(node: Node) -> bytes:
@@ -254,24 +252,23 @@ def read_genesis_hash(node: Node) -> bytes:
     raise missing
 
 
-def checked_answer(node: Node, read: Callable[[], _T]) -> _T:
-    """Return what `read` makes of the node's answers, as read_again() does. Raises NodeError for
-    one that is an error."""
-
-    def checked() -> _T:
-        try:
-            return read()
-        except (BadHex, KeyError, TypeError) as error:
-            raise MalformedResponse(f"the node's response is malformed: {error}") from error
-        except RpcError as error:
-            raise NodeError(f"the node returned an error: {error}") from error
-
-    return read_again(node, checked)
+@contextmanager
+def answers_of(node: Node) -> Iterator[None]:
+    """Raise NodeError for a malformed answer and for an error that is read inside. After a
+    malformed one the node rests, so that whoever reads again reads from the next one."""
+    try:
+        yield
+    except (BadHex, KeyError, TypeError) as error:
+        node.rest()
+        raise MalformedResponse(f"the node's response is malformed: {error}") from error
+    except RpcError as error:
+        raise NodeError(f"the node returned an error: {error}") from error
 
 
 def read_again(node: Node, read: Callable[[], _T]) -> _T:
-    """Return what `read` returns. Where the response is malformed, or an error in place of state,
-    the node rests, and the next one is asked. Raises MalformedResponse, MalformedBlock and
+    """Return what `read` returns: one of many answers that a batch of blocks takes. Where it is
+    malformed, or an error in place of state, the node rests, and the next one is asked, as the
+    whole batch would be read again otherwise. Raises MalformedResponse, MalformedBlock and
     StateUnavailable after READS."""
     for _ in range(READS - 1):
         try:
@@ -302,11 +299,9 @@ def explained(node: Node, missing: MissingPart) -> NodeError:
         first = first_kept(node, number, head)
     except (NodeError, RpcError, BadHex):
         return missing
-    return missing if first is None else HistoryPruned(reason(number, first))
-
-
-def reason(number: int, first: int) -> str:
-    return (
+    if first is None:
+        return missing
+    return HistoryPruned(
         f"the node has pruned blocks before {first}, and block {number} is needed: use a node that"
         f" has it{other_cures()}, or set SCAN_START_BLOCK={first} for an empty index"
     )
@@ -354,17 +349,13 @@ def is_kept(node: Node, number: int) -> bool:
         if not isinstance(block, dict):
             return candidate > number
         if transactions := block.get("transactions"):
-            return _has_receipts(node, candidate, transactions)
+            receipts = _ask(node, "eth_getBlockReceipts", hex(candidate))
+            if isinstance(receipts, RpcError) and receipts.is_missing_method:
+                receipts = _ask(node, "eth_getTransactionReceipt", transactions[0])
+            if isinstance(receipts, RpcError):
+                return isinstance(receipts, AnswerTooLarge)
+            return bool(receipts)
     return True
-
-
-def _has_receipts(node: Node, number: int, transactions: Any) -> bool:
-    receipts = _ask(node, "eth_getBlockReceipts", hex(number))
-    if isinstance(receipts, RpcError) and receipts.is_missing_method:
-        receipts = _ask(node, "eth_getTransactionReceipt", transactions[0])
-    if isinstance(receipts, RpcError):
-        return isinstance(receipts, AnswerTooLarge)
-    return bool(receipts)
 
 
 def _ask(node: Node, method: str, *params: object) -> Any:

@@ -81,7 +81,7 @@ class Partitions:
 
         Raises LockNotGranted where another session holds a lock and rows would find no partition.
         """
-        if self.are_made(table, needed):
+        if needed <= self._enough.get(table, 0):
             return
         deadline = time.monotonic() + PATIENCE_S
         while True:

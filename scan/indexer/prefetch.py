@@ -1,7 +1,6 @@
-"""Blocks fetched ahead of the writer, by threads or, during catch-up, in a second process. Blocks
-that one request has are fetched by their reader's own thread.
-
-Batches of blocks read ahead of the writer: fetched, checked for links, and inspected.
+"""Blocks read ahead of the writer in a catch-up: fetched by threads or a second process, checked
+for links, inspected and gathered into batches. Blocks that one request has, as at the head, are
+fetched by the writer's own thread.
 """
 
 import threading
@@ -73,9 +72,9 @@ class BlockPrefetcher:
 
     def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
         """Return what one request of this thread returns of the blocks first..last. Raises as
-        blocks() does."""
+        blocks() does, and RateLimited at once: there is nothing else in flight."""
         self._second_process.close()
-        fetched = self._limit.run(partial(self._source.rows, first, last, selection))
+        fetched = self._source.rows(first, last, selection)
         self._record(fetched, was_waited_for=False)
         count_stage("node", fetched.node_s)
         count_stage("decode", fetched.decode_s)
@@ -131,13 +130,13 @@ class BlockPrefetcher:
 
 
 def _are_enough(pending: _Pending) -> bool:
-    fetched = (future.result() for future, _ in pending if _has_rows(future))
+    fetched = (
+        future.result()
+        for future, _ in pending
+        if future.done() and not future.cancelled() and future.exception() is None
+    )
     characters = sum(log_characters(block) for rows in fetched for block in rows.blocks)
     return len(pending) >= FETCHES_AHEAD or characters >= CHARACTERS_AHEAD
-
-
-def _has_rows(future: "Future[FetchedRows]") -> bool:
-    return future.done() and not future.cancelled() and future.exception() is None
 
 
 # Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see

@@ -1,10 +1,10 @@
-"""The number of requests for blocks in flight, and the number of blocks in each.
+"""The fetching of many blocks at once: how many requests are in flight, how many blocks each has,
+and a second process that makes them, as decoding a node's JSON keeps one processor busy.
 
-A second process that fetches blocks, as decoding a node's JSON keeps one processor busy.
-
-It is a spawned multiprocessing.Process with a Pipe for each request in flight. ProcessPoolExecutor
-is not used: its parent holds both ends of the pipe of results, so a worker that is killed while it
-sends one leaves the parent waiting for the rest, even at its exit (seen with CPython 3.11).
+The process is a spawned multiprocessing.Process with a Pipe for each request in flight.
+ProcessPoolExecutor is not used: its parent holds both ends of the pipe of results, so a worker that
+is killed while it sends one leaves the parent waiting for the rest, even at its exit (seen with
+CPython 3.11).
 """
 
 import gc
@@ -23,9 +23,8 @@ from typing import NamedTuple, TypeVar
 
 from scan.contracts.account_state import node_of_index
 from scan.errors import Unavailable
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import NodeError, RateLimited, RpcError
-from scan.ethereum.node_errors import Retries
+from scan.ethereum.client import RateLimited
+from scan.ethereum.node_errors import NODE_FAILURES, Retries
 from scan.indexer.block_rows import NO_LOGS, LogSelection
 from scan.indexer.block_source import BlockSource, FetchedRows
 from scan.observability import logs, metrics
@@ -288,7 +287,7 @@ def _result(source: BlockSource, first: int, last: int, selection: LogSelection)
     try:
         rows = source.rows(first, last, selection)
         return FetchResult(rows, None, metrics.take_observations())
-    except (NodeError, RpcError, MalformedBlock) as error:
+    except NODE_FAILURES as error:
         return FetchResult(NO_ROWS, error, metrics.take_observations())
     except Exception as error:
         error.add_note("".join(traceback.format_exception(error)))  # pickling loses the traceback

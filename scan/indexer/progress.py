@@ -1,6 +1,6 @@
-"""Progress of a long catch-up: a bar on a terminal, or a log line every few seconds.
-
-Why the head does not advance: in the database for /readyz, and in the log when it is new.
+"""What an operator sees of indexing: the progress of a long catch-up, as a bar on a terminal or a
+log line every few seconds; and why the head does not advance, in the database for /readyz, and in
+the log when it is new.
 """
 
 import logging
@@ -18,9 +18,8 @@ from tqdm import tqdm
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import ScanError
-from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
-from scan.ethereum.node_errors import Retries
+from scan.ethereum.node_errors import NODE_FAILURES, Retries
 from scan.hex import BadHex
 from scan.indexer.node_reader import block_number, result_of
 from scan.observability import metrics
@@ -220,7 +219,7 @@ class StatusReporter:
 
     def _log(self, reason: str, error: Exception) -> None:
         if self.is_new(reason):
-            is_of_node = isinstance(error, NodeError | RpcError | MalformedBlock | BadHex)
+            is_of_node = isinstance(error, (*NODE_FAILURES, BadHex))
             where = f" ({self._node.origins})" if is_of_node else ""
             log.warning("the head does not advance: %s%s", reason, where)
             self._has_logged_problem = True

@@ -1,10 +1,13 @@
 """Balances and readings of tokens that are marked as stale, read from the node while the index is
-idle."""
+idle; and whether the events of these tokens add up to what they answer."""
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.ethereum.events import ZERO_ADDRESS
 from scan.ethereum.token_metadata import (
     DECIMALS,
     MAX_NAME,
@@ -12,17 +15,104 @@ from scan.ethereum.token_metadata import (
     NAME,
     SYMBOL,
     TOTAL_SUPPLY,
+    balance_of,
     decimal_places,
     text,
     word,
 )
-from scan.indexer.contract_state import BlockId, StateQuery, StateReader, is_reading_due
+from scan.indexer.contract_state import (
+    CHUNK_CALLS,
+    BlockId,
+    StateQuery,
+    StateReader,
+    is_reading_due,
+)
 from scan.indexer.writer import IndexedHead, Writer
 
-BATCH_ADDRESSES = 500
+BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
 # Parameters of statements that store what was read.
-REFRESHED = (*"addresses supplies block_numbers are_whole names symbols decimals".split(),)
+REFRESHED = (
+    *"addresses supplies block_numbers are_whole names symbols decimals inconsistent".split(),
+)
 READ_BEFORE = "addresses", "block_numbers", "decimals"
+Results = Mapping[StateQuery, bytes | None]
+
+
+class StaleToken(NamedTuple):
+    """A row of indexer/tokens_list_stale: a token, the block to read it after, and what its events
+    say."""
+
+    address: bytes
+    number: int
+    hash: bytes
+    first: int
+    last: int | None
+    is_earlier_day: bool | None
+    held: Decimal
+    held_otherwise: bool
+    has_negative: bool
+    wraps: bool
+    older_since: int | None
+    drawn: Sequence[tuple[str, str | None, str]]
+
+    def query(self, data: str, *, is_of_block_only: bool = False) -> StateQuery:
+        block = BlockId(self.number, bytes(self.hash))
+        return StateQuery(bytes(self.address), data, block, is_of_block_only)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is to be read whole."""
+        is_first = self.last is None or bool(self.is_earlier_day)
+        return is_first or is_reading_due(self.number, self.first, self.last or 0)
+
+    @property
+    def drawn_balances(self) -> list[tuple[int, StateQuery]]:
+        """Balances by events, with their queries."""
+        return [
+            (
+                int(balance),
+                self.query(
+                    balance_of(bytes.fromhex(holder), None if item is None else int(item)),
+                    is_of_block_only=True,
+                ),
+            )
+            for holder, item, balance in self.drawn
+        ]
+
+    @property
+    def of_zero(self) -> StateQuery:
+        return self.query(balance_of(ZERO_ADDRESS), is_of_block_only=True)
+
+    def queries(self) -> list[StateQuery]:
+        labels = (NAME, SYMBOL, DECIMALS) if self.is_due else ()
+        queries = [self.query(data) for data in (TOTAL_SUPPLY, *labels)]
+        queries += [query for _, query in self.drawn_balances]
+        return [*queries, self.of_zero] if self.drawn and self.held_otherwise else queries
+
+    def adds_up(self, results: Results) -> bool:
+        """Return whether its events add up to what it answers, as far as it does. The zero address
+        may keep what was burnt, and a token that wraps coin counts as supply what it was sent, too,
+        which nobody holds."""
+        read = [(summed, word(results[query])) for summed, query in self.drawn_balances]
+        answered = [(summed, balance) for summed, balance in read if balance is not None]
+        if self.has_negative or any(summed != balance for summed, balance in answered):
+            return False
+        supply, held = word(results[self.query(TOTAL_SUPPLY)]), int(self.held)
+        if supply is None or not answered:  # of a pruned block the supply would be a later one
+            return True
+        burnt = word(results.get(self.of_zero)) or 0
+        return supply in (held, held + burnt) or (self.wraps and supply > held)
+
+    def row(self, results: Results) -> tuple[object, ...]:
+        """Return a row of REFRESHED."""
+        name, symbol, decimals, supply = (
+            results.get(self.query(data)) for data in (NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY)
+        )
+        labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals)
+        since = self.older_since
+        if since is None and not self.adds_up(results):
+            since = self.number
+        return bytes(self.address), word(supply), self.number, self.is_due, *labels, since
 
 
 class StaleStateRefresher:
@@ -39,16 +129,15 @@ class StaleStateRefresher:
         return self._refresh_tokens(head) or self._refresh_balances(head)
 
     def _refresh_tokens(self, head: IndexedHead) -> bool:
-        """Store supplies as of each token's last transfer or change, so that they do not depend on
-        when they are read, and where they are due names and decimals; and decimals before changes.
-        Return whether there were any."""
-        tokens: dict[tuple[bytes, BlockId], bool] = {}  # whether all of each is due
-        limit = BATCH_ADDRESSES
-        for address, number, block_hash, first, last, is_earlier_day in self._database.rows(
-            "indexer/tokens_list_stale", limit=limit
-        ):
-            is_due = last is None or is_earlier_day or is_reading_due(number, first, last)
-            tokens[bytes(address), BlockId(number, bytes(block_hash))] = is_due
+        """Store supplies as of blocks that do not depend on when they are read,
+        where they are due names and decimals, and whether events add up; and decimals before
+        changes. Return whether there were any."""
+        limit = BATCH_TOKENS
+        rows = self._database.rows("indexer/tokens_list_stale", limit=limit)
+        # As many drawn balances as one request has calls for beside supplies, one at least.
+        drawn = max(1, CHUNK_CALLS // len(rows) - 1) if rows else 0
+        tokens = [StaleToken(*row) for row in rows]
+        tokens = [token._replace(drawn=(token.drawn or ())[:drawn]) for token in tokens]
         changes = [
             (StateQuery(bytes(address), DECIMALS, BlockId(before, bytes(block_hash))), changed_in)
             for address, changed_in, before, block_hash in self._database.rows(
@@ -56,24 +145,16 @@ class StaleStateRefresher:
             )
         ]
         results = self._state.read(
-            [
-                *(
-                    StateQuery(address, data, block)
-                    for (address, block), is_due in tokens.items()
-                    for data in (
-                        (NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY) if is_due else (TOTAL_SUPPLY,)
-                    )
-                ),
-                *(query for query, _ in changes),
-            ]
+            [*(query for token in tokens for query in token.queries()), *(q for q, _ in changes)]
         )
         statements = []
         if tokens:
-            rows = [_row(results, *token, is_due) for token, is_due in tokens.items()]
-            statements.append(("indexer/tokens_refresh", _columns(REFRESHED, rows)))
+            refreshed = _columns(REFRESHED, [token.row(results) for token in tokens])
+            statements.append(("indexer/tokens_refresh", refreshed))
         if changes:
-            rows = [(q.address, n, decimal_places(results[q])) for q, n in changes]
-            statements.append(("indexer/contract_changes_store_read", _columns(READ_BEFORE, rows)))
+            decimals = [(q.address, n, _decimals_before(results[q])) for q, n in changes]
+            read_before = _columns(READ_BEFORE, decimals)
+            statements.append(("indexer/contract_changes_store_read", read_before))
         if statements:
             self._writer.execute(head, statements)
         return bool(statements)
@@ -88,16 +169,8 @@ class StaleStateRefresher:
         return bool(addresses)
 
 
-def _row(
-    results: Mapping[StateQuery, bytes | None], token: bytes, block: BlockId, is_whole: bool
-) -> tuple[object, ...]:
-    """Return a row of REFRESHED."""
-    name, symbol, decimals, supply = (
-        results.get(StateQuery(token, data, block))
-        for data in (NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY)
-    )
-    labels = text(name, MAX_NAME), text(symbol, MAX_SYMBOL), decimal_places(decimals) or 0
-    return token, word(supply), block.number, is_whole, *labels
+def _decimals_before(result: bytes | None) -> int | None:
+    return None if word(result) is None else decimal_places(result)
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> dict[str, object]:

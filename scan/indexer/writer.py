@@ -11,19 +11,8 @@ from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
-from scan.indexer import derivation, partitions
-from scan.indexer.block_rows import (
-    INTERNAL_TRANSFER_COLUMNS,
-    LOG_COLUMNS,
-    TRADE_COLUMNS,
-    TRANSACTION_COLUMNS,
-    TRANSFER_COLUMNS,
-    UNNUMBERED,
-    BlockRows,
-    WatchedLog,
-    timestamp_text,
-)
-from scan.indexer.contract_inspection import (
+from scan.indexer import block_rows, derivation, partitions
+from scan.indexer.contract_findings import (
     ContractChange,
     ContractFindings,
     FoundToken,
@@ -39,7 +28,7 @@ from scan.settings import PARTITION_ROWS, Keep
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
-TOKEN_COLUMNS = (*FoundToken._fields, "read_block", "supply_block", "supply_missing")
+TOKEN_COLUMNS = (*FoundToken._fields[:-1], "read_block", "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):
@@ -78,7 +67,7 @@ class HeadChanged(NotTheWriter):
 class InspectedBatch(NamedTuple):
     """Consecutive blocks, and the findings about their contracts."""
 
-    blocks: Sequence[BlockRows]
+    blocks: Sequence[block_rows.BlockRows]
     findings: ContractFindings
     counts: Sequence[RowCounts]  # of each block
     rows: RowCounts  # of all
@@ -86,7 +75,7 @@ class InspectedBatch(NamedTuple):
 
 
 def inspected_batch(
-    blocks: Sequence[BlockRows], findings: ContractFindings, *, is_full: bool = False
+    blocks: Sequence[block_rows.BlockRows], findings: ContractFindings, *, is_full: bool = False
 ) -> InspectedBatch:
     transfers = Counter(number for number, _ in findings.transfers)
     trades = Counter(trade.block_number for trade in findings.trades)
@@ -115,7 +104,8 @@ class Append:
         self.transaction = tx
         self._first_block: int | None = None
         self.head = head
-        self._watched_logs: list[WatchedLog] = []
+        self._watched_logs: list[block_rows.WatchedLog] = []
+        self._ended_tokens: set[bytes] = set()
         self.blocks = 0
         self.transactions = 0
 
@@ -124,22 +114,36 @@ class Append:
         before = totals_of(self.head)
         totals = _copy_blocks(tx, before, batch)
         transactions = _lines(block.transactions for block in blocks)
-        _copy_numbered(tx, "transactions", TRANSACTION_COLUMNS, before.transactions, transactions)
+        _copy_numbered(
+            tx, "transactions", block_rows.TRANSACTION_COLUMNS, before.transactions, transactions
+        )
         copy_contracts(tx, findings)
         transfers = (line for _, line in findings.transfers)
-        _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfers)
+        _copy_numbered(
+            tx, "token_transfers", block_rows.TRANSFER_COLUMNS, before.token_transfers, transfers
+        )
         if findings.trades:
-            _copy_trades(tx, before.dex_trades, findings)
+            dexes = _dex_ids(tx, {trade.dex for trade in findings.trades})
+            trades = (
+                f"{row}\t{transaction.line((dexes[dex], *trade))}"
+                for _, row, dex, trade in findings.trades
+            )
+            _copy_numbered(tx, "dex_trades", block_rows.TRADE_COLUMNS, before.dex_trades, trades)
         moves = _lines(block.internal_transfers for block in blocks)
         _copy_numbered(
-            tx, "internal_transfers", INTERNAL_TRANSFER_COLUMNS, before.internal_transfers, moves
+            tx,
+            "internal_transfers",
+            block_rows.INTERNAL_TRANSFER_COLUMNS,
+            before.internal_transfers,
+            moves,
         )
         _copy_logs(tx, before.logs, blocks)
-        for table, columns in UNNUMBERED.items():
+        for table, columns in block_rows.UNNUMBERED.items():
             lines = _lines(block.unnumbered.get(table, ()) for block in blocks)
             transaction.copy_lines(tx, table, columns, lines)
         if self._first_block is None:
             self._first_block = blocks[0].number
+        self._ended_tokens |= {end.address for end in findings.ends}
         self._watched_logs += [log for block in blocks for log in block.watched_logs]
         self.blocks += len(blocks)
         self.transactions += batch.rows.transactions
@@ -150,6 +154,7 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
+        derivation.derive_anew(self.transaction, [*self._ended_tokens])
         derivation.insert(self.transaction, written, self._watched_logs)
         return self.head
 
@@ -272,7 +277,7 @@ def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> R
         columns = {
             **block.columns,
             **{f"{name}_before": total for name, total in totals._asdict().items()},
-            "timestamp": timestamp_text(block.columns["timestamp_s"]),
+            "timestamp": block_rows.timestamp_text(block.columns["timestamp_s"]),
             "token_transfer_count": counts.token_transfers,
             "dex_trade_count": counts.dex_trades,
         }
@@ -297,11 +302,12 @@ def _copy_numbered(
 def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     """Copy the found code, tokens, pools and rejected emitters, without transfers and trades."""
     if findings.codes:
+        present = [code for code in findings.codes if code.code]
         tx.defer(
             "indexer/codes_insert",
-            code_hashes=[code.code_hash for code in findings.codes],
-            codes=[code.code for code in findings.codes],
-            are_proxies=[is_proxy_code(code.code) for code in findings.codes],
+            code_hashes=[code.code_hash for code in present],
+            codes=[code.code for code in present],
+            are_proxies=[is_proxy_code(code.code) for code in present],
         )
         contracts = [code._asdict() for code in findings.codes]
         transaction.copy_records(
@@ -317,12 +323,24 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         }
         for token in findings.tokens
     ]
-    transaction.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
-    if findings.tokens:
-        tx.defer("indexer/chain_add_tokens", added=len(findings.tokens))
-    if findings.wrappers:
-        addresses, numbers = map(list, zip(*findings.wrappers, strict=True))
-        tx.defer("indexer/tokens_set_wraps", addresses=addresses, block_numbers=numbers)
+    firsts = [token for token in tokens if token.pop("is_first")]
+    transaction.copy_records(tx, "tokens", TOKEN_COLUMNS, firsts)
+    if tokens:
+        tx.defer("indexer/chain_add_tokens", added=len(tokens))
+    later = [
+        *((end.end_block, 0, "indexer/tokens_end", end._asdict()) for end in findings.ends),
+        *(
+            (token["block_number"], 1, "indexer/tokens_begin", token)
+            for token, found in zip(tokens, findings.tokens, strict=True)
+            if not found.is_first
+        ),
+        *(
+            (number, 2, "indexer/tokens_set_wraps", {"address": address, "block_number": number})
+            for address, number in findings.wrappers
+        ),
+    ]
+    for *_, statement, parameters in sorted(later, key=lambda step: step[:2]):
+        tx.defer(statement, **parameters)
     if findings.changes:
         transaction.copy_records(
             tx,
@@ -344,21 +362,7 @@ def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
     return dict(tx.rows("indexer/dexes_insert", names=sorted(names)))
 
 
-def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> None:
-    dexes = _dex_ids(tx, {trade.dex for trade in findings.trades})
-    _copy_numbered(
-        tx,
-        "dex_trades",
-        TRADE_COLUMNS,
-        before,
-        (
-            f"{row}\t{transaction.line((dexes[dex], *trade))}"
-            for _, row, dex, trade in findings.trades
-        ),
-    )
-
-
-def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None:
+def _copy_logs(tx: Transaction, before: int, batch: Sequence[block_rows.BlockRows]) -> None:
     first_topics = [topic for block in batch for topic in block.first_topics]
     if not first_topics:
         return
@@ -370,7 +374,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     _copy_numbered(
         tx,
         "logs",
-        ("topic_id", *LOG_COLUMNS),
+        ("topic_id", *block_rows.LOG_COLUMNS),
         before,
         (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
     )

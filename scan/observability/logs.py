@@ -1,7 +1,5 @@
-"""Log lines, as text or JSON, each with the id of its request and none with a secret.
-
-The log line of every request, and its count in the metrics.
-"""
+"""Log lines, as text or JSON, each with the id of its request and none with a secret; and the line
+of every request, with its count in the metrics."""
 
 import functools
 import json

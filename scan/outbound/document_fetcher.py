@@ -1,5 +1,5 @@
-"""The fetching of a document from an untrusted URL, over checked connections, and the type of a
-picture by its first bytes, whatever its name.
+"""Documents fetched from untrusted URLs over checked connections, and whether one is a picture, by
+its first bytes, whatever its name.
 """
 
 import math
@@ -12,15 +12,10 @@ from urllib.parse import urljoin
 
 import urllib3
 
+from scan.deadlines import Deadline
 from scan.environment import Network
 from scan.outbound import public_hosts
-from scan.outbound.connection import (
-    AttemptTimeouts,
-    CheckedConnection,
-    Deadline,
-    DeadlineTimer,
-    Outbound,
-)
+from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, CheckedConnection, Outbound
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 
 TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
@@ -67,7 +62,7 @@ class DocumentFetcher:
     def __init__(self, context: SSLContext, timeouts: AttemptTimeouts = TIMEOUTS) -> None:
         self._context = context
         self._timeouts = timeouts
-        self._deadlines: DeadlineTimer | None = None
+        self._deadlines = AttemptDeadlines()
 
     def get(
         self,
@@ -80,8 +75,6 @@ class DocumentFetcher:
     ) -> bytes:
         """Return the document at `url`, which may be in `allowed` networks; its redirects may not.
         JSON that is `posted` goes to them, too. Raises NotFetched, at the latest after `most_s`."""
-        if self._deadlines is None:
-            self._deadlines = DeadlineTimer()
         with self._deadlines.deadline(min(self._timeouts.total_s, most_s)) as deadline:
             try:
                 for _ in range(1 + MAX_REDIRECTS):
@@ -109,7 +102,6 @@ class DocumentFetcher:
     ) -> _Response:
         if not url.lower().startswith("https://"):
             raise RefusedUrl("it must start with https://")
-        assert self._deadlines is not None
         outbound = Outbound(self._deadlines, self._context, allowed, self._timeouts)
         connection = CheckedConnection(outbound, url, Purpose.DOCUMENT, deadline)
         try:

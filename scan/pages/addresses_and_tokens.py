@@ -23,14 +23,12 @@ from scan.ethereum.served_chain import BlockId
 from scan.ethereum.signatures import checksummed
 from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
-from scan.pages import hooks
+from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
-from scan.pages.formatting import percent
 from scan.pages.records import NAMELESS, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
-from scan.queries.contracts import creation_record
 from scan.queries.holdings import TooManyTokens, UnitPrices, WorthPage, unit_prices
 from scan.queries.pages import Page, Window
 
@@ -94,9 +92,7 @@ def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
     if window.time_to is None:
         return None
     record = blocks.at_time(reader(), window.time_to)
-    if record is None:
-        raise reader().not_indexed("No block at or before this day is indexed.")
-    newest = json.loads(record)
+    newest = json.loads(reader().indexed(record, "No block at or before this day is indexed."))
     return BlockId(newest["number"], data(newest["hash"], 32))
 
 
@@ -140,12 +136,13 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     of_tabs = [name for other in address_tabs() for name in (other.list, other.length_name) if name]
     counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
-    more_addresses = [*map(to_hex, filter(None, makers)), *account.more.values()]
+    of_extensions = (value for value in account.more.values() if isinstance(value, str))
+    more_addresses = [*map(to_hex, filter(None, makers)), *of_extensions]
     values = {
         "tab": tab,
         "address": to_hex(key),
         "account": account,
-        "creation": creation_record(created),
+        "creation": contracts.creation_record(created),
         "maker_names": (names := names_of([], to_hex(key), *more_addresses)),
         "implementation_name": None,
         "holdings": json.loads(held.data)[:MAX_HOLDINGS],
@@ -305,7 +302,7 @@ def get_token(address: str) -> Response:
     holder = tab_list.filter("address").lower() if tab_list else None
     records = tab_list.records if tab_list else []
     respond = page if tab_list is None else tab_list.response
-    creation = creation_record(contracts.indexed(reader(), key))
+    creation = contracts.creation_record(contracts.indexed(reader(), key))
     return respond(
         "token.html",
         token=token,
@@ -318,7 +315,7 @@ def get_token(address: str) -> Response:
         prices=unit_prices(reader()),
         shown=tab_list,
         shares=[
-            percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
+            formatting.percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
             for record in records
         ],
         holder=holder,

@@ -20,7 +20,7 @@ from scan.queries.pages import Window
 
 MOST_SHOWN = 50  # of each list that extensions add to a block
 
-blueprint = Blueprint("pages_blocks", __name__)
+blueprint = Blueprint("pages_blocks_and_transactions", __name__)
 
 
 @blueprint.get("/blocks")
@@ -32,10 +32,7 @@ def list_blocks() -> Response:
 @blueprint.get("/block/<block>")
 def get_block(block: str) -> Response:
     number_or_hash = None if block == "latest" else parameters.block_number_or_hash(block)
-    body = blocks.get(reader(), number_or_hash)
-    if body is None:
-        raise blocks.not_indexed(reader(), number_or_hash)
-    record = json.loads(body)
+    record = json.loads(blocks.record(reader(), number_or_hash))
     number = record["number"]
     api_path = f"/blocks/{number}/transactions"
     tab = requested_tab(("transactions",))

@@ -14,15 +14,10 @@ from urllib.parse import urlencode
 from flask import Response, request
 
 from scan import errors, parameters
-from scan.http.list_responses import window_of
-from scan.http.request_state import request_state_of
-from scan.http.requests import query_arguments, reader
+from scan.http import list_responses, request_state, requests
 from scan.pages import formatting, records
 from scan.pages.site import page, site
-from scan.queries import entities, tokens
-from scan.queries.entities import RANGE
-from scan.queries.pages import FILTERS, TOKEN_TYPES, Page, Window
-from scan.queries.reader import Reader
+from scan.queries import entities, pages, reader, tokens
 
 SIZES = ("25", "50", "100")
 PAGING = ("page", "limit", "cursor", "orderBy")
@@ -95,7 +90,7 @@ class FilteredList(records.Listing):
     is_ordered: bool = True
     is_by_size: bool = False
     has_numbers: bool = True
-    source: Page | None = None
+    source: pages.Page | None = None
     error: errors.ScanError | None = None
     missing: str = ""
 
@@ -172,8 +167,8 @@ class FilteredList(records.Listing):
         """Return the page, with the error's status where there is one."""
         if self.error is None:
             return page(template, **values)
-        reader().do_not_cache()
-        request_state_of(request.environ).refusal = self.error
+        requests.reader().do_not_cache()
+        request_state.request_state_of(request.environ).refusal = self.error
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)
         return response
@@ -205,7 +200,7 @@ def in_words(error: errors.ScanError, fields: Sequence[Field]) -> str:
 
 def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
     """Return the fields of an entity's filters, without those that the path of a page fixes."""
-    filters = {filter_.param: filter_ for filter_ in FILTERS[entity]}  # without synonyms
+    filters = {filter_.param: filter_ for filter_ in pages.FILTERS[entity]}  # without synonyms
     fields = [
         Field(f.key, f.label, f.kind, *_choices(f.kind, f.words))
         for f in filters.values()
@@ -220,9 +215,9 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
     if kind == "transaction_type":  # a chain may have more of its own
         return TRANSACTION_TYPES, False
     if kind == "token_type":
-        return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
+        return {name: site().chain().standard(name) for name in pages.TOKEN_TYPES}, True
     if kind == "dex":
-        names, are_all = tokens.exchanges(reader())
+        names, are_all = tokens.exchanges(requests.reader())
         return {name: formatting.exchange_name(name) for name in names}, are_all
     return words, True
 
@@ -238,7 +233,8 @@ def entity_list(
     more: Collection[str] = (),
     fixed: Mapping[str, str] = MappingProxyType({}),
     paging: Collection[str] = PAGING,
-    page_of: Callable[[Reader, str, Window, Mapping[str, str]], Page] | None = None,
+    page_of: Callable[[reader.Reader, str, pages.Window, Mapping[str, str]], pages.Page]
+    | None = None,
 ) -> FilteredList:
     """Return a list of an entity, of the rows that `fixed` filters match, or of one block;
     `page_of` reads another page than the entity's own."""
@@ -246,7 +242,7 @@ def entity_list(
     address = fixed.get("address")
     has_ids = page_of is None and entity in records.ENTITIES.values()
 
-    def read(window: Window, filters: Mapping[str, str]) -> Page:
+    def read(window: pages.Window, filters: Mapping[str, str]) -> pages.Page:
         row = request.args.get("row", "").strip() if has_ids else ""
         if row:
             position = records.position_of(row, entity, window.direction)
@@ -256,7 +252,7 @@ def entity_list(
         arguments = {**fixed, **filters}
         if address in (arguments.get("from", ""), arguments.get("to", "")):
             del arguments["address"]  # `from` or `to` implies it, and their lists have counters
-        return (page_of or entities.page)(reader(), entity, window, arguments)
+        return (page_of or entities.page)(requests.reader(), entity, window, arguments)
 
     fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(
@@ -275,7 +271,7 @@ def filtered_list(
     path: str,
     api_path: str,
     fields: Sequence[Field],
-    read: Callable[[Window, Mapping[str, str]], Page],
+    read: Callable[[pages.Window, Mapping[str, str]], pages.Page],
     *,
     tab: str = "",
     own: str | None = None,
@@ -295,7 +291,7 @@ def filtered_list(
     synonyms = {name: key for name, key in SYNONYMS.items() if key in parameter_names}
     names = (*paging, *keys, *(("tab",) if tab else ()), *more)
     try:
-        arguments = query_arguments(*names, *synonyms)
+        arguments = requests.query_arguments(*names, *synonyms)
     except errors.InvalidParameter as error:
         if error.field is None or error.field in (*names, *synonyms):
             raise
@@ -330,11 +326,11 @@ def filtered_list(
             raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
         if "limit" in page_arguments:
             parameters.one_of(page_arguments["limit"], "limit", SIZES)
-        window = window_of(
-            {**page_arguments, **{key: filters[key] for key in RANGE if key in filters}}
+        window = list_responses.window_of(
+            {**page_arguments, **{key: filters[key] for key in entities.RANGE if key in filters}}
         )
         _require_order(window)
-        chosen = {key: value for key, value in filters.items() if key not in RANGE}
+        chosen = {key: value for key, value in filters.items() if key not in entities.RANGE}
         source = read(window, chosen)
     except errors.NotFound as error:
         return replace(base, missing=error.message)
@@ -366,7 +362,7 @@ def _unknown_filter(
     return errors.InvalidParameter(f"{unknown}{offered}.", field=name)
 
 
-def _require_order(window: Window) -> None:
+def _require_order(window: pages.Window) -> None:
     """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
     if window.block_from > window.block_to:
         raise errors.InvalidParameter(

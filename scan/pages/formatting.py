@@ -53,12 +53,12 @@ def plural(noun: str) -> str:
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
 
 
-def amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
+def amount(value: int | str, decimals: int | None = COIN_DECIMALS) -> str:
     """Return the whole amount in units: `1,234.5`."""
     return in_units(int(value), decimals, ",")
 
 
-def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
+def short_amount(value: int | str, decimals: int | None = COIN_DECIMALS) -> str:
     """Return the amount with a truncated fraction, never rounded up; small amounts keep more
     digits."""
     text = amount(value, decimals)
@@ -77,7 +77,7 @@ class AlignedAmount(NamedTuple):
     full: str | None
 
 
-def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
+def aligned(value: int | str, decimals: int | None = COIN_DECIMALS) -> AlignedAmount:
     """Return the amount truncated to the width of a column."""
     full = amount(value, decimals)
     whole, point, fraction = full.partition(".")
@@ -109,7 +109,7 @@ def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     return AlignedAmount(whole, point + fraction, full)
 
 
-def _places(whole: str, decimals: int) -> int:
+def _places(whole: str, decimals: int | None) -> int:
     """Return the digits that a column has after the point; prices in Gwei have all of theirs."""
     if whole == "0":
         return 9 if decimals == 9 else 8

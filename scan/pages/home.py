@@ -15,11 +15,10 @@ from scan.pages import hooks
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import listing, names_of
 from scan.pages.site import page
-from scan.queries import blocks, network
-from scan.queries.pages import Window, filtered_page
+from scan.queries import blocks, network, pages
 from scan.webhooks.registration import EVENT_TYPES
 
-NEWEST = Window(limit=8, offset=0)
+NEWEST = pages.Window(limit=8, offset=0)
 
 blueprint = Blueprint("pages_home", __name__)
 
@@ -42,7 +41,7 @@ def newest() -> Response:
 
 def _newest() -> dict[str, Any]:
     newest_blocks = listing(blocks.page(reader(), NEWEST)).records
-    newest_transactions = listing(filtered_page(reader(), "transactions", {}, NEWEST)).records
+    newest_transactions = listing(pages.filtered_page(reader(), "transactions", {}, NEWEST)).records
     hooks.complete_transactions(newest_transactions)
     of_extensions: dict[str, Any] = {}
     for section in hooks.sections_of(hooks.LiveSection):

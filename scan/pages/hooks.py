@@ -158,6 +158,7 @@ class Pages(Part):
     pictures in static/, under names of their own."""
 
     module = "pages"
+    chapter = "views"
     blueprints: Sequence[Blueprint] = ()
     """Views of pages."""
     menu: Sequence[tuple[str, str, str]] = ()

@@ -4,7 +4,7 @@ where the page begins wherever the row has moved, and decoded arguments as peopl
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -18,9 +18,8 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.pages.formatting import amount, as_json, grouped, short_amount
-from scan.queries import addresses, blocks, transactions
+from scan.queries import addresses, blocks, cursors, transactions
 from scan.queries.addresses import AddressNames
-from scan.queries.cursors import ordinal_at, position_before
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -167,10 +166,10 @@ def hash_of(text: str) -> bytes:
         ) from None
 
 
-def address_of(text: str) -> bytes:
+def address_of(text: str, parse: Callable[[str], bytes] = parameters.address) -> bytes:
     """Return an address in a path; raises InvalidParameter with a message for readers of pages."""
     try:
-        return parameters.address(text)
+        return parse(text)
     except InvalidParameter:
         raise InvalidParameter(
             "Not an address: an address is 0x followed by 40 hex digits.", field="address"
@@ -264,8 +263,8 @@ def shown_value(
 
 def addresses_in(decoded: Decoded | None) -> Iterator[str]:
     """Yield the addresses among the arguments of a call or an event."""
-    for argument in decoded.arguments if decoded else ():
-        if argument.type == "address" and not argument.hashed:
+    for argument in (a for r in decoded.readings for a in r.arguments) if decoded else ():
+        if argument.type == "address" and not argument.hashed and argument.value is not None:
             yield argument.value
 
 
@@ -292,10 +291,8 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     if ENTITIES.get(kind) != entity or len(numbers) not in _NUMBERS[kind]:
         raise InvalidParameter("row must be the id of a row of this list.", field="row")
     text = transactions.get(reader(), bytes.fromhex(transaction_hash))
-    if text is None:
-        raise reader().not_indexed("The transaction of this row is not indexed.")
-    record = json.loads(text)
-    ordinal = ordinal_at(
+    record = json.loads(reader().indexed(text, "The transaction of this row is not indexed."))
+    ordinal = cursors.ordinal_at(
         reader(),
         entity,
         record["blockNumber"],
@@ -303,4 +300,4 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
         transaction_index=record["transactionIndex"],
         batch_index=int(batch_index or 0),
     )
-    return position_before(ordinal, direction)
+    return cursors.position_before(ordinal, direction)

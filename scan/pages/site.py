@@ -1,6 +1,6 @@
 """The site: renders templates with the values that every page shows, such as the chain's name, and
-knows the paths of pages by the rules of the application's views.
-"""
+knows the paths of pages by the rules of the application's views. Its styles, scripts and icons are
+cached by browsers: their URLs contain a content hash."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,23 +15,79 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scan import VERSION, registry
-from scan.errors import InvalidParameter, ScanError
+from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.signatures import checksummed
 from scan.hex import to_hex
-from scan.http import request_state
-from scan.http.indexed_block import IndexedBlock, Position
-from scan.http.requests import reader
-from scan.pages import formatting
-from scan.pages.formatting import fit_fractions, without_stops
-from scan.pages.hooks import Markdown, Pages, Section, sections_of
-from scan.pages.records import shown_value
-from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
-from scan.queries.network import name_of, symbol_of, token_standard
-from scan.queries.reader import ChainId, FirstBlock
-from scan.queries.tokens import priced
-from scan.queries.transactions import creates_contract
+from scan.http import request_state, requests
+from scan.http.application import TYPES, StaticFile, static_file
+from scan.http.index_version import IndexedBlock, Position
+from scan.pages import formatting, hooks, records
+from scan.queries import network, reader, tokens, transactions
 from scan.server.responses import WsgiResponse
-from scan.settings import Settings
+from scan.settings import UNBRANDED, Brand, Settings
+
+FOLDER = Path(__file__).with_name("static")
+PREFIX = "/static"
+ICON = "icon.svg"
+PREVIEW = "preview.png"  # the icon for previews of links, which show no SVG
+FAVICON = "/favicon.ico"  # which browsers request for a response that is no page
+BRAND_STYLES = "brand.css"
+# An SVG file that is opened by itself is a document: nothing in it runs or is loaded.
+DRAWING_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+
+blueprint = Blueprint("pages_static", __name__)
+
+
+@cache
+def files(brand: Brand) -> dict[str, StaticFile]:
+    """Return the files of this release, of extensions and of the operator by name."""
+    folders = (FOLDER, *registry.folders("static", of_enabled=True))
+    paths = (path for folder in folders for path in folder.iterdir() if path.suffix in TYPES)
+    contents = {path.name: path.read_bytes() for path in paths}
+    if brand.logo is not None:
+        contents[brand.logo.name] = brand.logo.content
+    if brand.css:
+        contents[BRAND_STYLES] = brand.css.encode()
+    return {name: static_file(name, content) for name, content in contents.items()}
+
+
+def icon_of(brand: Brand) -> str:
+    return ICON if brand.logo is None else brand.logo.name
+
+
+def preview_of(brand: Brand) -> str | None:
+    """Return the picture for previews of links; None where the operator's logo is an SVG."""
+    name = PREVIEW if brand.logo is None else brand.logo.name
+    return None if name.endswith(".svg") else name
+
+
+def url_of(name: str, brand: Brand = UNBRANDED) -> str:
+    return f"{PREFIX}/{files(brand)[name].version}/{name}"
+
+
+def paths(brand: Brand) -> frozenset[str]:
+    """Return the paths of all static files."""
+    return frozenset({FAVICON, *(url_of(name, brand) for name in files(brand))})
+
+
+@blueprint.get(f"{PREFIX}/<version>/<name>")
+def file_of_version(version: str, name: str) -> Response:
+    file = files(request_state.services().settings.brand).get(name)
+    if file is None:
+        raise NotFound("File not found.")
+    return _confined(file.response(version))
+
+
+@blueprint.get(FAVICON)
+def favicon() -> Response:
+    brand = request_state.services().settings.brand
+    return _confined(files(brand)[icon_of(brand)].cached("public, max-age=86400"))
+
+
+def _confined(response: Response) -> Response:
+    if response.content_type == TYPES[".svg"]:
+        response.headers["Content-Security-Policy"] = DRAWING_POLICY
+    return response
 
 
 class PagePaths(NamedTuple):
@@ -97,7 +153,7 @@ class Chain(NamedTuple):
     first_block: int = 0  # at which the index begins
 
     def standard(self, token_type: str) -> str:
-        return token_standard(token_type, self.id)
+        return network.token_standard(token_type, self.id)
 
 
 class Site:
@@ -107,8 +163,8 @@ class Site:
         self,
         settings: Settings,
         paths: PagePaths,
-        chain_id: ChainId,
-        first_block: FirstBlock,
+        chain_id: reader.ChainId,
+        first_block: reader.FirstBlock,
         indexed_block: IndexedBlock,
     ) -> None:
         self.indexed_block = indexed_block
@@ -176,8 +232,8 @@ class Site:
     def _chain(self) -> Chain:
         chain_id = self._chain_id.known
         configured = self._settings.chain_name
-        name = configured if chain_id is None else name_of(chain_id, configured)
-        symbol = symbol_of(chain_id, self._settings.coin_symbol)
+        name = configured if chain_id is None else network.name_of(chain_id, configured)
+        symbol = network.symbol_of(chain_id, self._settings.coin_symbol)
         return Chain(chain_id, name, symbol, self._first_block.known)
 
 
@@ -210,13 +266,13 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     if "tab" not in values and "tab" in request.args:
         raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
-    newest = site().indexed_block.position_of(reader().versions)
-    reader().staleness = newest.staleness
+    newest = site().indexed_block.position_of(requests.reader().versions)
+    requests.reader().staleness = newest.staleness
     body = site().render(template, site().chain(), path, newest=newest, **values)
     prefers = request_state.prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
-    for markdown in registry.parts(Markdown) if prefers else ():
-        reader().do_not_cache()
-        reader().hold_processor()
+    for markdown in registry.parts(hooks.Markdown) if prefers else ():
+        requests.reader().do_not_cache()
+        requests.reader().hold_processor()
         canonical_url = f"{request_state.services().settings.base_path}{quote(request.path)}"
         text = markdown.to_markdown(body, canonical_url)
         return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
@@ -225,7 +281,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
 
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
-    links = [link for pages in registry.parts(Pages) for link in pages.menu]
+    links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
     return [(path, text) for group, path, text in links if group == title]
 
 
@@ -237,7 +293,7 @@ def _sections() -> Mapping[str, Sequence[str]]:
         " transaction transaction_call transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
-    for section in sections_of(Section):
+    for section in hooks.sections_of(hooks.Section):
         for name, template in section.templates.items():
             sections[name].append(template)
     return sections
@@ -258,11 +314,11 @@ def _templates() -> Environment:
     environment.globals |= {
         "version": VERSION,
         "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
-        "shown_value": shown_value,
+        "shown_value": records.shown_value,
         "sections": _sections(),
         "menu_of_extensions": _menu,
     }
-    environment.tests["contract_creation"] = creates_contract
+    environment.tests["contract_creation"] = transactions.creates_contract
     environment.filters |= {
         "grouped": formatting.grouped,
         "counted": formatting.counted,
@@ -270,8 +326,8 @@ def _templates() -> Environment:
         "short_amount": formatting.short_amount,
         "aligned": formatting.aligned,
         "rounded": formatting.rounded,
-        "fit_fractions": fit_fractions,
-        "without_stops": without_stops,
+        "fit_fractions": formatting.fit_fractions,
+        "without_stops": formatting.without_stops,
         "aligned_gwei": formatting.aligned_gwei,
         "checksummed": checksummed,
         "short_address": formatting.short_address,
@@ -279,7 +335,7 @@ def _templates() -> Environment:
         "gwei": formatting.gwei,
         "percent": formatting.percent,
         "short_price": formatting.short_price,
-        "priced": priced,
+        "priced": tokens.priced,
         "pair_name": formatting.pair_name,
         "exchange_name": formatting.exchange_name,
         "worth": formatting.worth,

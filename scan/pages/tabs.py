@@ -10,21 +10,19 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.requests import Prerequisite
-from scan.pages.filtered_lists import FilteredList, entity_list
-from scan.pages.formatting import grouped
+from scan.pages import filtered_lists, formatting, records
 from scan.pages.hooks import GROUPS, Shown, Tab, TransactionTab, tabs_of
-from scan.pages.records import OTHER_TABS, requested_tab
 
 
 def list_of_address(
     entity: str, filter_key: str, api_path: str, tab: str
-) -> Callable[[bytes], tuple[FilteredList, Mapping[str, Any]]]:
+) -> Callable[[bytes], tuple[filtered_lists.FilteredList, Mapping[str, Any]]]:
     """Return the `read` of an address's tab that lists the rows of an entity which a filter by the
     address matches; `api_path` has `{address}`."""
 
-    def read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
+    def read(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
         address = to_hex(key)
-        tab_list = entity_list(
+        tab_list = filtered_lists.entity_list(
             entity,
             f"/address/{address}",
             api_path.format(address=address),
@@ -45,7 +43,7 @@ def page_tabs(tabs_of_core: Sequence[Tab], kind: type[Tab]) -> Sequence[Tab]:
 def requested(tabs: Sequence[Tab]) -> Tab:
     """Return the requested tab, the first by default; raises InvalidParameter for another."""
     by_name = {tab.name: tab for tab in tabs}
-    return by_name[requested_tab([*by_name])]
+    return by_name[records.requested_tab([*by_name])]
 
 
 def titles(
@@ -69,7 +67,7 @@ def titles(
 
 
 def _title(tab: Tab, length: int | None) -> str:
-    return tab.title if length is None else f"{tab.title} ({grouped(length)})"
+    return tab.title if length is None else f"{tab.title} ({formatting.grouped(length)})"
 
 
 OVERVIEW = TransactionTab("overview", "Overview")
@@ -83,14 +81,14 @@ def tabs() -> Sequence[TransactionTab]:
 def transaction_titles(heads: Iterable[Shown]) -> list[tuple[str, str]]:
     """Return the keys and titles of all tabs; titles have the numbers that are known."""
     counts = {name: count for head in heads for name, count in head.counts.items()}
-    numbers = {name: f" ({grouped(count)})" for name, count in counts.items()}
+    numbers = {name: f" ({formatting.grouped(count)})" for name, count in counts.items()}
     return [(tab.key, f"{tab.title}{numbers.get(tab.name, '')}") for tab in tabs()]
 
 
 def requested_transaction_tab() -> TransactionTab:
     """Return the requested tab; raises InvalidParameter for an unknown one."""
     by_name = {tab.name: tab for tab in tabs()}
-    return by_name[requested_tab([*by_name])]
+    return by_name[records.requested_tab([*by_name])]
 
 
 def is_open(tab: TransactionTab) -> bool:
@@ -113,4 +111,4 @@ def prerequisite(query: str) -> Prerequisite:
 def _tabs_of_node() -> Sequence[str]:
     """Return the names of tabs that need the node, also Blockscout's."""
     names = {tab.name for tab in tabs() if tab.needs_node}
-    return *names, *(theirs for theirs, ours in OTHER_TABS.items() if names & {*ours})
+    return *names, *(theirs for theirs, ours in records.OTHER_TABS.items() if names & {*ours})

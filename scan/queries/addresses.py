@@ -1,10 +1,8 @@
-"""The balance of an address at the newest indexed block, or at another.
+"""Addresses: records of one or many, the balance at the newest indexed block or at another, the
+tokens and items that they hold, names and counts.
 
-Addresses: records of one or many, the tokens and items that they hold, names, counts.
-
-Primary names of addresses, where an extension reads them from a name service.
-
-A name is the claim of whoever has the address: it is shown beside the address, never instead of it.
+Primary names are there where an extension reads them from a name service. A name is the claim of
+whoever has the address: it is shown beside the address, never instead of it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +17,7 @@ from scan.ethereum.client import Call, RpcError
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import holdings
+from scan.queries import balances
 from scan.queries.cursors import ADDRESS
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -82,21 +80,27 @@ def at_head(
         states = reader.sources.account_states.all_at(
             reader.node, stale, head.number, bytes(head.hash)
         )
-        contracts = {a for a, known in zip(addresses, indexed, strict=True) if known.is_contract}
-        codes = {a: state.code_hash for a, state in states.items() if a in contracts}
+        contracts = {
+            a
+            for a, balance_read in zip(addresses, indexed, strict=True)
+            if balance_read.is_contract
+        }
+        codes = {
+            a: state.code_hash for a, state in states.items() if state.is_contract or a in contracts
+        }
         reader.sources.replaced_codes.note(codes, head.number)
     if len(states) < len(set(stale)):
         reader.do_not_cache()  # the node may return them to the next request
     balances = []
     for address, balance in zip(addresses, indexed, strict=True):
         state = states.get(address)
-        known, is_contract, is_current = balance
+        balance_read, is_contract, is_current = balance
         if head.number is not None and state is not None:
-            known = KnownBalance(str(state.balance), head.number)
+            balance_read = KnownBalance(str(state.balance), head.number)
             is_contract, is_current = state.is_contract, True
-        elif head.number is not None and known is not None and is_current:
-            known = known._replace(block=head.number)
-        balances.append(Balance(known, is_contract, is_current))
+        elif head.number is not None and balance_read is not None and is_current:
+            balance_read = balance_read._replace(block=head.number)
+        balances.append(Balance(balance_read, is_contract, is_current))
     return balances
 
 
@@ -129,16 +133,13 @@ def tokens_held(
         address=address,
         type=token_type,
         has_type=token_type is not None,
+        **balances.held(reader, address),
         limit=window.limit,
         offset=window.offset,
         after=traversal.after,
     )
     following = traversal.next(None if token is None else [bytes(token)])
-    if reader.first_block:
-        records = orjson.loads(data)
-        holdings.correct_balances(reader, records, holder=to_hex(address))
-        data = orjson.dumps(records).decode()
-    return Page(data, count, total, following)
+    return balances.completed(reader, Page(data, count, total, following), holder=address)
 
 
 class Address(NamedTuple):
@@ -165,8 +166,8 @@ class Summary(NamedTuple):
 
 
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
-    """Return the tokens held after a block, computed from transfers; raises HistoryUnavailable
-    where these are not kept."""
+    """Return the tokens held after a block, computed from transfers, or read where these do not add
+    up; raises HistoryUnavailable where transfers are not kept."""
     if reader.kept_from is not None and block.number < reader.kept_from.number - 1:
         raise HistoryUnavailable(
             f"The tokens held then are not known: transfers before block {reader.kept_from.number}"
@@ -180,12 +181,14 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         address=address,
         block_number=block.number,
         is_from_end=reader.kept_from is not None,
+        **balances.held(reader, address, block),
         limit=window.limit,
         offset=window.offset,
         after=traversal.after,
     )
     following = traversal.next(None if token is None else [bytes(token)])
-    return Page(data, count, total, following)
+    page = Page(data, count, total, following)
+    return balances.completed(reader, page, holder=address, block=block)
 
 
 def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
@@ -226,9 +229,9 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:
     """Return {address: {label, token, contract, pool}} as JSON text, of addresses with a name."""
-    known: str
-    (known,) = reader.row("queries/addresses_list_names", addresses=list(addresses))
-    return known
+    names_text: str
+    (names_text,) = reader.row("queries/addresses_list_names", addresses=list(addresses))
+    return names_text
 
 
 def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
@@ -237,8 +240,8 @@ def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, A
     if not addresses:
         return {}
     # A tuple would be written as a record, not as an array.
-    (known,) = reader.row("queries/transactions_list_parties", addresses=list(addresses))
-    return cast("dict[str, dict[str, Any]]", orjson.loads(known))
+    (parties_text,) = reader.row("queries/transactions_list_parties", addresses=list(addresses))
+    return cast("dict[str, dict[str, Any]]", orjson.loads(parties_text))
 
 
 def counts(reader: Reader, address: bytes, most: int) -> dict[str, Any]:

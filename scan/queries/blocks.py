@@ -1,7 +1,5 @@
-"""Blocks: their list, one by number, hash or time, blocks of a producer, the pace of the chain.
-
-Withdrawals of validators (EIP-4895) and builders (EIP-7732).
-"""
+"""Blocks: their list, one by number, hash or time, blocks of a producer, the pace of the chain, and
+withdrawals of validators (EIP-4895) and builders (EIP-7732)."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -11,8 +9,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from scan.errors import NotFound
-from scan.ethereum.request_node import Finality
-from scan.ethereum.served_chain import BlockId
+from scan.ethereum import request_node, served_chain
 from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
@@ -42,18 +39,26 @@ def page(reader: Reader, window: Window) -> Page:
     return Page.of_row(reader, "blocks", traversal, row)
 
 
-def get(reader: Reader, named: int | bytes | None) -> str | None:
+def get(reader: Reader, block: int | bytes | None) -> str | None:
     """Return a block by its number or hash, or the newest, as JSON text; None if not indexed."""
-    is_number, is_hash = isinstance(named, int), isinstance(named, bytes)
+    is_number, is_hash = isinstance(block, int), isinstance(block, bytes)
     record: str | None
     (record,) = reader.row(
         "queries/blocks_get",
-        number=named if is_number else None,
-        hash=named if is_hash else None,
+        number=block if is_number else None,
+        hash=block if is_hash else None,
         has_number=is_number,
         has_hash=is_hash,
     )
     return reader.with_incomplete(record, "number")
+
+
+def record(reader: Reader, block: int | bytes | None) -> str:
+    """Return a block as get() does; raises NotFound."""
+    text = get(reader, block)
+    if text is None:
+        raise not_indexed(reader, block)
+    return text
 
 
 def nearest(reader: Reader, time_s: int) -> NearestBlocks:
@@ -67,22 +72,22 @@ def at_time(reader: Reader, time_s: int) -> str | None:
     return None if number is None else get(reader, number)
 
 
-def find(reader: Reader, named: int | bytes) -> BlockId:
+def find(reader: Reader, block: int | bytes) -> served_chain.BlockId:
     """Return a block by its number or its hash; raises NotFound."""
-    is_number = isinstance(named, int)
+    is_number = isinstance(block, int)
     number, block_hash = reader.row(
         "queries/blocks_find",
-        number=named if is_number else None,
-        hash=None if is_number else named,
+        number=block if is_number else None,
+        hash=None if is_number else block,
     )
     if number is None:
-        raise not_indexed(reader, named, "block")
-    return BlockId(number, bytes(block_hash))
+        raise not_indexed(reader, block, "block")
+    return served_chain.BlockId(number, bytes(block_hash))
 
 
-def not_indexed(reader: Reader, named: int | bytes | None, field: str | None = None) -> NotFound:
+def not_indexed(reader: Reader, block: int | bytes | None, field: str | None = None) -> NotFound:
     """Return the error for a block that is not indexed: not yet, no longer, or older than it."""
-    number = named if isinstance(named, int) else None
+    number = block if isinstance(block, int) else None
     return reader.not_indexed("This block is not indexed.", number, field)
 
 
@@ -97,15 +102,17 @@ def hash_at(reader: Reader, number: int) -> bytes | None:
     return None if block_hash is None else bytes(block_hash)
 
 
-def finality(reader: Reader) -> Finality:
+def finality(reader: Reader) -> request_node.Finality:
     """Return the node's finality; nothing before the first block."""
     newest = newest_number(reader)
     if newest is None:
-        return Finality()
-    known = reader.sources.finality.at(reader.node, newest, partial(hash_at, reader, newest))
+        return request_node.Finality()
+    node_finality = reader.sources.finality.at(
+        reader.node, newest, partial(hash_at, reader, newest)
+    )
     if reader.sources.finality.is_paused:
         reader.do_not_cache()
-    return known
+    return node_finality
 
 
 def finality_of(reader: Reader, number: int, confirmations: int) -> str | None:

@@ -1,12 +1,9 @@
-"""Contracts: the code at an address, its verified source, and a proxy's implementations.
-
-Creations of contracts: creator, factory and transaction.
-
-Selectors of functions by name.
-"""
+"""Contracts: the code at an address, its verified source, a proxy's implementations; their
+creations, with creator, factory and transaction; and selectors of functions by name."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -15,7 +12,7 @@ from eth_hash.auto import keccak
 from scan import parameters
 from scan.contracts.abi import AbiError, canonical
 from scan.contracts.abi_decoding import standard_abis
-from scan.contracts.proxy_contracts import CLONES, Proxy, current, proxy_of_code, state_kinds
+from scan.contracts.proxy_contracts import CLONES, Proxy, current, delegation_of
 from scan.contracts.read_calls import CallResult
 from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
@@ -30,7 +27,7 @@ from scan.verification.verifier import MESSAGES, SIMILAR
 # Beside "abi": the ABI of the operator's build where the code is not verified.
 BUILT_ABI = "built_abi"
 # Columns that are large, or need a query of their own: they are read only where they are named.
-ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts", "storage"})
+ALL_COLUMNS = frozenset("code settings abi sources metadata layouts storage".split())
 
 
 class Contract(NamedTuple):
@@ -40,7 +37,8 @@ class Contract(NamedTuple):
     `verifier` is another address with the same code, whose verification holds for this one.
     `since_block` is the first block with this code; `storage` the layout of the storage as it is
     stored (scan/verification/storage_layouts.py); `replaced_at` a block after which the node
-    returned another code, for which no verification holds.
+    returned another code, for which no verification holds; `interface` the ABI with what the
+    compiler says beside it.
     """
 
     code_hash: bytes | None
@@ -63,6 +61,7 @@ class Contract(NamedTuple):
     since_block: int | None
     storage: bytes | None = None
     replaced_at: int | None = None
+    interface: str | None = None
 
     @property
     def is_verified(self) -> bool:
@@ -108,12 +107,26 @@ def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) 
     return Contract(*reader.row("queries/contracts_get", address=address, columns=list(columns)))
 
 
+def get_or_index(
+    reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
+) -> Contract:
+    """Return a contract as get() does, for requests that are about it: one that no block showed is
+    read from the node and indexed."""
+    contract = get(reader, address, columns)
+    if contract.code_hash is None:
+        reader.do_not_cache()  # another block may have it
+        with suppress(UpstreamFailed, Unavailable, BadHex):
+            if reader.sources.replaced_codes.index(reader.node, address):
+                return get(reader, address, columns)
+    return contract
+
+
 def get_with_proxy(
     reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS
 ) -> tuple[Contract, ProxyLookup]:
-    """Return a contract as get() does, and its proxy; a minimal proxy whose own code is not
-    verified has its implementation's source."""
-    contract = get(reader, address, {*columns, "code"})
+    """Return a contract as get_or_index() does, and its proxy; a minimal proxy whose own code is
+    not verified has its implementation's source."""
+    contract = get_or_index(reader, address, {*columns, "code"})
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy
     is_replaced = contract.replaced_at is not None
@@ -135,16 +148,15 @@ def get_with_proxy(
 
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
     """Return a proxy's present implementations, by its code or its state."""
-    code = bytes(contract.code or b"")
-    proxy = proxy_of_code(code)
-    kinds = () if proxy else state_kinds(code)
-    if not kinds:
+    delegation = delegation_of(bytes(contract.code or b""))
+    proxy = delegation.proxy
+    if not delegation.depends_on_state:
         return ProxyLookup(proxy)
     reader.do_not_cache()  # its storage may change with any block
     try:
-        return ProxyLookup(current(reader.node, address, kinds))
+        return ProxyLookup(current(reader.node, address, delegation))
     except (UpstreamFailed, BadHex, Unavailable):
-        return ProxyLookup(None, is_known=False)
+        return ProxyLookup(proxy, is_known=proxy is not None)
 
 
 def proxies_among(reader: Reader, addresses: Sequence[bytes]) -> frozenset[str]:
@@ -277,9 +289,9 @@ def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
             exact.add(selector)
         if name.lower() in map(str.lower, names):
             in_any_case.add(selector)
-    named = exact or in_any_case
-    if not named:
+    selectors = exact or in_any_case
+    if not selectors:
         raise InvalidParameter("method is not a known function" + ADVICE, field="method")
-    if is_cut or len(named) >= MAX_SELECTORS:
+    if is_cut or len(selectors) >= MAX_SELECTORS:
         raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
-    return sorted(named)
+    return sorted(selectors)

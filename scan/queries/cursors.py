@@ -1,24 +1,18 @@
 """Cursors: the end of a list's page, as opaque text that a client sends back for the next one.
 
 A cursor has the position of the page's last row and the newest block of all rows that the client
-was given: while that block is in the chain, so are those rows, and positions have not changed.
-It is bound to the list: its entity, filter and order. Its last bytes are a check of the others: a
+was given: while that block is in the chain, so are those rows, and positions have not changed. It
+is bound to the list: its entity, filter and order. Its last bytes are a check of the others: a
 cursor that was cut off or altered is refused, since the list would continue at another row.
 
-Statements serve it with these parameters and columns:
+Statements serve it with the parameters `after` (the position, null without a cursor: rows after it
+in the order are returned) and `seen_block` (a number, null without a cursor: its block_reference()
+is returned). They return the position of the page's last row, null where no rows follow it, and the
+block_reference() of the page's newest row.
 
-- `after` (the position, null without a cursor): rows after it in the order are returned
-- `seen_block` (a number, null without a cursor): its block_reference() is returned
-- the position of the page's last row is returned, null where no rows follow it
-- the block_reference() of the page's newest row is returned
-
-Reorganisations: the newest block that the chain shares with the branch of a given one.
-
-Orphaned blocks are known for seven days, the newest 10,000 of them.
-
-Cursors of blocks that a fork removed: which rows the client must drop, and where it resumes.
-
-The ordinal of a row by its place in the chain, at which a list begins.
+Where a fork has removed the block, the newest block that the chain shares with its branch says
+which rows the client must drop, and where it resumes. Orphaned blocks are known for seven days, the
+newest 10,000 of them.
 """
 
 import re
@@ -57,6 +51,7 @@ ORDINAL = Kind(int, 2**62)  # one more or less is a bigint, too
 AMOUNT = Kind(int, 10**100 - 1)
 ADDRESS = Kind(bytes, 20)
 HASH = Kind(bytes, 32)
+POOL = Kind(bytes, 52)  # or an address
 
 
 def read_reference(column: bytes | None) -> BlockId | None:
@@ -78,7 +73,9 @@ class Traversal(NamedTuple):
 
     scope: bytes  # a digest that binds a cursor to its list: in another list it is refused
     direction: str
-    cursor: Cursor | None
+    cursor: Cursor | None = None
+    after: Value | None = None  # the cursor's position in a list where it is one value
+    seen_block: int | None = None  # the number of the cursor's block
 
     @classmethod
     def of(
@@ -95,29 +92,22 @@ class Traversal(NamedTuple):
 
         Raises InvalidParameter for a cursor of another list.
         """
-        given = sorted((name, str(value)) for name, value in filters.items() if value is not None)
-        content = orjson.dumps([entity, direction, given])
+        texts = sorted((name, str(value)) for name, value in filters.items() if value is not None)
+        content = orjson.dumps([entity, direction, texts])
         scope = blake2b(content, digest_size=DIGEST_BYTES).digest()
         if text is None:
-            return cls(scope, direction, None)
-        return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
+            return cls(scope, direction)
+        cursor = _decode(text, scope, kinds, has_blocks=has_blocks)
+        seen_block = cursor.newest and cursor.newest.number
+        return cls(scope, direction, cursor, cursor.position[0], seen_block)
 
     def after_position(self, position: tuple[Value, ...]) -> Self:
         """Return the list after a position, which is not checked for forks."""
-        return self._replace(cursor=Cursor(position, None))
+        return self._replace(cursor=Cursor(position, None), after=position[0], seen_block=None)
 
     def position(self, values: int) -> tuple[Value | None, ...]:
         """Return the cursor's position; as many None as `values` at the list's beginning."""
         return self.cursor.position if self.cursor else (None,) * values
-
-    @property
-    def after(self) -> Value | None:
-        """Return the position in a list where it is one value."""
-        return self.cursor.position[0] if self.cursor else None
-
-    @property
-    def seen_block(self) -> int | None:
-        return self.cursor.newest.number if self.cursor and self.cursor.newest else None
 
     def next(self, position: Sequence[Value] | None, newest: BlockId | None = None) -> str | None:
         """Return the cursor of the page after `position` as text; None where no rows follow.
@@ -172,7 +162,8 @@ def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool)
 def _value(kind: Kind, text: str) -> Value:
     """Read a value. Raises ValueError for another type, or one out of range."""
     if kind.type is bytes:
-        if not _HEX.match(text) or len(text) != 2 * kind.most + 1:
+        sizes = {kind.most, ADDRESS.most if kind is POOL else kind.most}
+        if not _HEX.match(text) or len(text) not in {2 * size + 1 for size in sizes}:
             raise ValueError
         return bytes.fromhex(text[1:])
     if not _NUMBER.match(text) or int(text) > kind.most:

@@ -6,9 +6,7 @@ from typing import Any
 from scan import registry
 from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
-from scan.queries import blocks, contracts, tokens
-from scan.queries.contracts import selectors
-from scan.queries.hooks import Entities
+from scan.queries import blocks, contracts, hooks, tokens
 from scan.queries.pages import FILTERS, PARSER_OF_KEY, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -27,7 +25,7 @@ def _pages() -> Mapping[str, ReadEntity]:
         "tokens": tokens.page,
         "token_transfers": tokens.transfers_page,
         "contract_creations": contracts.page,
-        **registry.merged(part.pages for part in registry.parts(Entities)),
+        **registry.merged(part.pages for part in registry.parts(hooks.Entities)),
     }
     return {
         **dict.fromkeys(FILTERS, filtered_page),
@@ -67,5 +65,5 @@ def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> d
             keys[param] = key
     values = {param: PARSER_OF_KEY[key](arguments[key], key) for param, key in keys.items()}
     if "method" in values:
-        values["method"] = selectors(reader, str(values["method"]))
+        values["method"] = contracts.selectors(reader, str(values["method"]))
     return values

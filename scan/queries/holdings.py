@@ -1,12 +1,5 @@
-"""Unit prices of the coin and of tokens, where an extension gives them.
-
-Tokens that are older than an index that begins late, as SCAN_START_BLOCK says.
-
-What their holders had before its first block is in no row, so balances by events alone are changes
-since then: too small, or negative. `balances_since` of the Reader becomes a header of the response,
-also in forms whose records have no field for it.
-
-The tokens of an address by their worth at the newest unit prices.
+"""The tokens of an address by their worth at the newest unit prices, where an extension gives
+prices of the coin and of tokens.
 """
 
 import time
@@ -20,6 +13,7 @@ import orjson
 
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.queries import balances
 from scan.queries.cursors import ORDINAL
 from scan.queries.network import coin_symbol
 from scan.queries.pages import Page, Window
@@ -81,11 +75,12 @@ class UnitPrices(NamedTuple):
             return self.tokens[token]
         return self.pools[token].price if token in self.pools else None
 
-    def token_worth(self, token: str, value: int | str, decimals: int) -> Decimal | None:
+    def token_worth(self, token: str, value: int | str, decimals: int | None) -> Decimal | None:
         """Return the worth of an amount of a token in its smallest unit, exactly; None without a
-        price, and where it is more than the depth of the price's pool, which nobody could get."""
+        price or decimals, and where it is more than the depth of the price's pool, which nobody
+        could get."""
         price = self.price_of(token)
-        if price is None:
+        if price is None or decimals is None:
             return None
         worth = exact_worth(value, decimals, price)
         is_by_pool = token not in self.tokens
@@ -141,82 +136,6 @@ def coin_in_usd(reader: Reader) -> CoinPrice | None:
     if prices is None or prices.coin is None or prices.currency != "USD":
         return None
     return CoinPrice(prices.coin, prices.time)
-
-
-MOST_READ = 100  # of one page; further balances are marked
-
-Record = dict[str, Any]
-
-
-class _Older(NamedTuple):
-    tokens: frozenset[bytes]
-    head_number: int | None
-    head_hash: bytes | None
-
-
-def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
-    """Set `balancesSince` of the records of such tokens: the block that the holders are known
-    from. Nobody knows whether the events of such a token add up."""
-    older = _older(reader, [_bytes(record["address"]) for record in records])
-    for record in records:
-        if _bytes(record["address"]) in older.tokens:
-            record["balancesSince"] = reader.balances_since = reader.first_block
-            if "eventsConsistent" in record:
-                record["eventsConsistent"] = True
-
-
-def correct_balances(
-    reader: Reader, records: Sequence[Record], token: str = "", holder: str = ""
-) -> None:
-    """Set the balances of such tokens to those that balanceOf() has at the head, in one batch.
-
-    A record is of `token`, or names its own; of `holder`, or of its own `address`. One whose
-    balance the token or the node does not give gets `balanceSince`, the block that it is known
-    from.
-    """
-    pairs = [
-        (_bytes(token or record["tokenAddress"]), _bytes(holder or record["address"]))
-        for record in records
-    ]
-    older = _older(reader, [token for token, _ in pairs])
-    of_older = [pair for pair in pairs if pair[0] in older.tokens]
-    balances: dict[tuple[bytes, bytes], int] = {}
-    if of_older and not reader.has_node_failed and older.head_number is not None:
-        assert older.head_hash is not None
-        balances = reader.sources.account_states.token_balances_at(
-            reader.node, of_older[:MOST_READ], older.head_number, older.head_hash
-        )
-    for record, pair in zip(records, pairs, strict=True):
-        if pair in balances:
-            record["balance"] = str(balances[pair])
-        elif pair[0] in older.tokens:
-            record["balanceSince"] = reader.balances_since = reader.first_block
-
-
-def mark_items(reader: Reader, records: str, token: str = "") -> str:
-    """Return the records of balances of items as JSON text, with `balanceSince` those of such
-    tokens whose items have several holders; of `token`, or of their own. The owner of other items
-    is the last recipient."""
-    if not reader.first_block:
-        return records
-    held = orjson.loads(records)
-    older = _older(reader, [_bytes(token or record["tokenAddress"]) for record in held]).tokens
-    for record in held:
-        is_sum = record.get("type", "BEP1155") == "BEP1155"
-        if is_sum and _bytes(token or record["tokenAddress"]) in older:
-            record["balanceSince"] = reader.balances_since = reader.first_block
-    return orjson.dumps(held).decode()
-
-
-def _older(reader: Reader, tokens: Sequence[bytes]) -> _Older:
-    if not tokens:
-        return _Older(frozenset(), None, None)
-    older, number, hash_ = reader.row("queries/tokens_list_older", tokens=[*set(tokens)])
-    return _Older(frozenset(map(bytes, older)), number, None if hash_ is None else bytes(hash_))
-
-
-def _bytes(address: str) -> bytes:
-    return bytes.fromhex(address[2:])
 
 
 MAX_TOKENS = 10_000  # held by an address whose tokens are sorted: all are read for each page
@@ -295,12 +214,14 @@ def tokens_by_worth(
     traversal = window.traversal("tokens held", filters, (ORDINAL,), has_blocks=False)
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
-    held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most)
+    read = balances.held(reader, address)
+    held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most, read)
     data, count, total, worth = reader.row(
         "queries/addresses_list_tokens_by_worth",
         is_unbounded=held.most > MAX_IN_HEAD,  # several at once would hold all threads
         address=address,
         **_parameters(reader, prices, held),
+        **read,
         limit=window.limit,
         offset=offset,
     )
@@ -308,26 +229,27 @@ def tokens_by_worth(
         raise TooManyTokens(TOO_MANY, field="sort")
     end = offset + count
     following = traversal.next([end] if count and end < total else None)
-    if reader.first_block:
-        records = orjson.loads(data)
-        correct_balances(reader, records, holder=to_hex(address))
-        data = orjson.dumps(records).decode()
     sums = {"currency": prices.currency, **orjson.loads(worth)}
-    return WorthPage(data, count, total, following, worth=sums)
+    page = WorthPage(data, count, total, following, worth=sums)
+    return balances.completed(reader, page, holder=address)
 
 
-def _few_held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held:
+def _few_held(
+    reader: Reader, address: bytes, prices: UnitPrices, most: int, read: balances.Read
+) -> _Held:
     """Return the tokens held. Most addresses hold few, whose reads need no place."""
     few = min(most, MAX_IN_HEAD)
-    held = _held(reader, address, prices, few)
+    held = _held(reader, address, prices, few, read)
     if held is None and most > few:
-        held = _held(reader, address, prices, most)
+        held = _held(reader, address, prices, most, read)
     if held is None:
         raise TooManyTokens(TOO_MANY, field="sort")
     return held
 
 
-def _held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held | None:
+def _held(
+    reader: Reader, address: bytes, prices: UnitPrices, most: int, read: balances.Read
+) -> _Held | None:
     """Return the tokens held; None for more than `most`."""
     is_all, tokens, symbols, version = reader.row(
         "queries/addresses_list_held_symbols",
@@ -335,6 +257,7 @@ def _held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Hel
         address=address,
         most=most,
         letters=MAX_LETTERS,
+        **read,
     )
     if not is_all:
         return None
@@ -354,7 +277,6 @@ def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, An
         "prices": [price for _, price, _ in priced],
         "depths": [depth for _, _, depth in priced],
         "alike": held.alike,
-        "is_late": reader.first_block > 0,
         "is_whole": reader.first_block == 0 and reader.kept_from is None,
         "most": held.most,
         "most_rows": MAX_ROWS,

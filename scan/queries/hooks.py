@@ -12,5 +12,6 @@ class Entities(Part):
     """Entities whose pages are no plain lists."""
 
     module = "api"
+    chapter = "views"
     pages: Mapping[str, Callable[..., Page]]
     """Functions of a reader, a window and filters, by entity."""

@@ -1,9 +1,8 @@
-"""The filters of entities, as sql/lists.toml declares them, and how their values are read.
+"""A page of a list: its window, its form, the filters of entities, as sql/lists.toml declares them,
+how their values are read, and the statement that serves them.
 
 A new filter is an entry there; of a new kind it is a parser here and a field in [filters] of
 scan/api/openapi/shared.toml, too.
-
-A page of a list: its window, its form, and the statement that serves a filter.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,7 +24,8 @@ from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference, requi
 from scan.queries.cursors import Value as CursorValue
 from scan.queries.reader import KeptFrom, Reader
 
-TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
+TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155", "BEP6909")
+WITH_AMOUNTS = TOKEN_TYPES[2:]  # of ids
 MAX_DEX_NAME = 100
 
 Value = bytes | str | bool | int | list[bytes]
@@ -75,6 +75,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "hash": parameters.hash32,
     "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads
     "nonce": parameters.nonce,
+    "pool": parameters.pool,
     "pubkey": parameters.pubkey,
     "text": _text_hash,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
@@ -158,8 +159,6 @@ class Window(NamedTuple):
 
 def in_blocks(reader: Reader, window: Window) -> Window:
     """Return the same window with its times as blocks: those that are in both ranges."""
-    if window.time_from is None and window.time_to is None:
-        return window
     first, last = window.block_from, window.block_to
     if window.time_from is not None:
         _, after = reader.row("queries/blocks_get_by_time", time_s=window.time_from)
@@ -171,11 +170,12 @@ def in_blocks(reader: Reader, window: Window) -> Window:
 
 
 def in_kept_blocks(reader: Reader, window: Window) -> Window:
-    """Return in_blocks() within the blocks whose rows are kept."""
-    window, kept_from = in_blocks(reader, window), reader.kept_from
-    if kept_from is None:
+    """Return the same window, as in_blocks() does, within the blocks whose rows are kept."""
+    if window.time_from is not None or window.time_to is not None:
+        window = in_blocks(reader, window)
+    if reader.kept_from is None:
         return window
-    return window._replace(block_from=max(window.block_from, kept_from.number))
+    return window._replace(block_from=max(window.block_from, reader.kept_from.number))
 
 
 @dataclass(frozen=True)
@@ -259,33 +259,47 @@ def filtered_page(
     `unlisted` are filters whose lists may lack matching rows, `blocks` the first and the last block
     that can have such rows, `of_several` the parameters of statements by several filters alone.
     """
-    given = {name: value for name, value in filters.items() if value is not None}
-    traversal = window.traversal(entity, given)
+    matched = {name: value for name, value in filters.items() if value is not None}
+    traversal = window.traversal(entity, matched)
     window = in_kept_blocks(reader, window)
     if blocks != ALL_BLOCKS:
         window = window._replace(
             block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
         )
-    values = window.params(traversal)
-    if all_entities()[entity].forms:
+    declared, values = all_entities()[entity], window.params(traversal)
+    if declared.forms:
         values["form"] = form
-    listed = all_entities()[entity].listed
-    has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
-    if len(given) > 1 or not given.keys() <= listed.keys():
-        if traversal.cursor is not None:
-            has_lower |= window.direction == "asc"
-            has_upper |= window.direction == "desc"
-        values |= {"has_lower": has_lower, "has_upper": has_upper}
-        matched = {name: value for name, value in given.items() if name not in unlisted}
-        row = _row_by_several(reader, entity, matched, window, values, of_several)
-    elif given or all_entities()[entity].is_sparse:  # whose rows are a list, too, by an empty key
-        [(name, value)] = given.items() or [("", b"")]
-        list_ = listed[name].name if name else entity
-        values |= {"key": _key(value), "has_lower": has_lower, "has_upper": has_upper}
-        row = reader.row(f"queries/{list_}_list", **values)
+    if len(matched) > 1 or not matched.keys() <= declared.listed.keys():
+        values |= _bounded(window, traversal)
+        with_lists = {name: value for name, value in matched.items() if name not in unlisted}
+        row = _row_by_several(reader, entity, with_lists, window, values, of_several)
+    elif matched or declared.is_sparse:
+        row = _row_by_one(reader, entity, matched, values | _bounded(window))
     else:
         row = reader.row(f"queries/{entity}_list", **values)
     return Page.of_row(reader, entity, traversal, row, reader.kept_from)
+
+
+def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bool]:
+    """Return whether a statement of a filter has to look for a first and a last block: those of
+    the window, and where the traversal begins at a cursor, that."""
+    from_cursor = window.direction if traversal is not None and traversal.cursor else None
+    return {
+        "has_lower": window.block_from > 0 or from_cursor == "asc",
+        "has_upper": window.block_to < BIGINT_MAX or from_cursor == "desc",
+    }
+
+
+def _row_by_one(
+    reader: Reader, entity: str, filters: Mapping[str, Value], values: Mapping[str, Any]
+) -> Row:
+    """Return a page's row from the nearest checkpoint of the filter's list. Where few blocks have
+    rows of an entity, all of them are a list, too, by an empty key."""
+    if not filters:
+        return reader.row(f"queries/{entity}_list", key=b"", **values)
+    [(name, value)] = filters.items()
+    list_name = all_entities()[entity].listed[name].name
+    return reader.row(f"queries/{list_name}_list", key=_key(value), **values)
 
 
 def _row_by_several(

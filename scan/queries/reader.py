@@ -165,7 +165,7 @@ class Reader:
         self.sources = sources
         self.versions: set[int] = set()  # of the index, that statements have read
         self.client = client
-        self.balances_since: int | None = None  # the block that a shown balance is known from
+        self.notes: dict[str, int] = {}  # headers that say since when balances are known, or wrong
         self.staleness = ""  # of the index, as a page shows it
         self._node: NodeSession | None = None
         self._once: dict[Callable[[Reader], Any], Any] = {}
@@ -233,6 +233,12 @@ class Reader:
         names = [name for name, first in self.incomplete.items() if number < first]
         added = f',"incomplete":{orjson.dumps(names).decode()}}}' if names else "}"
         return f"{record[:-1]}{added}"
+
+    def indexed(self, row: T | None, what: str = "This transaction is not indexed.") -> T:
+        """Return what is indexed; raises NotFound for None, as not_indexed() has it."""
+        if row is None:
+            raise self.not_indexed(what)
+        return row
 
     def not_indexed(
         self, what: str, number: int | None = None, field: str | None = None

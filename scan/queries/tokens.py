@@ -1,9 +1,5 @@
-"""Tokens and their holders.
-
-Transfers of tokens: their lists, and their counts over time.
-
-Trades on exchanges: side and price of one, and the exchanges to choose from.
-"""
+"""Tokens and their holders; transfers of tokens, in lists and as counts over time; and trades on
+exchanges: side and price of one, and the exchanges to choose from."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,9 +9,12 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from scan.errors import NotFound
+from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
-from scan.queries import holdings
+from scan.parameters import BIGINT_MAX
+from scan.queries import balances
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
+from scan.queries.cursors import Value as Cursor
 from scan.queries.pages import Form, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -37,17 +36,11 @@ def page(reader: Reader, window: Window) -> Page:
         after_address=after_address,
     )
     following = traversal.next(None if address is None else (holder_count, bytes(address)))
-    if reader.first_block:
-        data = _marked(reader, data)
+    if balances.MARK in data:
+        records = orjson.loads(data)
+        balances.mark_tokens(reader, records)
+        data = orjson.dumps(records).decode()
     return Page(data, count, total, following)
-
-
-def _marked(reader: Reader, text: str) -> str:
-    """Return the records of tokens, or one record, with those marked that are older than the
-    index."""
-    records = orjson.loads(text)
-    holdings.mark_tokens(reader, records if isinstance(records, list) else [records])
-    return orjson.dumps(records).decode()
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -56,7 +49,11 @@ def get(reader: Reader, address: bytes) -> str:
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
         raise NotFound(UNKNOWN)
-    return _marked(reader, record) if reader.first_block else record
+    if balances.MARK not in record:
+        return record
+    token = orjson.loads(record)
+    balances.mark_tokens(reader, [token])
+    return orjson.dumps(token).decode()
 
 
 def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
@@ -86,37 +83,71 @@ def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[s
         return {}
     (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
     by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
-    if reader.first_block:
-        holdings.mark_tokens(reader, [*by_address.values()])
+    for record in by_address.values():
+        if record["inconsistentSince"] is None:
+            del record["inconsistentSince"], record["supplyBlock"]
+    balances.mark_tokens(reader, [*by_address.values()])
     return by_address
 
 
 def type_of(reader: Reader, address: bytes) -> str | None:
-    """Return BEP20, BEP721 or BEP1155; None for an unknown token."""
+    """Return one of TOKEN_TYPES; None for an unknown token."""
     (record,) = reader.row("queries/tokens_get", address=address)
     return None if record is None else str(orjson.loads(record)["type"])
 
 
 def holders(reader: Reader, address: bytes, window: Window) -> Page:
-    """Return a token's holders, the largest first; raises NotFound for an unknown token."""
+    """Return a token's holders, the largest first; raises NotFound for an unknown token.
+
+    Where its events do not add up, these are first those of balances.ranking(); the cursor of such
+    a page has its end, beside the zero address, which is no holder."""
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
-    after_balance, after_holder = traversal.position(2)
-    data, count, total, balance, holder = reader.row(
-        "queries/tokens_list_holders",
-        address=address,
-        limit=window.limit,
-        offset=window.offset,
-        after_balance=after_balance,
-        after_holder=after_holder,
-    )
-    if data is None:
-        raise NotFound(UNKNOWN)
-    following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
-    if reader.first_block:
-        records = orjson.loads(data)
-        holdings.correct_balances(reader, records, token=to_hex(address))
-        data = orjson.dumps(records).decode()
-    return Page(data, count, total, following)
+    after = traversal.position(2)
+    if after[1] == ZERO_ADDRESS:
+        # Halved, as a client may name any number.
+        offset = min(cast(int, after[0]), BIGINT_MAX // 2)
+        window, after = window._replace(offset=offset), (None, None)
+
+    def by_events(limit: int, offset: int) -> tuple[Page, int | None]:
+        data, count, total, since, balance, holder = reader.row(
+            "queries/tokens_list_holders",
+            address=address,
+            limit=limit,
+            offset=offset,
+            after_balance=after[0],
+            after_holder=after[1],
+        )
+        if data is None:
+            raise NotFound(UNKNOWN)
+        following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
+        return Page(data, count, total, following), since
+
+    page, since = by_events(window.limit, window.offset)
+    is_own = since is not None and since > reader.first_block
+    ranking = balances.ranking(reader, address) if is_own else None
+    if ranking is None:
+        return page if since is None else balances.completed(reader, page, token=address)
+    ranked, largest = ranking.records, ranking.largest
+    start = window.offset if after[1] is None else _end_of(after, ranked)
+    records = [*ranked[start : start + window.limit]]
+    total = len(ranked) + (0 if ranking.is_whole else cast(int, page.total) - largest)
+    missing = window.limit - len(records)
+    if missing and not ranking.is_whole and after[1] is None:
+        others, _ = by_events(missing, largest + max(start - len(ranked), 0))
+        following = orjson.loads(others.data)
+        balances.correct(reader, following, address)
+        records += following
+    end = start + len(records)
+    cursor = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
+    return Page(orjson.dumps(records).decode(), len(records), total, cursor)
+
+
+def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]]) -> int:
+    """Return how many of a ranking are not after a balance and its holder; all, if it is not of the
+    ranking."""
+    holders = [record["address"] for record in ranked]
+    holder = to_hex(cast(bytes, after[1]))
+    return holders.index(holder) + 1 if holder in holders else len(ranked)
 
 
 def transfers_page(
@@ -152,8 +183,8 @@ def of_transaction(
     )
     window = Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
     rows = orjson.loads(transfers_page(reader, window).data)
-    own = [row for row in rows if row["transactionHash"] == record["hash"]]
-    return own[:limit], len(own) > limit
+    trades = [row for row in rows if row["transactionHash"] == record["hash"]]
+    return trades[:limit], len(trades) > limit
 
 
 MAX_EXCHANGES = 30  # to choose from
@@ -182,8 +213,8 @@ def exchanges(reader: Reader) -> Exchanges:
 def priced(trade: Mapping[str, Any], pool: Mapping[str, Any]) -> PricedTrade:
     """Return the side and the price of the record of a trade in a pool."""
     is_sell = trade["tokenIn"] == pool["token0"]
-    given, got = Decimal(trade["amountIn"]), Decimal(trade["amountOut"])
-    amount0, amount1 = (given, got) if is_sell else (got, given)
+    amount_in, got = Decimal(trade["amountIn"]), Decimal(trade["amountOut"])
+    amount0, amount1 = (amount_in, got) if is_sell else (got, amount_in)
     price = None
     if amount0 and amount1:  # decimals that are not known count as 0
         price = (amount1 / amount0).scaleb(

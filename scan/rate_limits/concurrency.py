@@ -1,6 +1,5 @@
-"""Bounds on concurrent costly operations, in this process and per client.
-
-The processors that this process may use, and the one that a worker keeps its threads on.
+"""Bounds on what runs at once: costly operations in this process and per client, and the processor
+that a worker keeps its threads on.
 
 Python runs one thread of a process at a time. Spread over two processors, a thread that becomes
 able to run wakes the other processor, only to wait there for the interpreter's lock: a request that

@@ -1,6 +1,5 @@
-"""Moving-window rate limits that hold exactly, whichever thread serves the request.
-
-The client address that a request without a key is charged to.
+"""Moving-window rate limits that hold exactly, whichever thread serves the request, and the client
+address that a request without a key is charged to.
 """
 
 import ipaddress

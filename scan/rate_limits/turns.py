@@ -205,7 +205,10 @@ class QueuedPlaces(ConcurrencyLimit):
         """Give free places to those whose turn is next."""
         granted = []
         with self._changed:
-            while (client := self._next_client()) is not None:
+            while self.taken < self._places:
+                client = next((c for c in self._queues if self._is_free_for(c)), None)
+                if client is None:
+                    break
                 queue = self._queues.pop(client)
                 turn = queue.popleft()
                 turn.has_place = super().take(client)
@@ -214,11 +217,6 @@ class QueuedPlaces(ConcurrencyLimit):
                     self._queues[client] = queue  # after all others
         for turn in granted:
             turn.set_result(True)
-
-    def _next_client(self) -> Hashable | None:
-        if self.taken >= self._places:
-            return None
-        return next((client for client in self._queues if self._is_free_for(client)), None)
 
 
 class WaitingThreads(QueuedPlaces):

@@ -1,9 +1,7 @@
-"""The connections of a worker: accepted, watched by the loop, and closed, the longest idle first
-where there are too many.
-
-Here, too: how long the worker waits for a client (for the head and the body of a request, and until
-it has taken the response), and which connections it closes where the bytes of all take too much
-memory: those of the client with most, so that those who receive and send without delay lose none.
+"""The connections of a worker: accepted, watched by the loop, and closed. It waits only so long for
+a client (for the head and the body of a request, and until it has taken the response). Where there
+are too many connections, the longest idle is closed; where the bytes of all take too much memory,
+those of the client with most, so that those who receive and send without delay lose none.
 """
 
 import errno

@@ -1,8 +1,6 @@
 """Responses as WSGI has them, made without Flask: whole ones, bodies that lie in a file and are
-sent piece by piece, and errors for requests that gunicorn cannot parse or refuses.
-
-All have the CORS headers by which any web page may call the API. gunicorn's log lines, which are in
-the form of Scan's, are made here, too.
+sent piece by piece, and errors for requests that gunicorn cannot parse or refuses, with gunicorn's
+log lines in the form of Scan's. All have the CORS headers by which any web page may call the API.
 """
 
 import logging
@@ -39,6 +37,14 @@ class WsgiResponse(NamedTuple):
     body: bytes
     route: str = "unknown"
     gzipped: "WsgiResponse | None" = None
+
+
+ALIVE = WsgiResponse(
+    "200 OK",
+    [("Content-Type", "application/json"), ("Content-Length", "18")],
+    b'{"status":"alive"}',
+    "/healthz",
+)
 
 
 def json_response(status: int, value: object, headers: list[tuple[str, str]]) -> WsgiResponse:
@@ -91,10 +97,11 @@ CORS = (
     ("Access-Control-Allow-Origin", "*"),
     (
         "Access-Control-Expose-Headers",
-        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Bypass-429-Option,"
+        " Retry-After, ETag,"
         " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
         " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
-        " X-Scan-Balances-Since, Content-Disposition",
+        " X-Scan-Balances-Since, X-Scan-Inconsistent-Since, Content-Disposition",
     ),
 )
 SENT_HEADERS = "Content-Type, X-API-Key, X-Webhook-Secret, X-Scan-At-Least-Block"

@@ -19,6 +19,7 @@ from gunicorn.http.wsgi import Response
 from scan.errors import ScanError, Unavailable
 from scan.rate_limits.concurrency import OneProcessor
 from scan.rate_limits.turns import Postponed, Turn
+from scan.server import responses
 from scan.server.accepted_connections import (
     BODY_WAIT_S,
     CLOSE_WAIT_S,
@@ -30,14 +31,6 @@ from scan.server.accepted_connections import (
     first_of_largest,
 )
 from scan.server.connection import Connection, MoreNeeded, State
-from scan.server.responses import (
-    CORS,
-    OPEN_RESPONSE,
-    FileBody,
-    MalformedRequest,
-    UnparsedRequest,
-    refuse,
-)
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
@@ -84,11 +77,11 @@ class Worker(AcceptedConnections):
             if conn.received_bytes > 0 and (conn.state is State.RECEIVING or conn.waits_for)
         }
         if uploads:
-            refused = first_of_largest(uploads, self._sender_of)
+            refused = first_of_largest(
+                uploads,
+                lambda conn: self._client_of(conn.environ) if conn.request else str(conn.client),
+            )
             self._refuse(refused, Unavailable("Too many uploads at once; try again shortly."))
-
-    def _sender_of(self, conn: Connection) -> str:
-        return self._client_of(conn.environ) if conn.request else str(conn.client)
 
     def _advance(self, conn: Connection) -> None:
         """Parse and serve the request as far as its bytes have been received."""
@@ -181,7 +174,7 @@ class Worker(AcceptedConnections):
             return False
         body = self.wsgi(conn.environ, conn.response.start_response)
         try:
-            open_response = conn.environ.get(OPEN_RESPONSE)
+            open_response = conn.environ.get(responses.OPEN_RESPONSE)
             if open_response is None:
                 self._write(conn, body)
             else:
@@ -201,7 +194,7 @@ class Worker(AcceptedConnections):
         # What is left of a body would be parsed as the next request.
         if not conn.is_whole():
             conn.response.force_close()
-        if isinstance(body, FileBody):
+        if isinstance(body, responses.FileBody):
             conn.response.send_headers()
             conn.to_send.attach(body)
             return
@@ -233,13 +226,13 @@ class Worker(AcceptedConnections):
     def _refuse(self, conn: Connection, error: Exception) -> None:
         self._stop_waiting(conn)
         if isinstance(error, errors.ParseException):
-            error = MalformedRequest(error)
+            error = responses.MalformedRequest(error)
         elif not isinstance(error, ScanError):
             self.log.error("Error parsing a request", exc_info=error)
             error = ScanError("The request could not be served.")
-        status, headers, body, *_ = refuse(error)
-        conn.response = Response(UnparsedRequest(), conn.to_send, self.cfg)
-        conn.response.start_response(status, [*CORS, *headers])
+        status, headers, body, *_ = responses.refuse(error)
+        conn.response = Response(responses.UnparsedRequest(), conn.to_send, self.cfg)
+        conn.response.start_response(status, [*responses.CORS, *headers])
         conn.response.write(body)
         self._send(conn)
 

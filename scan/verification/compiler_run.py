@@ -5,6 +5,7 @@ Native builds, Node scripts around npm's soljson.js, and Python scripts around V
 the same two kinds of arguments.
 """
 
+import json
 import re
 import tempfile
 import threading
@@ -12,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -25,6 +27,7 @@ VERSION_TIMEOUT_S = 30.0
 # A compiler makes 32 MB of ABI from a megabyte of source with nested structs, and parsing it holds
 # the interpreter lock for 0.4 s. Parsing this many values takes 0.1 s.
 MOST_OUTPUT_VALUES = 500_000
+_UNPACKED = re.compile(rb"(?:/[\w.+-]+)*/_MEI\w+/")  # where the publisher's Vyper unpacks itself
 
 
 class OutOfLimits(VerificationFailed):
@@ -58,7 +61,18 @@ def compile_source(
             ) from None
         except sandbox.TooManyProcesses:
             raise OutOfLimits("The compiler started too many processes.") from None
-    return _output(finished)
+    return _output(_without_folders(finished, compiler.executable.parent, folder))
+
+
+def _without_folders(finished: sandbox.Finished, own_folder: Path, folder: str) -> sandbox.Finished:
+    """Return the output with paths that begin in the folders of this machine that a compiler sees:
+    its own, with its packages, that it runs in, and its Python's. Vyper names interfaces so."""
+    output, own = finished.output, own_folder.resolve()
+    seen = (own / "packages", own, own_folder, folder, Path(tempfile.__file__).parent)
+    for text in map(str, seen):
+        quoted = json.dumps(text)[1:-1].encode()
+        output = output.replace(quoted + b"/", b"").replace(quoted, b"")
+    return finished._replace(output=_UNPACKED.sub(b"", output))
 
 
 def stated_version(compiler: sandbox.Program) -> str | None:

@@ -4,6 +4,7 @@ where compiled code has libraries, immutables and metadata, in the form of compi
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -17,13 +18,14 @@ from scan.verification.bytecode_comparison import (
     LinkedCode,
     assembly_auxdata,
     compare_runtime,
+    has_integrity,
     is_call_guarded,
     linked_code,
     mask,
     metadata_ranges,
     moved_auxdata,
 )
-from scan.verification.bytecode_metadata import read_metadata
+from scan.verification.bytecode_metadata import hash_kind, read_metadata
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.creation_comparison import (
     NOT_COMPARED,
@@ -32,7 +34,7 @@ from scan.verification.creation_comparison import (
     compare_creation,
     preamble_of,
 )
-from scan.verification.metadata_request import find_variant
+from scan.verification.metadata_request import LIKELY_VARIATIONS, find_variant, varied_sources
 from scan.verification.request import Submission
 from scan.verification.settings_search import CompilerSettings
 from scan.verification.submission_compilations import (
@@ -55,7 +57,7 @@ MATCHES = FULL, PARTIAL, RUNTIME = "full", "partial", "runtime"
 class Match(NamedTuple):
     """A match. `level` is "full", "partial" or "runtime". `metadata` is the metadata file; in a
     full match, the one whose hash is in the code. `auxdata` are the ranges of metadata in the
-    runtime code."""
+    runtime code. `submission` has the variation of the sources that matched."""
 
     level: str
     contract: CompiledContract
@@ -63,6 +65,7 @@ class Match(NamedTuple):
     metadata: str
     libraries: Mapping[str, bytes]
     auxdata: Sequence[ByteRange]
+    submission: Submission
     creation: Creation = NOT_COMPARED
 
 
@@ -87,6 +90,7 @@ class ContractMatcher(NamedTuple):
     def match(self, contract: CompiledContract) -> tuple[Match | None, Comparison]:
         """Return the match, None if there is none, and the comparison, which has the reason."""
         auxdata = _Auxdata()
+        self.compilations.submission = self.submission
         comparison = compare_runtime(self.code.runtime, contract.runtime, self.submission.libraries)
         if comparison.inner_metadata:
             auxdata = self._auxdata(contract, self.settings)
@@ -100,17 +104,54 @@ class ContractMatcher(NamedTuple):
             return None, comparison
         match = self._improved(
             self._match_with_constructor_libraries(
-                _match(contract, comparison, self.settings), auxdata
+                self._match(contract, comparison, self.settings), auxdata
             )
         )
         if preamble_of(self.code.runtime) is not None:  # the comparison was of all creation code
             return match._replace(creation=Creation(is_same=True, match=match.level)), comparison
-        creation = self._creation(match, auxdata)
-        if creation.is_same is False:
-            return match._replace(level=RUNTIME, creation=creation), comparison
-        if creation.proves_source:
-            match = match._replace(level=FULL)
-        return match._replace(creation=creation), comparison
+        self.compilations.submission = match.submission
+        match = match._replace(creation=self._creation(match, auxdata))
+        if match.creation.is_same is False:
+            return match._replace(level=RUNTIME), comparison
+        return self._proven(match), comparison
+
+    def _proven(self, match: Match) -> Match:
+        """Return the match as a full one where the creation code has the hash of the sources, or of
+        a variation of them."""
+        code = linked_code(match.contract.output["evm"]["bytecode"]).code
+        if match.creation.match and has_integrity(code) and not match.creation.proves_source:
+            with suppress(OutOfLimits):
+                for _ in self._variations():
+                    varied = self._recompiled(match, match.settings)
+                    creation = varied and self._compare_creation(varied, _Auxdata())
+                    if varied and creation and creation.proves_source:
+                        return varied._replace(level=FULL, creation=creation)
+        return match._replace(level=FULL) if match.creation.proves_source else match
+
+    def _variations(self) -> Iterator[None]:
+        """Have compilations be of one variation of the sources after another, while time is left,
+        and then of the sources again."""
+        may_have_marks = not self.submission.language.has_trees
+        varied = varied_sources(self.submission.sources, may_have_marks=may_have_marks)
+        for sources in varied:
+            if not self.compilations.is_time_left():
+                break
+            self.compilations.submission = self.submission._replace(sources=sources)
+            yield
+        self.compilations.submission = self.submission
+
+    def _match(
+        self, contract: CompiledContract, comparison: Comparison, settings: CompilerSettings
+    ) -> Match:
+        return Match(
+            level=comparison.match or "",
+            contract=contract,
+            settings=settings,
+            metadata=contract.output.get("metadata") or "{}",
+            libraries=comparison.libraries,
+            auxdata=comparison.auxdata,
+            submission=self.compilations.submission,
+        )
 
     def _match_with_constructor_libraries(self, match: Match, auxdata: _Auxdata) -> Match:
         """Return the match also with the libraries that only the creation code links."""
@@ -167,7 +208,8 @@ class ContractMatcher(NamedTuple):
             return None
         for contract in compiled_contracts(output, self.submission):
             if contract.name == match.contract.name:
-                return match._replace(contract=contract, settings=settings)
+                compiled = self.compilations.submission
+                return match._replace(contract=contract, settings=settings, submission=compiled)
         return None
 
     def _auxdata(self, contract: CompiledContract, settings: CompilerSettings) -> _Auxdata:
@@ -183,25 +225,36 @@ class ContractMatcher(NamedTuple):
         )
 
     def _improved(self, match: Match) -> Match:
-        """Return the best match: a partial one may become full under another path, or with
-        libraries in the settings."""
-        if match.level == FULL:
-            return match
-        variant = self._match_with_deployed_metadata(match)
+        """Return the best match: a partial one may become full under another path, with libraries
+        in the settings, or with a variation of the sources."""
+        best = self._match_with_deployed_metadata(match)
         libraries = {**self.submission.libraries, **match.libraries}
-        if variant.level == FULL or not libraries:
-            return variant
-        try:
-            linked = self._relinked_match(match, libraries)
-        except OutOfLimits:
-            return match
-        if linked is None or linked.level == FULL:
-            return linked or match
-        return self._match_with_deployed_metadata(linked)
+        with suppress(OutOfLimits):
+            linked = self._relinked_match(match, libraries) if best.level != FULL else None
+            best = self._match_with_deployed_metadata(linked) if linked else best
+            if best.level == FULL or hash_kind(read_metadata(self.code.runtime)) is None:
+                return best
+            forms = [match, linked] if linked else [match]
+            for _ in self._variations():
+                for form in forms:
+                    stated = self._metadata(form)
+                    stating = form._replace(metadata=stated)
+                    varied = self._match_with_deployed_metadata(stating, LIKELY_VARIATIONS)
+                    if varied.level == FULL:
+                        return self._recompiled(varied, form.settings) or best
+        return best
+
+    def _metadata(self, match: Match) -> str:
+        """Return the metadata file of a compilation that generates no code."""
+        path, name = match.contract.path, match.contract.name
+        output = self.compilations.run(match.settings, {path: {name: ["metadata"]}})
+        return str(output.get("contracts", {}).get(path, {}).get(name, {}).get("metadata") or "{}")
 
     def _relinked_match(self, match: Match, libraries: Mapping[str, bytes]) -> Match | None:
         """Return the match with the contract compiled again with the libraries in the settings, so
-        that they are in the metadata; None where it no longer matches."""
+        that they are in the metadata; None where it no longer matches, or without libraries."""
+        if not libraries:
+            return None
         by_file: dict[str, dict[str, str]] = {}
         for qualified, address in libraries.items():
             path, colon, name = qualified.rpartition(":")
@@ -214,28 +267,20 @@ class ContractMatcher(NamedTuple):
         comparison = compare_runtime(self.code.runtime, linked.contract.runtime, {})
         if comparison.match is None:
             return None
-        linked = _match(linked.contract, comparison, linked.settings)
+        linked = self._match(linked.contract, comparison, linked.settings)
         return linked._replace(libraries=match.libraries)
 
-    def _match_with_deployed_metadata(self, match: Match) -> Match:
+    def _match_with_deployed_metadata(self, match: Match, parts: int = 1) -> Match:
         """Return the match as a full one if another path or other settings give a metadata file
-        with the deployed hash; otherwise unchanged."""
+        with the deployed hash; otherwise unchanged. It may take one of so many parts of the time
+        for hashing."""
+        if match.level == FULL:
+            return match
         is_known = self.submission.path_is_known
         names = () if is_known else (*dict.fromkeys([match.contract.name, *self.names]),)
         deployed = read_metadata(self.code.runtime)
-        variant = find_variant(deployed, match.metadata, match.contract.path, names)
+        variant = find_variant(deployed, match.metadata, match.contract.path, names, parts)
         return match._replace(level=FULL, metadata=variant) if variant else match
-
-
-def _match(contract: CompiledContract, comparison: Comparison, settings: CompilerSettings) -> Match:
-    return Match(
-        level=comparison.match or "",
-        contract=contract,
-        settings=settings,
-        metadata=contract.output.get("metadata") or "{}",
-        libraries=comparison.libraries,
-        auxdata=comparison.auxdata,
-    )
 
 
 Layout = Mapping[str, Any]

@@ -55,7 +55,8 @@ class Creation(NamedTuple):
     `libraries` are the addresses of the compiled code's libraries, by `file:Name`.
     `inner_metadata`: all differences are in bytes that look like metadata of embedded contracts.
     `auxdata` are the ranges known to be metadata. `proves_source`: the code is equal, and
-    has a hash of the source that the runtime code lacks.
+    has a hash of the source that the runtime code lacks. `unread` follows equal code, and is not
+    how constructor arguments are encoded.
     """
 
     is_same: bool | None = None
@@ -65,6 +66,7 @@ class Creation(NamedTuple):
     inner_metadata: bool = False
     auxdata: Sequence[ByteRange] = ()
     proves_source: bool = False
+    unread: bytes | None = None
 
 
 NOT_COMPARED = Creation()
@@ -111,7 +113,7 @@ def compare_creation(
     ):
         return Creation(is_same=False, inner_metadata=within_hashes(offsets, expected))
     if not are_constructor_arguments(abi, arguments):
-        return Creation(is_same=True, libraries=linked, auxdata=auxdata)
+        return Creation(is_same=True, libraries=linked, auxdata=auxdata, unread=arguments)
     is_full = all(deployed.runtime.endswith(code[start:end]) for start, end in metadata)
     level = "full" if is_full else "partial"
     proves_source = not offsets and has_integrity(expected)

@@ -20,5 +20,6 @@ class CreationInput(Part):
     """The code that created a contract which a contract created."""
 
     module = "creation_input"
+    chapter = "block_traces"
     reader: Callable[[str], InputReader]
     """A reader of such code, by SCAN_TRACES."""

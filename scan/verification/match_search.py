@@ -5,6 +5,8 @@ the compilations so far tell which settings to skip, when to stop, and why none 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import orjson
+
 from scan.errors import SourceDoesNotCompile, VerificationFailed
 from scan.verification.bytecode_comparison import Comparison
 from scan.verification.bytecode_metadata import compiler_version, read_metadata
@@ -33,6 +35,7 @@ COMPILATIONS_AFTER_RUNTIME = 6  # after equal runtime code with different creati
 MOST_SOURCE_ERRORS = 3
 NO_EVM_VERSION = "Invalid EVM version requested."  # solc's message
 EXPERIMENTAL_OPTION = "settings.experimental"  # in solc's message where it allows an EVM version
+_METADATA_DEFAULTS = (("bytecodeHash", "ipfs"), ("appendCBOR", True), ("useLiteralContent", False))
 BY_PATH = (
     "Files import each other by path: choose the folder that contains all of them, or send a"
     " standard JSON input, which names its sources by path."
@@ -97,14 +100,8 @@ class Attempts:
         """Record a match of the runtime code alone, which other settings may give, too."""
         self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_RUNTIME)
 
-    def failure(self, count: int, other_version: str | None) -> VerificationFailed:
-        """Return the error that says why no compilation matched. `other_version` is the compiler
-        version in the deployed code, None if it is the submitted one."""
-        hint = (
-            f" According to its metadata, the deployed code was compiled by {other_version[:40]}."
-            if other_version
-            else ""
-        )
+    def failure(self, count: int, hint: str) -> VerificationFailed:
+        """Return the error that says why no compilation matched, with sentences of a hint."""
         if self._closest is None:
             if " not found" in self._faults[0]:
                 hint = f". {BY_PATH}{hint}"
@@ -130,12 +127,13 @@ class _Search:
         self, compilations: Compilations, submission: Submission, code: DeployedCode
     ) -> None:
         self._compilations = compilations
-        self._submission = submission
+        self._submission = compilations.submission
         self._code = code
         self._deployed = code.runtime
         self._runtime_match: Match | None = None
         self._selection: Selection = first_selection(submission)
         self._other_version = _other_version(submission, code.runtime)
+        self._metadata_setting = ""
         self._attempts = Attempts(
             COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS,
             is_reproducible=submission.language.is_reproducible(submission.version),
@@ -152,6 +150,7 @@ class _Search:
                 break
             if not self._compilations.is_time_left():
                 break
+            self._metadata_setting = metadata_setting(self._submission.settings, settings)
             match = self._attempt(settings)
             if match:
                 return match
@@ -161,9 +160,13 @@ class _Search:
             return self._runtime_match
         if not self._compilations.count:
             raise busy()  # all of the time was spent waiting for a compiler
-        raise self._attempts.failure(self._compilations.count, self._other_version)
+        hint = self._metadata_setting
+        if other := self._other_version:
+            hint += f" According to its metadata, the deployed code was compiled by {other[:40]}."
+        raise self._attempts.failure(self._compilations.count, hint)
 
     def _attempt(self, settings: CompilerSettings) -> Match | None:
+        self._compilations.submission = self._submission
         try:
             output = self._compilations.run(settings, self._selection)
             source_errors = errors(output)
@@ -214,6 +217,18 @@ class _Search:
                 selection.setdefault(contract.path, {})[contract.name] = OUTPUTS
         if selection:
             self._selection = selection
+
+
+def metadata_setting(submitted: Mapping[str, Any], chosen: Mapping[str, Any]) -> str:
+    """Return a sentence where `settings.metadata` was submitted and another is chosen, else ""."""
+    if "metadata" not in submitted:
+        return ""
+    both = [settings.get("metadata", {}) for settings in (chosen, submitted)]
+    changed = [[m for m in setting.items() if m not in _METADATA_DEFAULTS] for setting in both]
+    if sorted(changed[0]) == sorted(changed[1]):
+        return ""
+    texts = [orjson.dumps(setting).decode()[:200] for setting in both]
+    return f" By the deployed code, settings.metadata is {texts[0]}, not {texts[1]} as submitted."
 
 
 def _other_version(submission: Submission, deployed: bytes) -> str | None:

@@ -4,6 +4,9 @@ and the search for the variant of the file whose hash is in the deployed code.
 The code can be equal while the metadata differs: a single file is submitted without its path, and
 settings such as `runs` may not change the code. A variant with the hash is the deployer's file.
 Hashing a variant takes microseconds, compiling again takes seconds.
+
+Variations of sources: tools and editors change ends of lines, the last of them, and a byte order
+mark (Foundry and Vyper's command line compile LF whatever the file has; Sourcify tries the same).
 """
 
 import itertools
@@ -17,6 +20,7 @@ from eth_utils.crypto import keccak
 from scan import parameters
 from scan.errors import InvalidParameter, TooLarge
 from scan.hex import to_hex
+from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification.bytecode_metadata import BY_KIND, BytecodeMetadata, hash_kind
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 from scan.verification.settings_search import EVM_VERSIONS, RARER_RUNS
@@ -65,11 +69,15 @@ def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str
     encoded = {path: _encoded(path, content) for path, content in contents.items()}
     if sum(map(len, encoded.values())) > MAX_SOURCE_BYTES:
         raise TooLarge("The sources may have at most 1 MiB in total.", field="sources")
-    by_hash = {to_hex(bytes(keccak(encoded[path]))): contents[path] for path in contents}
+    entries = {p: entry if isinstance(entry, dict) else {} for p, entry in listed.items()}
+    hashes = {path: str(e.get("keccak256"))[:100].lower() for path, e in entries.items()}
+    by_hash: dict[str, str] = {}
+    for content in contents.values():
+        hashed, text = with_hash(content, {*hashes.values()}) or ("", "")
+        by_hash[hashed] = text
     sources = {}
-    for path, entry in listed.items():
-        entry = entry if isinstance(entry, dict) else {}
-        content = by_hash.get(str(entry.get("keccak256"))[:100].lower(), entry.get("content"))
+    for path, entry in entries.items():
+        content = by_hash.get(hashes[path], entry.get("content"))
         if not isinstance(content, str):
             raise InvalidParameter(
                 f"sources: no source matches the metadata's hash of {path[:100]!r}.",
@@ -77,6 +85,55 @@ def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str
             )
         sources[path] = content
     return sources
+
+
+def with_hash(content: str, hashes: Collection[str]) -> tuple[str, str] | None:
+    """Return the first of a source's variations that has one of these hashes, after its hash."""
+    texts = {content: None} | dict.fromkeys(variations(content))
+    hashed = ((to_hex(bytes(keccak(text.encode("utf-8", "replace")))), text) for text in texts)
+    return next((pair for pair in hashed if pair[0] in hashes), None)
+
+
+LIKELY_VARIATIONS = 6  # with ends of lines that are all equal
+
+
+def variations(content: str) -> Iterator[str]:
+    """Yield a source without a byte order mark as tools may have changed it, the likely first; some
+    are equal."""
+    content = content.removeprefix(BYTE_ORDER_MARK)
+    lf = content.replace("\r\n", "\n")
+    by_end = {"\n": lf, "\r\n": lf.replace("\n", "\r\n")}
+    for end, text in by_end.items():
+        yield from (text, text.rstrip() + end, text.rstrip())
+    for text in (content, *by_end.values()):
+        for end in by_end:
+            yield from (text, text.rstrip() + end, text + end, text.rstrip())
+
+
+def varied_sources(
+    sources: Mapping[str, str], *, may_have_marks: bool
+) -> Iterator[Mapping[str, str]]:
+    """Yield likely variations of files, the same of all, that differ from what they are. Vyper
+    takes files with a byte order mark, which its hash includes."""
+    seen = [sources]
+    marks = ("", BYTE_ORDER_MARK) if may_have_marks else ("",)
+    for mark, number in itertools.product(marks, range(LIKELY_VARIATIONS)):
+        varied = {
+            path: mark + next(itertools.islice(variations(text), number, None))
+            for path, text in sources.items()
+        }
+        if varied not in seen:
+            seen.append(varied)
+            yield varied
+
+
+def variation_of(sources: Mapping[str, str]) -> str:
+    """Return in words which variation files are."""
+    texts = [*sources.values()]
+    ends = "CRLF" if any("\r\n" in text for text in texts) else "LF"
+    last = "a" if all(text.endswith("\n") for text in texts) else "no"
+    mark = "a" if any(text.startswith(BYTE_ORDER_MARK) for text in texts) else "no"
+    return f"{ends} at the ends of lines, {last} newline at the end and {mark} byte order mark"
 
 
 def check_number(sources: Mapping[str, Any]) -> None:
@@ -129,16 +186,20 @@ _PATHS = (
 
 
 def find_variant(
-    deployed: BytecodeMetadata | None, metadata: str, path: str, contract_names: Collection[str]
+    deployed: BytecodeMetadata | None,
+    metadata: str,
+    path: str,
+    contract_names: Collection[str],
+    parts: int = 1,
 ) -> str | None:
     """Return the metadata file with the deployed hash, None without one. Variants have other
     settings, and likely paths of a file with these contracts in place of `path`; none where the
-    path is known."""
+    path is known. Of the most that is hashed, one of so many parts."""
     kind = hash_kind(deployed)
     if deployed is None or kind is None:
         return None
     deployed_hash, digest = deployed.values[kind], BY_KIND[kind]
-    most = MOST_BYTES[kind] // len(metadata)
+    most = MOST_BYTES[kind] // parts // len(metadata)
     likely = [path.format(name) for path in _PATHS_BY_NAME for name in contract_names]
     paths = [path, *likely, *_PATHS] if contract_names else [path]
     variants = (
@@ -153,21 +214,11 @@ def find_variant(
 
 
 def _settings(metadata: str) -> Iterator[str]:
-    """Yield the metadata file unchanged, then with other settings that may give equal code, then
-    all of these with an explicit `bytecodeHash`."""
-    for text in (metadata, _text_with_explicit_hash(metadata)):
-        yield text
-        for runs in (200, *RARER_RUNS):
-            for enabled in ("true", "false") if runs == 200 else ("true",):
-                optimizer = f'"optimizer":{{"enabled":{enabled},"runs":{runs}}}'
-                yield _OPTIMIZER.sub(optimizer, text)
-        for evm_version in EVM_VERSIONS:
-            yield _EVM_VERSION.sub(f'"evmVersion":"{evm_version}",', text)
-
-
-def _text_with_explicit_hash(metadata: str) -> str:
-    """Return the file with the default `bytecodeHash` set, as some tools do: it is then part of the
-    metadata."""
-    if '"metadata":{' in metadata:
-        return metadata
-    return metadata.replace('"optimizer":', '"metadata":{"bytecodeHash":"ipfs"},"optimizer":', 1)
+    """Yield the metadata file unchanged, then with other settings that may give equal code."""
+    yield metadata
+    for runs in (200, *RARER_RUNS):
+        for enabled in ("true", "false") if runs == 200 else ("true",):
+            optimizer = f'"optimizer":{{"enabled":{enabled},"runs":{runs}}}'
+            yield _OPTIMIZER.sub(optimizer, metadata)
+    for evm_version in EVM_VERSIONS:
+        yield _EVM_VERSION.sub(f'"evmVersion":"{evm_version}",', metadata)

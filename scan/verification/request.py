@@ -121,7 +121,7 @@ def _check_files(language: Language, sources: Mapping[str, str]) -> None:
             )
         if path.endswith(INTERFACE_SUFFIX):
             try:
-                orjson.loads(content)
+                orjson.loads(content.removeprefix(json_bodies.BYTE_ORDER_MARK))
             except ValueError:
                 raise InvalidParameter(
                     f"The interface {path[:100]!r} is not valid JSON.", field="sourceCode"
@@ -173,7 +173,7 @@ def _source(value: object, name: str) -> _Source:
         )
     if len(value) > 4 * MAX_SOURCE_BYTES:
         raise _too_large()
-    text = value.strip()
+    text = value.removeprefix(json_bodies.BYTE_ORDER_MARK).strip()
     if text.startswith("{{") and text.endswith("}}"):
         text = text[1:-1]
     if text.startswith("{"):

@@ -18,12 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.rate_limits import concurrency
-from scan.verification.confined_process import (
-    CANNOT_CONFINE,
-    KEEP_NETWORK,
-    can_hide_processes,
-    hide_this_process,
-)
+from scan.verification import confined_process
 
 log = logging.getLogger(__name__)
 
@@ -91,9 +86,9 @@ class Program(NamedTuple):
                 "RLIMIT_AS" if self.is_native() else "RLIMIT_DATA": MEMORY_KIB * 1024,
             }
             limit_arguments = [str(part) for limit in limits.items() for part in limit]
-            if not can_hide_processes():
-                hide_this_process()
-            keeps_network = [] if can_deny_network() else [KEEP_NETWORK]
+            if not confined_process.can_hide_processes():
+                confined_process.hide_this_process()
+            keeps_network = [] if can_deny_network() else [confined_process.KEEP_NETWORK]
             process = start(
                 [
                     *_CONFINED,
@@ -173,7 +168,10 @@ def can_deny_network() -> bool:
     """Return whether this kernel and processor support the system call filter that denies the
     network; True on a time-out, as a slow machine must not give compilers the network."""
     with suppress(subprocess.TimeoutExpired):
-        if subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode == CANNOT_CONFINE:
+        if (
+            subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode
+            == confined_process.CANNOT_CONFINE
+        ):
             log.warning("%s", NETWORK_IS_KEPT)
             return False
     return True

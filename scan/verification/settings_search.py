@@ -102,6 +102,7 @@ def evm_versions(version: SolcVersion) -> list[str]:
     return [name for name, since in _DEFAULTS if _TAKEN_FROM.get(name, since) <= version]
 
 
+_DEFAULT_METADATA = {"bytecodeHash": "ipfs", "appendCBOR": True}
 RARER_RUNS = (999_999, 1_000_000, 1, 10_000, 1000, 800)
 OLDER_EVM_VERSIONS = 4
 
@@ -138,7 +139,8 @@ def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
 def candidate_settings(
     given: Mapping[str, Any], version: SolcVersion, inferred: InferredSettings
 ) -> Iterator[CompilerSettings]:
-    """Yield complete settings without repetition. Submitted settings are not changed."""
+    """Yield complete settings without repetition. Submitted ones are not changed, but for metadata
+    that the deployed code does not have."""
     likely, rarer = _optimizers(given.get("optimizer"))
     first_evm, *other_evms = _evm_versions(given, version, has_push0=inferred.push0)
     # Values of viaIR for the legacy pipeline and the IR: None omits it, as most tools do.
@@ -153,9 +155,10 @@ def candidate_settings(
         itertools.product(likely, other_evms, via_ir),
         itertools.product(rarer, other_evms, [*plain, *via_ir]),
     )
-    metadata = {**inferred.metadata, **given.get("metadata", {})}
+    metadata = _metadata(given.get("metadata", {}), inferred.metadata)
     for optimizer, evm_version, pipeline in order:
         chosen: CompilerSettings = {**given, "optimizer": optimizer}
+        chosen.pop("metadata", None)
         if metadata:
             chosen["metadata"] = metadata
         if evm_version:
@@ -166,6 +169,15 @@ def candidate_settings(
         allowed_from = EXPERIMENTAL.get(chosen.get("evmVersion", ""))
         if allowed_from and version >= allowed_from and "experimental" not in chosen:
             yield {**chosen, "experimental": True}
+
+
+def _metadata(given: Mapping[str, Any], of_code: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `settings.metadata` as submitted, or as the code has it where it has other metadata:
+    tools send settings that a contract was not compiled with."""
+    needed = {**_DEFAULT_METADATA, **of_code}
+    if needed.items() <= {**_DEFAULT_METADATA, **given}.items():
+        return dict(given)
+    return {n: v for n, v in given.items() if n not in _DEFAULT_METADATA} | dict(of_code)
 
 
 def _optimizers(

@@ -6,6 +6,7 @@ is hostile: sizes are bounded.
 
 import math
 import re
+import sys
 import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,10 +19,10 @@ MAX_LINE = 300  # characters shown of a line
 CONTEXT_LINES = 2  # shown before and after a line
 JUMP, JUMPI, RETURN = 0x56, 0x57, 0xF3
 
-# Definitions of contracts: code that is mapped to all of one is the compiler's, such as the choice
-# of a function.
-_CONTRACT = re.compile(rb"(?:abstract\s{1,100})?(?:contract|library|interface)\s")
 _CHECK = re.compile(rb"(?:require|assert)\s{0,100}\(")
+_STATEMENT = re.compile(rb"[^;]++")
+_REFUSAL = re.compile(rb"\b(?:require|assert|revert)\b")
+_WORDS = re.compile(rb"\"[^\"]*+\"|\b[A-Z]\w*+(?=\()")
 # The compiler ends a comment at each of its ends of lines. What is not ended is taken up to there:
 # a search that begins anew at each of a million quotes does not end.
 _TOKEN = re.compile(
@@ -31,7 +32,6 @@ _TOKEN = re.compile(
     |(?P<mark>[{};])""",
     re.DOTALL | re.VERBOSE,
 )
-_EXTERNAL = re.compile(rb"\)[^)]*\bexternal\b")
 _VYPER_FUNCTION = re.compile(rb"^def\s+([A-Za-z_]\w*)", re.MULTILINE)
 
 
@@ -46,13 +46,11 @@ class Span(NamedTuple):
 
 
 class SourceFunction(NamedTuple):
-    """A function, modifier or constructor, from its declaration to its end, in bytes. One that
-    `is_external` is called from outside of its contract alone."""
+    """A function, modifier or constructor, from its declaration to its end, in bytes."""
 
     start: int
     end: int
     name: str
-    is_external: bool = False
 
 
 class SourceLine(NamedTuple):
@@ -131,21 +129,17 @@ class SourceText:
         """Return the size in bytes."""
         return len(self._encoded)
 
-    def is_whole_contract(self, span: Span) -> bool:
-        return _CONTRACT.match(self._encoded, span.start) is not None
-
     def is_check(self, span: Span) -> bool:
         """Return whether a span is that of a condition that has to hold."""
         return _CHECK.match(self._encoded, span.start) is not None
 
-    def function_in(self, contract: Span, name: str) -> Span | None:
-        """Return where a contract declares a function; the first of several of one name."""
-        end = contract.start + contract.length
-        functions = (
-            f for f in self._functions if f.name == name and contract.start <= f.start < end
-        )
-        function = next(functions, None)
-        return function and Span(function.start, function.end - function.start, contract.file)
+    def refusals(self, start: int, end: int = sys.maxsize) -> Iterator[tuple[int, int, bytes]]:
+        """Yield where statements of a part of the file that may revert start and end, and their
+        words: the text or the error's name, of which others may have the same."""
+        for statement in _STATEMENT.finditer(self._encoded, start, min(end, self.size)):
+            if refusal := _REFUSAL.search(statement[0]):
+                *_, words = [b"", *_WORDS.findall(statement[0], refusal.end())]
+                yield statement.start() + refusal.start(), statement.end(), words
 
     def function_at(self, span: Span) -> SourceFunction | None:
         """Return the function in which a span begins."""
@@ -215,9 +209,6 @@ def _functions(encoded: bytes) -> Iterator[SourceFunction]:
         if name := token["name"] or token["unnamed"]:
             declared = SourceFunction(token.start(), 0, name.decode("utf-8", "replace"))
         elif mark == b"{":
-            if declared:
-                head = encoded[declared.start : token.start()]
-                declared = declared._replace(is_external=_EXTERNAL.search(head) is not None)
             blocks.append(declared)
             declared = None
         elif mark == b"}" and blocks and (ended := blocks.pop()):

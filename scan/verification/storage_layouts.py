@@ -2,9 +2,10 @@
 Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
 
 What a layout lacks comes from Solidity's syntax tree: names of members of enums, structs at the
-slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, and modifiers of
-functions as they are written. The members of such a struct are laid out by the compiler itself, in
-one more compilation without code: as variables of a contract that is added to the sources.
+slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, modifiers of functions
+as they are written, and which functions a call may run: optimizers let equal code be one, and the
+source map has one of its origins. The members of such a struct are laid out by the compiler itself,
+in one more compilation without code: as variables of a contract that is added to the sources.
 """
 
 import json
@@ -12,6 +13,7 @@ import re
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
@@ -41,10 +43,14 @@ def unpacked(stored: bytes) -> str:
 
 
 Node = Mapping[str, Any]  # of a syntax tree
+_Declared = tuple[str, Node | None, Node]
+WITHOUT_SELECTOR = ("receive", "fallback")
+_RUNNING = ("FunctionDefinition", "ModifierDefinition")
 
 MAX_NAMESPACES = 50
 MAX_ENUMS = 500
 MAX_MODIFIERS = 500
+MAX_REFERENCES = 20_000  # of functions that calls may run
 MAX_TEXT = 200  # of a modifier with its arguments
 MAX_MEMBERS = 256  # of an enum; the compiler takes no more
 MAX_NODES = 20_000  # contracts of all files, and what they declare
@@ -66,8 +72,9 @@ class _Namespace(NamedTuple):
 
 
 def add_names(layout: object, compilations: Compilations, match: Match) -> object:
-    """Return a layout with `enums`, the members of enums by the types' labels, `modifiers` as
-    _modifiers() has them, and `namespaces`, a layout of their structs.
+    """Return a layout with `enums`, the members of enums by the types' labels, `modifiers` and
+    `functions` as _modifiers() and _functions() have them, and `namespaces`, a layout of their
+    structs.
 
     It takes one more compilation for the trees. The source has matched, so that nothing here may
     fail the verification: what cannot be read of them is left out.
@@ -77,11 +84,12 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
     try:
         output = compilations.run(match.settings, {"*": {"": ["ast"]}})
         declared = [*_declared(output)]
-        namespaces = _namespaces(declared, match)
+        namespaces, called = _namespaces(declared, match), _called(declared, match)
         return {
             **layout,
             "enums": _enums(declared),
-            "modifiers": _modifiers(declared, match, compilations.submission.sources),
+            "modifiers": _modifiers(called, compilations.submission.sources),
+            "functions": _functions(declared, called),
             "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
         }
     except (VerificationFailed, Unavailable, *UNREADABLE):
@@ -94,7 +102,7 @@ def slot_of(namespace: str) -> int:
     return int.from_bytes(keccak256((inner % 2**256).to_bytes(32))) & ~0xFF
 
 
-def _declared(output: Mapping[str, Any]) -> Iterator[tuple[str, Node | None, Node]]:
+def _declared(output: Mapping[str, Any]) -> Iterator[_Declared]:
     """Yield what files, and contracts in them, declare: the path, the contract, the declaration."""
     left = MAX_NODES
     for path, file in (output.get("sources") or {}).items():
@@ -110,7 +118,7 @@ def _declared(output: Mapping[str, Any]) -> Iterator[tuple[str, Node | None, Nod
                 yield declared
 
 
-def _enums(declared: Sequence[tuple[str, Node | None, Node]]) -> dict[str, list[str]]:
+def _enums(declared: Sequence[_Declared]) -> dict[str, list[str]]:
     """Return the members of enums by the labels of types; none of names that two files declare."""
     enums: dict[str, list[str]] = {}
     for _, _, node in declared:
@@ -124,37 +132,105 @@ def _enums(declared: Sequence[tuple[str, Node | None, Node]]) -> dict[str, list[
     return {label: members for label, members in enums.items() if members}
 
 
-def _modifiers(
-    declared: Sequence[tuple[str, Node | None, Node]], match: Match, sources: Mapping[str, str]
-) -> dict[str, tuple[str, list[tuple[str, int]]]]:
-    """Return the modifiers of external functions by selector, which trees have since 0.6: the file,
-    and of each the text and the line. Of functions that override each other, the last."""
-    functions: defaultdict[object, list[tuple[str, Node]]] = defaultdict(list)
+def _called(declared: Sequence[_Declared], match: Match) -> dict[str, tuple[str, Node]]:
+    """Return the functions, and variables with a getter, that calls of a contract run, by selector,
+    which trees have since 0.6, or the kind of those without one. Of functions that override each
+    other, the last."""
+    by_contract: defaultdict[object, list[tuple[str, Node]]] = defaultdict(list)
     for path, around, node in declared:
-        if around is not None and node.get("functionSelector"):
-            functions[around.get("id")].append((path, node))
+        if around is not None:
+            by_contract[around.get("id")].append((path, node))
     contract_place = (match.contract.path, None, match.contract.name)
     [contract] = [
         n for path, around, n in declared if (path, around, n.get("name")) == contract_place
     ]
+    called: dict[str, tuple[str, Node]] = {}
+    for path, node in (
+        entry for id in contract["linearizedBaseContracts"] for entry in by_contract[id]
+    ):
+        key = node.get("functionSelector") or node.get("kind")
+        if node.get("functionSelector") or key in WITHOUT_SELECTOR:
+            called.setdefault(str(key), (path, node))
+    return called
+
+
+def _modifiers(
+    called: Mapping[str, tuple[str, Node]], sources: Mapping[str, str]
+) -> dict[str, tuple[str, list[tuple[str, int]]]]:
+    """Return the modifiers of called functions by selector: the file, and of each the text and the
+    line."""
     written: dict[str, tuple[str, list[tuple[str, int]]]] = {}
     left = MAX_MODIFIERS
-    for base in contract["linearizedBaseContracts"]:
-        for path, function in functions[base]:
-            source, texts = sources[path].encode(), []
-            for modifier in (function.get("modifiers") or ())[:left]:
-                start, length = map(int, str(modifier["src"]).split(":")[:2])
-                text = source[start : start + length].decode("utf-8", "replace")
-                texts.append((" ".join(text.split())[:MAX_TEXT], source.count(b"\n", 0, start) + 1))
-            if function["functionSelector"] not in written:
-                written[str(function["functionSelector"])] = path, texts
-                left -= len(texts)
-    return {selector: of for selector, of in written.items() if of[1]}
+    for selector, (path, function) in called.items():
+        source, texts = sources[path].encode(), []
+        for modifier in (function.get("modifiers") or ())[:left]:
+            start, length = _span(modifier)
+            text = source[start : start + length].decode("utf-8", "replace")
+            texts.append((" ".join(text.split())[:MAX_TEXT], source.count(b"\n", 0, start) + 1))
+        if texts:
+            written[selector] = path, texts
+            left -= len(texts)
+    return written
 
 
-def _namespaces(
-    declared: Sequence[tuple[str, Node | None, Node]], match: Match
-) -> list[_Namespace]:
+def _functions(
+    declared: Sequence[_Declared], called: Mapping[str, tuple[str, Node]]
+) -> dict[str, Any]:
+    """Return `spans`, path, start and length of functions, modifiers and variables, and `reached`:
+    by selector the numbers of those that a call may run, beginning with the called one. A call of
+    another contract leads to none."""
+    nodes = {
+        node["id"]: (path, node)
+        for path, _, node in declared
+        if node.get("functionSelector") or node.get("nodeType") in _RUNNING
+    }
+    overriding: defaultdict[object, list[int]] = defaultdict(list)
+    for key, (_, node) in nodes.items():
+        for base in (*(node.get("baseFunctions") or ()), *(node.get("baseModifiers") or ())):
+            overriding[base].append(key)
+    references: dict[int, list[int]] = {}
+    reached: dict[str, list[int]] = {}
+    left = MAX_REFERENCES
+    for selector, (_, node) in called.items():
+        reached[selector] = run = [node["id"]]
+        seen = {*run}
+        for key in run:
+            if key not in references:
+                references[key] = [id for id in _references(nodes[key][1]) if id in nodes]
+            new = dict.fromkeys([*references[key], *overriding[key]])
+            run += [id for id in new if id not in seen]
+            seen.update(new)
+        left -= len(run)
+        if left < 0:
+            return {}
+    numbers = {key: n for n, key in enumerate(dict.fromkeys(chain.from_iterable(reached.values())))}
+    return {
+        "spans": [(nodes[key][0], *_span(nodes[key][1])) for key in numbers],
+        "reached": {selector: [numbers[key] for key in run] for selector, run in reached.items()},
+    }
+
+
+def _references(tree: Node) -> Iterator[int]:
+    """Yield the ids of the declarations that a tree refers to, and of functions for operators."""
+    waiting: list[Any] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            types = node.get("typeDescriptions") or {}
+            if not str(types.get("typeIdentifier")).startswith("t_function_external"):
+                names = ("referencedDeclaration", "function")
+                yield from (node[name] for name in names if isinstance(node.get(name), int))
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def _span(node: Node) -> tuple[int, int]:
+    start, length, _ = map(int, str(node["src"]).split(":"))
+    return start, length
+
+
+def _namespaces(declared: Sequence[_Declared], match: Match) -> list[_Namespace]:
     """Return the namespaces of a contract, of those that it inherits, and of libraries."""
     contracts = [
         (path, node) for path, _, node in declared if node.get("nodeType") == "ContractDefinition"

@@ -7,11 +7,14 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.errors import Unavailable, VerificationFailed
+from scan.json_bodies import BYTE_ORDER_MARK
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
+from scan.verification.compiled_interface import Entries, interface_of, library_entries
 from scan.verification.compiler_run import RunningPlace, compile_source
 from scan.verification.creation_comparison import as_deployed, preamble_of
 from scan.verification.languages.solidity import Selection, Sources
-from scan.verification.request import Submission
+from scan.verification.languages.vyper import VYPER
+from scan.verification.request import INTERFACE_SUFFIX, Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings, dotted
 
@@ -45,13 +48,15 @@ Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
 
 class CompiledContract(NamedTuple):
     """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM. `files`
-    are the compilation's, by the numbers that its source map has."""
+    are the compilation's, by the numbers that its source map has; `library_entries` are those of
+    its libraries."""
 
     path: str
     name: str
     output: Mapping[str, Any]
     runtime: LinkedCode
     files: Mapping[int, str] = {}
+    library_entries: Entries = ()
 
     def abi_json(self) -> str:
         """Return the ABI as JSON. Raises VerificationFailed for an ABI that is too large, since
@@ -64,10 +69,22 @@ class CompiledContract(NamedTuple):
             raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
         return abi
 
+    def interface_json(self) -> str | None:
+        """Return the contract's interface as JSON; None where its ABI is all of it, or where it is
+        too large."""
+        abi, selectors = self.output.get("abi", []), self.output["evm"].get("methodIdentifiers")
+        interface = [*interface_of(abi, selectors or {}), *self.library_entries]
+        try:
+            text = orjson.dumps(interface).decode()
+        except orjson.JSONEncodeError:
+            return None
+        return None if interface == abi or len(text) > MAX_ABI_BYTES else text
+
 
 class Compilations:
-    """The compilations of one submission within its time limit. `count` is their number so far.
-    `outputs` are those of other submissions: an equal input is not compiled again."""
+    """The compilations of one submission within its time limit, or of variations of its sources
+    that take its place. `count` is their number so far. `outputs` are those of other submissions:
+    an equal input is not compiled again."""
 
     def __init__(
         self,
@@ -78,7 +95,7 @@ class Compilations:
         outputs: Outputs | None = None,
     ) -> None:
         self._compiler = compiler
-        self.submission = submission
+        self.submission = compilable(submission)
         self._preamble = preamble_of(deployed)
         self._place = place
         self._outputs = {} if outputs is None else outputs
@@ -116,6 +133,17 @@ class Compilations:
         return output if self._preamble is None else as_deployed(output, self._preamble)
 
 
+def compilable(submission: Submission) -> Submission:
+    """Return a submission without byte order marks where no compiler takes them."""
+    sources = {
+        path: text
+        if submission.language is VYPER and not path.endswith(INTERFACE_SUFFIX)
+        else text.removeprefix(BYTE_ORDER_MARK)
+        for path, text in submission.sources.items()
+    }
+    return submission._replace(sources=sources)
+
+
 def first_selection(submission: Submission) -> Selection:
     """Select every contract, or the named one in every file.
 
@@ -140,9 +168,10 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
         for path, source in (output.get("sources") or {}).items()
         if isinstance(source.get("id"), int)
     }
+    libraries = library_entries(output.get("contracts", {}), submission.sources)
     contracts = [
         CompiledContract(
-            path, name, contract, linked_code(contract["evm"]["deployedBytecode"]), files
+            path, name, contract, linked_code(contract["evm"]["deployedBytecode"]), files, libraries
         )
         for path, contracts_of_file in output.get("contracts", {}).items()
         for name, contract in contracts_of_file.items()

@@ -26,7 +26,8 @@ from scan.verification.creation_comparison import (
     DeployedCode,
     preamble_of,
 )
-from scan.verification.match_search import find_match
+from scan.verification.match_search import find_match, metadata_setting
+from scan.verification.metadata_request import variation_of
 from scan.verification.request import Submission
 from scan.verification.settings_search import dotted
 from scan.verification.storage_layouts import add_names
@@ -97,6 +98,10 @@ NOT_COMPARED = (
     "The creation bytecode was not compared, since it is not known: the constructor or initial"
     " values may differ."
 )
+NO_ARGUMENTS = (
+    "The creation bytecode is equal, but the {} bytes after it are not the encoding of the"
+    " constructor's arguments: they may be too many, too few, gapped or unpadded."
+)
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,7 @@ class Verified(NamedTuple):
     compiler_version: str
     settings: Mapping[str, Any]
     stored: bool
+    fitted: str  # sentences about what was compiled in the place of what was submitted
 
     @property
     def warning(self) -> str | None:
@@ -168,7 +174,7 @@ def verify(
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
         _store_findings(verifier.database, contract, match, layout)
     if verified.stored:
-        texts = (abi, match.metadata, layouts, *submission.sources.values())
+        texts = (abi, match.metadata, layouts, *match.submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
     return verified
 
@@ -196,6 +202,7 @@ def _compiled(
         with verifier.places.running(deadline) as place:
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = find_match(compilations, submission, code)
+            compilations.submission = match.submission
             given = match.contract.output.get("storageLayout")
             named_layout = add_names(given, compilations, match)
             layout = storage_layouts.packed(named_layout) or storage_layouts.packed(given)
@@ -234,7 +241,7 @@ def _store(
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
     pattern = pattern_of(contract.code, match.contract.runtime)
-    functions = signatures_of(orjson.loads(abi))
+    functions = signatures_of(orjson.loads(match.contract.interface_json() or abi))
     stored = database.value(
         "verification/verified_contracts_insert",
         address=contract.address,
@@ -247,7 +254,7 @@ def _store(
         license=submission.license or _license_of(metadata, file_path),
         settings=_json(settings),
         abi=abi,
-        sources=_json(_sources(submission, metadata)),
+        sources=_json(_sources(match.submission, metadata)),
         constructor_arguments=match.creation.constructor_arguments,
         metadata=match.metadata if metadata else None,
         code_length=len(contract.code),
@@ -266,7 +273,14 @@ def _store(
         compiler_version=version,
         settings=settings,
         stored=stored is not None,
+        fitted=_fitted(submission, match.submission, settings),
     )
+
+
+def _fitted(given: Submission, compiled: Submission, settings: Mapping[str, Any]) -> str:
+    varied = given.sources != compiled.sources and variation_of(compiled.sources)
+    sentence = f" The sources fit with {varied}." if varied else ""
+    return (sentence + metadata_setting(given.settings, settings)).strip()
 
 
 def _store_findings(
@@ -276,6 +290,8 @@ def _store_findings(
     was known of the code, and return whether the first is known."""
     contract_values = {"address": contract.address, "code_hash": contract.code_hash}
     database.rows("verification/storage_layouts_put", **contract_values, layout=layout)
+    interface = match.contract.interface_json()
+    database.rows("verification/interfaces_put", **contract_values, interface=interface)
     evm, files = match.contract.output["evm"], [*match.contract.files.items()]
     source_map = source_maps.packed(evm["deployedBytecode"].get("sourceMap"))
     database.rows(
@@ -320,8 +336,14 @@ def _json(value: object) -> str:
 
 def message(verified: Verified) -> str:
     sentences = [MESSAGES[verified.match]]
+    if verified.fitted:
+        sentences.append(verified.fitted)
     if verified.creation.is_same is None:
         sentences.append(NOT_COMPARED)
+    if verified.creation.unread is not None:
+        sentences.append(NO_ARGUMENTS.format(len(verified.creation.unread)))
+    if verified.warning:
+        sentences.append(verified.warning)
     if not verified.stored:
         sentences.append("An equal or better verification was already stored and is kept.")
     return " ".join(sentences)

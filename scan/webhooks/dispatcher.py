@@ -16,7 +16,7 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.errors import ScanError
 from scan.observability import metrics
-from scan.outbound.connection import AttemptTimeouts, DeadlineTimer, tls_context
+from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.settings import Settings
 from scan.webhooks.hooks import Deliveries
 from scan.webhooks.queues import Connect, Connection, DeliveryQueues, FinishedAttempt, Lease, now
@@ -63,7 +63,7 @@ class Dispatcher:
         # urllib3 would log full URLs of receivers with unusual responses.
         logging.getLogger("urllib3").setLevel(logging.ERROR)
         self._sender = Sender(
-            DeadlineTimer(),
+            AttemptDeadlines(),
             tls_context(settings.ca_bundle),
             settings.webhook_allow_networks,
             self._options.timeouts,
@@ -186,7 +186,13 @@ class Dispatcher:
     def _serve(self, lease: Lease) -> None:
         """Serve a lease. Errors are logged, so that the thread stays."""
         try:
-            with self._connection(lease) as connection:
+            connect = self._connects.get(lease.url.partition(":")[0])
+            opened: AbstractContextManager[Connection] = (
+                connect(lease)
+                if connect
+                else self._sender.connection(lease.url, lease.secret, is_healthy=lease.is_healthy)
+            )
+            with opened as connection:
                 self._deliver(lease, connection)
         except ScanError as error:
             log.warning("webhook %s: %s", lease.webhook_id, error)
@@ -195,12 +201,6 @@ class Dispatcher:
         finally:
             self._count(lease, -1)
             self._wake()
-
-    def _connection(self, lease: Lease) -> AbstractContextManager[Connection]:
-        connect = self._connects.get(lease.url.partition(":")[0])
-        if connect is not None:
-            return connect(lease)
-        return self._sender.connection(lease.url, lease.secret, is_healthy=lease.is_healthy)
 
     def _deliver(self, lease: Lease, connection: Connection) -> None:
         """Send one delivery after the other, each recorded before the next, until none is due, the

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 import urllib3
 
-from scan.outbound.connection import CheckedConnection, Deadline, Outbound
+from scan.deadlines import Deadline
+from scan.outbound.connection import CheckedConnection, Outbound
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 
 RETRY_STEPS_S = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)

@@ -34,7 +34,7 @@ WITH span AS MATERIALIZED (
         SELECT count(*) AS transfers, coalesce(bool_and(placed.follows), true) AS transfers_follow
         FROM (
             SELECT x.block_number = b.number AND x.transaction_index < b.transaction_count
-                AND coalesce((SELECT k.block_number FROM tokens k
+                AND coalesce((SELECT min(l.block_number) FROM tokens k CROSS JOIN token_lives(k) AS l
                     WHERE k.address = x.token_address) <= b.number, false)
                 AND coalesce((x.log_index, coalesce(x.batch_index, 0)) > (lag(x.log_index) OVER in_order,
                     lag(coalesce(x.batch_index, 0)) OVER in_order), true) AS follows

@@ -17,13 +17,11 @@ FROM (
     FROM tokens k
     LEFT JOIN (
         SELECT h.token_address, count(*) FILTER (WHERE h.balance > 0) AS holders,
-            count(*) FILTER (WHERE h.balance < 0) AS negative_holders,
             sum(h.balance) FILTER (WHERE h.balance > 0) AS held
         FROM token_holders h
         GROUP BY h.token_address
     ) AS h ON h.token_address = k.address
-    WHERE (k.holder_count, k.negative_holder_count, k.held_supply) <> (coalesce(h.holders, 0),
-        coalesce(h.negative_holders, 0), CASE WHEN k.type = 'BEP20' THEN 0 ELSE coalesce(h.held, 0) END)
+    WHERE (k.holder_count, k.held_supply) <> (coalesce(h.holders, 0), coalesce(h.held, 0))
     UNION ALL
     SELECT 'a token counts other items', hex(k.address)
     FROM tokens k
@@ -38,7 +36,8 @@ FROM (
     LEFT JOIN token_items_changes(%(span)s::block_range) c USING (token_address, first_ordinal)
     LEFT JOIN token_transfers x ON x.ordinal = c.last_ordinal
     LEFT JOIN removed_items r USING (first_ordinal)
-    WHERE i.owner IS DISTINCT FROM item_owner(k.type, coalesce(x.to_address, r.last_recipient))
+    WHERE i.owner IS DISTINCT FROM item_owner(coalesce(k.item_type, k.type), coalesce(x.to_address, r.last_recipient))
+        AND k.earlier_lives IS NULL
     UNION ALL
     SELECT 'an item counts other owners', hex(i.token_address) || ', first moved by transfer ' || i.first_ordinal
     FROM token_items i

@@ -5,7 +5,7 @@
 -- index: contracts_pkey, replaced_codes_pkey
 SELECT present.address, present.code_hash
 FROM unnest(%(addresses)s::bytea[], %(hashes)s::bytea[]) AS present (address, code_hash)
-CROSS JOIN LATERAL contract_at(present.address) AS now
+CROSS JOIN LATERAL indexed_contract_at(present.address) AS now
 LEFT JOIN replaced_codes r ON r.address = present.address
 WHERE (present.code_hash = now.code_hash) = (r.address IS NOT NULL)
     OR r.code_hash <> now.code_hash

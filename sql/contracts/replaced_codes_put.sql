@@ -6,7 +6,7 @@
 WITH present AS (
     SELECT p.address, now.code_hash, p.code_hash AS present_hash
     FROM unnest(%(addresses)s::bytea[], %(hashes)s::bytea[]) AS p (address, code_hash)
-    CROSS JOIN LATERAL contract_at(p.address) AS now
+    CROSS JOIN LATERAL indexed_contract_at(p.address) AS now
 ), forgotten AS (
     DELETE FROM replaced_codes r
     USING present p

@@ -1,4 +1,4 @@
--- Moves the balances of BEP1155 items by the transfers of blocks already written, and counts their owners;
+-- Moves the balances of items that have amounts by the transfers of blocks already written, and counts their owners;
 -- sign -1 takes the same back. It runs after token_items_derive, whose rows have these counters.
 -- params: span block_range, sign integer
 -- literals: sign

@@ -2,8 +2,7 @@
 -- Run it without nested loops, as the planner cannot know how many rows the newest blocks have.
 -- params: span block_range, sign integer
 -- literals: sign
--- returns: token_address, changes of its number of holders, of its number of balances below zero and of the
---   amount held, and the holders whose balances are now zero (bytea[] null)
+-- returns: token_address, changes of its number of holders and of the amount held, and the holders whose balances are now zero (bytea[] null)
 -- index: token_transfers_pkey, token_holders_pkey
 WITH changes AS MATERIALIZED (
     SELECT holder, token_address, balance * %(sign)s AS amount
@@ -18,7 +17,6 @@ WITH changes AS MATERIALIZED (
 )
 SELECT m.token_address,
     sum((m.balance > 0)::integer - (m.balance - d.amount > 0)::integer),
-    sum((m.balance < 0)::integer - (m.balance - d.amount < 0)::integer),
     sum(greatest(m.balance, 0) - greatest(m.balance - d.amount, 0)),
     array_agg(m.holder) FILTER (WHERE m.balance = 0)
 FROM moved m

@@ -16,7 +16,9 @@ WITH changes AS MATERIALIZED (
         coalesce(i.transfer_count, 0) AS transfers_before, i.owner AS owner_before,
         item_owner(c.type, CASE WHEN %(sign)s > 0
             THEN (SELECT x.to_address FROM token_transfers x WHERE x.ordinal = c.last_ordinal)
-            ELSE coalesce((SELECT x.to_address FROM token_transfers x
+            ELSE coalesce((SELECT CASE WHEN is_of_present_life(x.token_address, x.block_number, x.log_index)
+                    THEN x.to_address ELSE zero_address() END
+                FROM token_transfers x
                 WHERE x.token_address = c.token_address AND x.token_id = c.token_id
                     AND x.ordinal < (%(span)s::block_range).first_transfer
                 ORDER BY x.ordinal DESC
@@ -33,7 +35,7 @@ WITH changes AS MATERIALIZED (
 ), written AS (
     INSERT INTO token_items AS i
         (token_address, first_ordinal, transfer_count, owner, owner_count)
-    SELECT token_address, first_ordinal, transfers, owner, CASE WHEN type = 'BEP1155' THEN 0 END
+    SELECT token_address, first_ordinal, transfers, owner, CASE WHEN has_amounts(type) THEN 0 END
     FROM items
     ON CONFLICT (token_address, first_ordinal) DO UPDATE SET
         transfer_count = i.transfer_count + EXCLUDED.transfer_count,

@@ -1,9 +1,9 @@
--- The types of the tokens whose items were moved in blocks already written.
+-- The types of the items that were moved in blocks already written.
 -- params: first_transfer bigint, last_transfer bigint
 -- literals: none
 -- returns: type
 -- index: token_transfers_pkey, tokens_pkey
-SELECT DISTINCT k.type
+SELECT DISTINCT coalesce(k.item_type, k.type)
 FROM tokens k
 WHERE k.address IN (
     SELECT x.token_address

@@ -1,18 +1,16 @@
--- Adds to the tokens' numbers of holders and of balances below zero, and to the held supplies of NFTs.
--- params: tokens bytea[], holders bigint[], negative_holders bigint[], held numeric[], large bigint
+-- Adds to the tokens' numbers of holders, and to what holders hold together.
+-- params: tokens bytea[], holders bigint[], held numeric[], large bigint
 -- literals: none
 -- returns: one token that now has `large` holders or more, which are not counted by range yet; or no row
 -- index: tokens_pkey, token_holder_ranges_pkey
 WITH changed AS (
     UPDATE tokens k
     SET holder_count = k.holder_count + c.holders,
-        negative_holder_count = k.negative_holder_count + c.negative_holders,
-        held_supply = k.held_supply + CASE WHEN k.type = 'BEP20' THEN 0 ELSE c.held END
-    FROM unnest(%(tokens)s::bytea[], %(holders)s::bigint[], %(negative_holders)s::bigint[],
-            %(held)s::numeric[])
-        AS c (address, holders, negative_holders, held)
+        held_supply = k.held_supply + c.held
+    FROM unnest(%(tokens)s::bytea[], %(holders)s::bigint[], %(held)s::numeric[])
+        AS c (address, holders, held)
     WHERE k.address = c.address
-        AND (c.holders <> 0 OR c.negative_holders <> 0 OR (c.held <> 0 AND k.type <> 'BEP20'))
+        AND (c.holders <> 0 OR c.held <> 0)
     RETURNING k.address, k.holder_count
 )
 SELECT address

@@ -1,17 +1,54 @@
--- Tokens whose supplies are to be read, with the block of the last transfer or change of each, after which
--- to read it; and what shows whether all else is to be read too.
+-- Tokens that are to be read, with the block after which to read each: the last one in which it emitted a log, was
+-- called by a transaction or may have changed, or where there is a later day, that day's first block; then what
+-- shows whether all is to be read, and what its events say, to be compared with what it answers.
 -- params: limit integer
 -- literals: limit
 -- returns: address, block number, block hash, the block in which it was first seen, that of its last
---   reading or null, whether that is of an earlier day
--- index: tokens_stale, token_transfers_by_token, token_transfers_pkey, contract_changes_pkey, blocks_pkey
+--   reading or null, whether that is of an earlier day, what holders hold together, whether they held another
+--   supply, whether a balance is below zero, whether it wraps coin, the block at which the index began if the token
+--   is older, or null, and [[holder as hex digits, id of an item or null, balance as text]] of some parties of the
+--   newest transfers, or null
+-- index: tokens_by_supply_block, log_emitters_pkey, transactions_by_to, transactions_pkey, contract_changes_pkey,
+--   daily_stats_first_block_key, blocks_pkey, token_transfers_by_token, token_holders_pkey,
+--   token_holders_by_balance, item_balances_pkey,
+--   token_transfers_by_item, contract_creations_by_address, chain_pkey
 SELECT k.address, b.number, b.hash, k.block_number, k.read_block,
-    (SELECT day_of(r.timestamp) < day_of(b.timestamp) FROM blocks r WHERE r.number = k.read_block)
+    (SELECT day_of(r.timestamp) < day_of(b.timestamp) FROM blocks r WHERE r.number = k.read_block),
+    k.held_supply, k.held_supply <> token_supply(k),
+    EXISTS (SELECT FROM token_holders h WHERE h.token_address = k.address AND h.balance < 0), k.wraps_since IS NOT NULL,
+    (SELECT c.start_block FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
+        SELECT FROM contract_creations n WHERE n.address = k.address)),
+    drawn.balances
 FROM tokens k
-JOIN blocks b ON b.number = greatest(k.block_number,
-    (SELECT x.block_number FROM token_transfers x WHERE x.ordinal =
-        (SELECT max(x.ordinal) FROM token_transfers x WHERE x.token_address = k.address)),
-    (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address))
-WHERE k.supply_block IS NULL
+CROSS JOIN LATERAL (SELECT greatest(k.block_number,
+    (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = k.address),
+    (SELECT t.block_number FROM transactions t WHERE t.ordinal =
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = k.address)),
+    (SELECT max(c.block_number) FROM contract_changes c WHERE c.address = k.address)) AS block) AS seen
+JOIN blocks b ON b.number = coalesce(
+    (SELECT min(s.first_block) FROM daily_stats s WHERE s.first_block > seen.block), seen.block)
+LEFT JOIN LATERAL (
+    SELECT json_agg(json_build_array(encode(d.holder, 'hex'), d.item::text, coalesce(CASE WHEN d.item IS NULL
+        THEN (SELECT h.balance FROM token_holders h WHERE h.holder = d.holder AND h.token_address = k.address)
+        ELSE (SELECT i.balance FROM item_balances i
+            WHERE i.holder = d.holder AND i.first_ordinal = first_transfer_of(k.address, d.item)) END, 0)::text))
+        AS balances
+    FROM (
+        SELECT p.holder, p.item
+        FROM (
+            SELECT x.from_address, x.to_address, CASE WHEN has_amounts(k.type) THEN x.token_id END AS item
+            FROM token_transfers x
+            WHERE x.token_address = k.address AND k.inconsistent_since IS NULL
+            ORDER BY x.ordinal DESC
+            LIMIT 32
+        ) AS x
+        CROSS JOIN LATERAL (VALUES (x.from_address, x.item), (x.to_address, x.item)) AS p (holder, item)
+        WHERE p.holder <> zero_address()
+        GROUP BY p.holder, p.item
+        ORDER BY sha256(p.holder || b.hash), p.item
+        LIMIT 3
+    ) AS d
+) AS drawn ON true
+WHERE k.supply_block IS NULL AND k.ended_in IS NULL
 ORDER BY k.address
 LIMIT %(limit)s;

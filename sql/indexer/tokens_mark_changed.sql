@@ -1,6 +1,9 @@
--- Has tokens read again whose code or implementation may have changed.
--- params: addresses bytea[]
+-- Has tokens read again whose code or implementation may have changed; without addresses, all.
+-- params: addresses bytea[] null
 -- literals: none
--- returns: nothing
+-- returns: their addresses
 -- index: tokens_pkey
-UPDATE tokens SET supply_block = NULL, read_block = NULL WHERE address = ANY(%(addresses)s::bytea[]);
+UPDATE tokens
+SET supply_block = NULL, read_block = NULL
+WHERE (%(addresses)s::bytea[] IS NULL OR address = ANY(%(addresses)s::bytea[])) AND ended_in IS NULL
+RETURNING address;

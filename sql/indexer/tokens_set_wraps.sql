@@ -1,9 +1,6 @@
--- Stores from which blocks on the Deposits and Withdrawals of tokens mint and burn.
--- params: addresses bytea[], block_numbers bigint[]
+-- Stores from which block on the Deposits and Withdrawals of a token mint and burn.
+-- params: address bytea, block_number bigint
 -- literals: none
 -- returns: nothing
 -- index: tokens_pkey
-UPDATE tokens k
-SET wraps_since = w.block_number
-FROM unnest(%(addresses)s::bytea[], %(block_numbers)s::bigint[]) AS w (address, block_number)
-WHERE k.address = w.address;
+UPDATE tokens SET wraps_since = %(block_number)s WHERE address = %(address)s;

@@ -2,7 +2,7 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {address: {"label": text or null, "token": null or its
---   name, symbol, decimals, type, wraps, hasItems and logo, "contract": a verified contract's name or null, "match":
+--   name, symbol, decimals, type, wraps, itemType and logo, "contract": a verified contract's name or null, "match":
 --   full or partial, "pool": null or its exchange and its tokens with their symbols and decimals}} of
 --   those that have any
 -- index: labels_pkey, tokens_pkey, listed_tokens_pkey, contracts_pkey, pools_pkey, dexes_pkey,
@@ -16,13 +16,13 @@ SELECT index_version(), (
             (SELECT l.label FROM labels l WHERE l.address = requested.address) AS label,
             (SELECT json_build_object('name', k.name, 'symbol', k.symbol,
                 'decimals', k.decimals, 'type', k.type, 'wraps', k.wraps_since IS NOT NULL,
-                'hasItems', k.has_items,
+                'itemType', k.item_type,
                 'logoUrl', logo_url(t.logo),
                 'largerNamesake', (SELECT hex(n.address)
-                    FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))
+                    FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))
             FROM tokens k
             LEFT JOIN listed_tokens t ON t.address = k.address
-            WHERE k.address = requested.address) AS token,
+            WHERE k.address = requested.address AND k.ended_in IS NULL) AS token,
             v.contract_name AS contract,
             v.match,
             (SELECT json_build_object('dex', x.name, 'token0', hex(p.token0), 'token1', hex(p.token1),

@@ -2,19 +2,18 @@
 -- total, then others by token address, last suspicious ones. A price has a depth, which no worth may exceed,
 -- unless it is the operator's. A token is known if it has an operator's price or is in a token list; others
 -- are suspicious whose symbol is `alike` that of a known one or of the coin, and, where the rows that tell are
--- kept and few enough, those that the address has neither sent in a transaction of its own nor traded.
--- params: address bytea, tokens bytea[], prices numeric[], depths numeric[], alike bytea[], is_late boolean,
---   is_whole boolean, most integer, most_rows integer, limit integer, offset bigint
+-- kept and few enough, those that the address has neither sent in a transaction of its own nor traded. Where
+-- events do not add up, the balance is what was read, and without that there is no worth.
+-- params: address bytea, tokens bytea[], prices numeric[], depths numeric[], alike bytea[],
+--   read_tokens bytea[], read_balances numeric[], is_whole boolean, most integer, most_rows integer, limit integer, offset bigint
 -- literals: none
 -- returns: one row: index version, data (JSON text; null: the address holds more than `most`), count in
 --   data, total, JSON text of {total, counted, others, suspicious}
--- index: token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey, listed_tokens_pkey,
---   token_transfers_by_from, transactions_pkey, blocks_pkey, dex_trades_by_maker, contracts_pkey,
---   contract_creations_by_address
+-- index: token_holders_pkey, tokens_pkey, tokens_by_skeleton, pools_pkey, listed_tokens_pkey,
+--   token_transfers_by_from, transactions_pkey, blocks_pkey, dex_trades_by_maker, contracts_pkey
 WITH held AS MATERIALIZED (
     SELECT h.token_address, h.balance
-    FROM token_holders h
-    WHERE h.holder = %(address)s AND h.balance > 0
+    FROM held_by(%(address)s, %(read_tokens)s::bytea[], %(read_balances)s::numeric[]) h
     LIMIT %(most)s + 1
 ), given AS MATERIALIZED (
     SELECT g.address, g.price, g.depth
@@ -53,8 +52,7 @@ WITH held AS MATERIALIZED (
             WHEN h.token_address IN (SELECT a.address FROM unnest(%(alike)s) AS a (address)) THEN 'imitation'
             WHEN judged.by_use AND h.token_address NOT IN (SELECT u.token FROM used u)
                 THEN 'unsolicited' END AS suspicion,
-        CASE WHEN k.type = 'BEP20' AND NOT (%(is_late)s AND NOT EXISTS (
-                SELECT FROM contract_creations n WHERE n.address = h.token_address))
+        CASE WHEN k.type = 'BEP20' AND (k.inconsistent_since IS NULL OR k.address = ANY (%(read_tokens)s))
             THEN trim_scale(h.balance * g.price * ('1e-' || k.decimals)::numeric) END AS worth,
         g.depth
     FROM held h
@@ -78,7 +76,7 @@ WITH held AS MATERIALIZED (
 SELECT index_version(),
     CASE WHEN (SELECT count(*) FROM held) <= %(most)s THEN json_list((
         SELECT string_agg(left(token_balance_record(k, p.balance, (
-                SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text, -1)
+                SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n))::text, -1)
             || format(',"worth":%%s,"suspicious":%%s}', json_text(p.worth::text), json_text(p.suspicion)),
             ',' ORDER BY p.rank, CASE p.rank WHEN 0 THEN p.worth END DESC, p.token_address)
         FROM page p

@@ -3,12 +3,12 @@
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null
 -- index: tokens_pkey, blocks_pkey, addresses_pkey, contracts_pkey, verified_contracts_by_code_hash,
---   tokens_by_symbol, pools_pkey, listed_tokens_pkey
+--   tokens_by_skeleton, pools_pkey, listed_tokens_pkey
 SELECT index_version(), (
     SELECT token_detail_record(k,
         (SELECT seen_at FROM first_seen_at(k.address, k.block_number)),
         EXISTS (SELECT FROM verification_of(k.address) WHERE match <> 'runtime'),
-        (SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n), l)::text
+        (SELECT n.address FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address) AS n), l)::text
     FROM tokens k
     LEFT JOIN listed_tokens l ON l.address = k.address
-    WHERE k.address = %(address)s);
+    WHERE k.address = %(address)s AND k.ended_in IS NULL);

@@ -6,7 +6,7 @@
 -- index: transactions_by_hash, blocks_pkey, token_transfers_pkey, dex_trades_pkey, tokens_pkey,
 --   dexes_pkey, token_transfers_by_from, token_transfers_by_to, dex_trades_by_pool
 WITH transaction AS (
-    SELECT t.hash, t.transaction_index, b.timestamp, b AS block,
+    SELECT t.hash, t AS itself, t.transaction_index, b.timestamp, b AS block,
         b.token_transfers_before AS transfers_from,
         b.token_transfers_before + b.token_transfer_count - 1 AS transfers_to,
         b.dex_trades_before AS trades_from,
@@ -27,7 +27,7 @@ WITH transaction AS (
         AND d.transaction_index = transaction.transaction_index
 )
 SELECT index_version(),
-    (SELECT json_list(string_agg(token_transfer_record(transfers.x, transaction.hash, k,
+    (SELECT json_list(string_agg(token_transfer_record(transfers.x, transaction.itself, k,
         transaction.timestamp)::text, ',' ORDER BY position))
     FROM transaction, transfers
     JOIN tokens k ON k.address = (transfers.x).token_address

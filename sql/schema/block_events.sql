@@ -28,7 +28,7 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
         AND t.ordinal <= b.transactions_before + least(last - 1, b.transaction_count - 1)
     UNION ALL
     SELECT x.ordinal - b.token_transfers_before + s.token_transfers, 'token_transfers',
-        token_transfer_record(x, t.hash, k, b.timestamp)::text
+        token_transfer_record(x, t, k, b.timestamp)::text
     FROM block_sections(b) s
     JOIN token_transfers x
         ON x.ordinal >= b.token_transfers_before + greatest(first - s.token_transfers, 0)

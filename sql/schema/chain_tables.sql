@@ -225,51 +225,94 @@ CREATE TABLE IF NOT EXISTS codes (
     is_proxy boolean NOT NULL DEFAULT false -- it passes all its calldata on: see is_proxy_code()
 );
 
--- The code found at an address, and in which block; the newest row is what stands there now.
+-- The code of an address since a block; the newest row is what stands there now. A contract that is created
+-- anew at the address of a destroyed one has a row also where its code is the same.
 CREATE TABLE IF NOT EXISTS contracts (
     address bytea NOT NULL,
     block_number bigint NOT NULL,
-    code_hash bytea NOT NULL,
+    code_hash bytea,               -- null: its contract destroyed itself
     PRIMARY KEY (address, block_number)
 );
 -- serves contracts of the same code, the oldest first, and the clean-up of codes
 CREATE INDEX IF NOT EXISTS contracts_by_code_hash ON contracts (code_hash, block_number, address);
 CREATE INDEX IF NOT EXISTS contracts_by_block ON contracts USING brin (block_number);
 
+-- What a text looks like: equal for texts that can be taken for each other, in any letter case. That is the
+-- skeleton of UTS 39 after NFKC, without what is invisible: letters of other scripts that look like one of
+-- ASCII (confusables.txt of Unicode 15) are this one, I and 1 are l, 0 is o, rn is m.
+CREATE OR REPLACE FUNCTION skeleton(value text) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+    IF value !~ '^[!-~]*$' THEN
+        value := translate(regexp_replace(
+            normalize(translate(value, U&'\03F2\03F9\017F', 'ccf'), NFKC), -- of which NFKC would make others
+            '[\s\u00AD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180F\u200B-\u200F\u2028-\u202F\u205F-\u206F'
+            '\u2800\u3000\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U000E0000-\U000E0FFF]', '', 'g'),
+            U&'ƧϨᒿꙄꛯꝚƷȜЗӠⳌꝪꞫ\+0118CA\+016F3B\+01D206Ꮞ\+0118AFƼ\+0118BBбᏮⳒ\+0118D5\+0104D2\+0118C6\+01D212Ȣȣ৪੪\0B03\+01031A'
+            '\+01E8CB৭੧୨൭ⳊꝮ\+0118AC\+0118CC\+0118D6ɑΑαАаᎪᗅ⍺ꓮ\+0102A0\+016F40ƄΒВЬᏏᏴᑲᖯᗷꓐꞴ\+010282\+0102A1\+010301СсᏟᴄⲤⲥꓚꮯ'
+            '\+0102A2\+010302\+010415\+01043D\+01051C\+0118E9\+0118F2\+01F74CԁᎠᏧᑯᗞᗪꓒꓓΕЕеҽᎬ\212E⋿ⴹꓰꬲ\+010286\+0118A6'
+            '\+0118AEϜքᖴẝꓝꞘꞙꬵ\+010287\+0102A5\+010525\+0118A2\+0118C2\+01D213ƍɡԌցᏀᏳᶃꓖΗНһհᎻᏂᕼⲎꓧ\+0102CFͿϳЈјᎫᒍꓙꞲΚКᏦᛕⲔꓗ'
+            '\+010518ıƖǀɩɪΙιІіӀӏ\05C0\05D5\05DF\0627\0661\06F1\07CAᎥᏞᒪᛁ∣⍳⏽ⲒⳐⵏꓡꓲꙇꭵ\+01028A\+010309\+010320\+01041B\+010526'
+            '\+0118A3\+0118B2\+0118C3\+016F16\+016F28\+01D22A\+01E8C7ΜϺМᎷᗰᛖⲘꓟ\+0102B0\+010311ΝոռⲚꓠ\+010513ΟοσОоՕօ\05E1'
+            '\0647\0665\06BE\06C1\06D5\06F5\07C0०০੦૦ଠ୦௦\0C02౦\0C82೦\0D02ഠ൦\0D82๐໐ဝ၀ჿዐᴏᴑⲞⲟⵔ〇ꓳꬽ\+010292\+0102AB\+010404'
+            '\+01042C\+0104C2\+0104EA\+010516\+0114D0\+0118B5\+0118C8\+0118D7\+0118E0ΡρРрᏢᑭ⍴Ⲣⲣꓑ\+010295ԛգզⵕƦгᎡᏒᖇᴦⲅꓣꭇꭈꮁ'
+            '\+0104B4\+016F35\+01D216ƽЅѕՏᏕᏚꓢꜱꮪ\+010296\+010420\+010448\+0118C1\+016F3AΤТᎢ⊤⟙Ⲧꓔ\+010297\+0102B1\+010315'
+            '\+0118BC\+016F0A\+01F768ʋυՍսሀᑌᴜ∪⋃ꓴꞟꭎꭒ\+0104CE\+0104F6\+0118B8\+0118D8\+016F42νѴѵ\05D8\0667\06F7Ꮩᐯᴠ∨⋁ⴸꓦꛟꮩ'
+            '\+01051D\+011706\+0118A0\+0118C0\+016F08\+01D20DɯѡԜԝաᎳᏔᴡꓪꮃ\+01170A\+01170E\+01170F\+0118E6\+0118EF×ΧХхᕁᕽ᙭'
+            '\166Eᚷ╳⤫⤬⨯ⲬⵝꓫꞳ\+010290\+0102B4\+010317\+010322\+010527\+0118ECɣʏΥγУуҮүყᎩᎽᶌỿⲨꓬꭚ\+0102B2\+0118A4\+0118DC'
+            '\+016F43ΖᏃᴢꓜꮓ\+0102F5\+0118A9\+0118C4\+0118E5',
+            '2222223333333333445566667778888888999999999aaaaaaaaaaabbbbbbbbbbbbbbccccccccccccccccddddddddeeeeeeeeeeeeefff'
+            'fffffffffffgggggggghhhhhhhhhhjjjjjjjjkkkkkkkllllllllllllllllllllllllllllllllllllllllllllmmmmmmmmmmnnnnnnoooo'
+            'oooooooooooooooooooooooooooooooooooooooooooooooooooopppppppppppqqqqrrrrrrrrrrrrrrssssssssssssssttttttttttttt'
+            'uuuuuuuuuuuuuuuuuuvvvvvvvvvvvvvvvvvvvvvwwwwwwwwwwwwwwwxxxxxxxxxxxxxxxxxxxxxxxyyyyyyyyyyyyyyyyyyyyzzzzzzzzz');
+    END IF;
+    RETURN replace(translate(lower(value), 'i1|0', 'lllo'), 'rn', 'm');
+END
+$$;
+
 CREATE TABLE IF NOT EXISTS tokens (
     address bytea PRIMARY KEY,
     block_number bigint NOT NULL,  -- where it was first seen
     log_index integer NOT NULL DEFAULT 0, -- of its first event there: earlier ones do not count
-    type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155')),
+    type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155', 'BEP6909')),
     name text NOT NULL,
     symbol text NOT NULL,
-    decimals smallint NOT NULL,
+    decimals smallint,             -- null: it says more than 255
     total_supply numeric(78, 0) NOT NULL,
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
-    supply_block bigint,           -- of the last transfer or change, which total_supply was read after;
-                                   -- null: to be read again
+    supply_block bigint,           -- that total_supply is of, see indexer/tokens_list_stale; null: to be read again
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
-    held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together: 0 of a BEP20
-    has_items boolean NOT NULL DEFAULT false, -- a BEP20 whose Transfers with four topics move items
+    inconsistent_since bigint,     -- the block after which its events did not add up to what it answers, or at
+                                    -- which the index began, if it is older; null: they do, as far as compared
+    held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
+    item_type text CHECK (item_type IN ('BEP721', 'BEP1155', 'BEP6909')), -- of a BEP20 that has items
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
                                    -- WETH's do; null: they do not
+    ended_in bigint,               -- the block in which its contract or delegation ended, if none began since:
+                                   -- then it has no name and no holders
+    earlier_lives jsonb,           -- see token_lives(); null: none, as of nearly all
     holder_count bigint NOT NULL DEFAULT 0,
-    negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0,
+    item_transfer_count bigint NOT NULL DEFAULT 0, -- of these with an id: all of a BEP721, but of ranges too large
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
 -- serves queries/tokens_list
-CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serve queries/search_list_by_text, by prefix; that of symbols larger_namesake(), too
-CREATE INDEX IF NOT EXISTS tokens_by_symbol
-    ON tokens (lower(symbol) text_pattern_ops, holder_count, address);
+CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address) WHERE ended_in IS NULL;
+-- serve queries/search_list_by_text, by prefix
+CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
--- serves indexer/tokens_list_stale
-CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
+-- serve larger_namesake()
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), holder_count, address);
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name));
+-- serves indexer/tokens_list_stale, indexer/tokens_mark_seen, indexer/blocks_unwind
+CREATE INDEX IF NOT EXISTS tokens_by_supply_block ON tokens (supply_block, address);
+-- serves is_of_present_life(), indexer/tokens_unwind
+CREATE INDEX IF NOT EXISTS tokens_with_lives ON tokens (address) WHERE earlier_lives IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 -- serves indexer/blocks_unwind: tokens read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
 CREATE INDEX IF NOT EXISTS tokens_by_wraps_since ON tokens (wraps_since) WHERE wraps_since IS NOT NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_inconsistent_since ON tokens (inconsistent_since)
+    WHERE inconsistent_since IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS token_transfers (
     ordinal bigint PRIMARY KEY,

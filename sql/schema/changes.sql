@@ -176,6 +176,39 @@ LANGUAGE sql STABLE AS $$
     GROUP BY s.address
 $$;
 
+-- Whether an event is of the present life of a token: not of one whose contract ended, or had another type.
+CREATE OR REPLACE FUNCTION is_of_present_life(token bytea, at_block bigint, at_log integer) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN NOT EXISTS (SELECT 1
+    FROM tokens k
+    WHERE k.address = token AND k.earlier_lives IS NOT NULL
+        AND (k.ended_in IS NOT NULL OR k.block_number > at_block
+            OR (k.block_number = at_block AND k.log_index > at_log)));
+
+-- Whether an event of a block is of the life that a token has after a block.
+CREATE OR REPLACE FUNCTION is_of_life_at(token bytea, in_block bigint, after_block bigint) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN NOT EXISTS (SELECT
+    FROM tokens k
+    CROSS JOIN jsonb_array_elements(k.earlier_lives) AS e
+    WHERE k.address = token AND k.earlier_lives IS NOT NULL AND (e ->> 'ended_in')::bigint <= after_block
+        AND in_block < (e ->> 'end_block')::bigint);
+
+-- The transfers of a range of blocks that are of the present lives of their tokens.
+CREATE OR REPLACE FUNCTION present_transfers(span block_range)
+RETURNS TABLE (token_address bytea, token_id numeric, from_address bytea, to_address bytea, value numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT x.token_address AS token_address, x.token_id AS token_id, x.from_address AS from_address,
+        x.to_address AS to_address, x.value AS value
+    FROM token_transfers x
+    WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+        AND NOT EXISTS (SELECT 1
+            FROM tokens k
+            WHERE k.address = x.token_address AND k.earlier_lives IS NOT NULL
+                AND (k.ended_in IS NOT NULL OR k.block_number > x.block_number
+                    OR (k.block_number = x.block_number AND k.log_index > x.log_index)))
+$$;
+
 -- Whether a transfer moves a balance: that of a BEP20's item does not.
 CREATE OR REPLACE FUNCTION moves_balance(token bytea, id numeric) RETURNS boolean
 LANGUAGE sql STABLE
@@ -188,21 +221,23 @@ LANGUAGE sql STABLE AS $$
     SELECT m.holder AS holder, m.token_address AS token_address, sum(m.amount) AS balance
     FROM (
         SELECT x.to_address AS holder, x.token_address AS token_address, x.value AS amount
-        FROM token_transfers x
-        WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-            AND moves_balance(x.token_address, x.token_id)
+        FROM present_transfers(span) x
+        WHERE moves_balance(x.token_address, x.token_id)
         UNION ALL
         SELECT x.from_address, x.token_address, -x.value
-        FROM token_transfers x
-        WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
-            AND moves_balance(x.token_address, x.token_id)
+        FROM present_transfers(span) x
+        WHERE moves_balance(x.token_address, x.token_id)
     ) AS m
     WHERE m.holder <> zero_address()
     GROUP BY m.holder, m.token_address
     HAVING sum(m.amount) <> 0
 $$;
 
--- The changes of balances of BEP1155 items by transfers. An item is looked up by its own keys, as the planner
+-- Whether ids of a type have balances, where a BEP721's have an owner.
+CREATE OR REPLACE FUNCTION has_amounts(type text) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN type IN ('BEP1155', 'BEP6909');
+
+-- The changes of balances of items by transfers. An item is looked up by its own keys, as the planner
 -- cannot know how many there are.
 CREATE OR REPLACE FUNCTION item_balances_changes(span block_range)
 RETURNS TABLE (holder bytea, token_address bytea, first_ordinal bigint, balance numeric)
@@ -218,18 +253,17 @@ LANGUAGE sql STABLE AS $$
         FROM (
             SELECT x.to_address AS holder, x.token_address AS token_address,
                 x.token_id AS token_id, x.value AS amount
-            FROM token_transfers x
-            WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+            FROM present_transfers(span) x
             UNION ALL
             SELECT x.from_address, x.token_address, x.token_id, -x.value
-            FROM token_transfers x
-            WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+            FROM present_transfers(span) x
         ) AS m
         WHERE m.token_id IS NOT NULL AND m.holder <> zero_address()
         GROUP BY m.holder, m.token_address, m.token_id
         HAVING sum(m.amount) <> 0
     ) AS b
-    WHERE (SELECT k.type FROM tokens k WHERE k.address = b.token_address) = 'BEP1155'
+    WHERE has_amounts((SELECT coalesce(k.item_type, k.type) FROM tokens k
+        WHERE k.address = b.token_address))
 $$;
 
 -- The items that transfers moved, and the last of these transfers.
@@ -242,7 +276,8 @@ LANGUAGE sql STABLE AS $$
             (SELECT min(o.ordinal) FROM token_transfers o
             WHERE o.token_address = m.token_address AND o.token_id = m.token_id)) AS first_ordinal,
         m.last_ordinal AS last_ordinal, m.transfer_count AS transfer_count,
-        (SELECT k.type FROM tokens k WHERE k.address = m.token_address) AS type
+        (SELECT coalesce(k.item_type, k.type) FROM tokens k WHERE k.address = m.token_address)
+            AS type
     FROM (
         SELECT x.token_address AS token_address, x.token_id AS token_id,
             max(x.ordinal) AS last_ordinal, count(*) AS transfer_count
@@ -253,15 +288,15 @@ LANGUAGE sql STABLE AS $$
     ) AS m
 $$;
 
--- The owner of a BEP721 item by the recipient of its newest transfer: none when it is burnt. Null for BEP1155.
+-- The owner of a BEP721 item by the recipient of its newest transfer: none when it is burnt, or has amounts.
 CREATE OR REPLACE FUNCTION item_owner(type text, to_address bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN type <> 'BEP1155' AND to_address <> zero_address() THEN to_address END;
+RETURN CASE WHEN NOT has_amounts(type) AND to_address <> zero_address() THEN to_address END;
 
 CREATE OR REPLACE FUNCTION tokens_changes(span block_range)
-RETURNS TABLE (address bytea, transfer_count bigint)
+RETURNS TABLE (address bytea, transfer_count bigint, item_transfer_count bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT x.token_address AS address, count(*) AS transfer_count
+    SELECT x.token_address AS address, count(*) AS transfer_count, count(x.token_id) AS item_transfer_count
     FROM token_transfers x
     WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
     GROUP BY x.token_address

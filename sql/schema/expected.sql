@@ -85,8 +85,9 @@ RETURNS TABLE (token_address bytea, token_id numeric, first_ordinal bigint, tran
 LANGUAGE sql STABLE AS $$
     SELECT i.token_address AS token_address, i.token_id AS token_id,
         i.first_ordinal AS first_ordinal, i.transfer_count AS transfer_count,
-        item_owner(i.type, x.to_address) AS owner,
-        CASE WHEN i.type = 'BEP1155' THEN coalesce(o.owners, 0) END AS owner_count
+        CASE WHEN is_of_present_life(i.token_address, x.block_number, x.log_index)
+            THEN item_owner(i.type, x.to_address) END AS owner,
+        CASE WHEN has_amounts(i.type) THEN coalesce(o.owners, 0) END AS owner_count
     FROM token_items_changes(all_blocks()) i
     JOIN token_transfers x ON x.ordinal = i.last_ordinal
     LEFT JOIN (
@@ -98,19 +99,18 @@ LANGUAGE sql STABLE AS $$
 $$;
 
 CREATE OR REPLACE FUNCTION tokens_expected()
-RETURNS TABLE (address bytea, holder_count bigint, negative_holder_count bigint,
-    transfer_count bigint, held_supply numeric, item_count bigint)
+RETURNS TABLE (address bytea, holder_count bigint,
+    transfer_count bigint, item_transfer_count bigint, held_supply numeric, item_count bigint)
 LANGUAGE sql STABLE AS $$
     SELECT k.address AS address, coalesce(h.holders, 0) AS holder_count,
-        coalesce(h.negative_holders, 0) AS negative_holder_count,
         coalesce(x.transfer_count, 0) AS transfer_count,
-        CASE WHEN k.type = 'BEP20' THEN 0 ELSE coalesce(h.held, 0) END AS held_supply,
+        coalesce(x.item_transfer_count, 0) AS item_transfer_count,
+        coalesce(h.held, 0) AS held_supply,
         coalesce(i.items, 0) AS item_count
     FROM tokens k
     LEFT JOIN (
         SELECT e.token_address AS token_address,
             count(*) FILTER (WHERE e.balance > 0) AS holders,
-            count(*) FILTER (WHERE e.balance < 0) AS negative_holders,
             sum(e.balance) FILTER (WHERE e.balance > 0) AS held
         FROM token_holders_expected() e
         GROUP BY e.token_address
@@ -217,6 +217,6 @@ $$;
 CREATE OR REPLACE FUNCTION chain_expected()
 RETURNS TABLE (only_row boolean, token_count bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT c.only_row, (SELECT count(*) FROM tokens)
+    SELECT c.only_row, (SELECT count(*) FROM tokens k WHERE k.ended_in IS NULL)
     FROM chain c
 $$;

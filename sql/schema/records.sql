@@ -127,7 +127,7 @@ RETURN format(
     coalesce('"' || b.blob_base_fee || '"', 'null'), has_proven_traces(b)::text, unproven_of_block(b))::json;
 
 -- The mean seconds from one of the newest 100 blocks to the next; null where they tell none. Blocks may share
--- a second, so it is measured between blocks that are the first of theirs.
+-- a second, so it is measured between blocks that are the first of theirs. The time of block 0 may be any.
 CREATE OR REPLACE FUNCTION block_interval_s() RETURNS numeric LANGUAGE sql STABLE
 RETURN (
     SELECT extract(epoch FROM max(n.timestamp) - min(n.timestamp))
@@ -135,7 +135,7 @@ RETURN (
     FROM (
         SELECT r.number, r.timestamp, lag(r.timestamp) OVER (ORDER BY r.number) AS before,
             row_number() OVER (ORDER BY r.number DESC) AS place
-        FROM (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 101) AS r
+        FROM (SELECT b.number, b.timestamp FROM blocks b WHERE b.number > 0 ORDER BY b.number DESC LIMIT 101) AS r
     ) AS n
     WHERE n.place <= 100 AND n.before IS DISTINCT FROM n.timestamp);
 
@@ -188,31 +188,76 @@ RETURN coalesce((SELECT c.decimals_before
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
--- The token that a symbol stands for, in any letter case, if that is not the token `at`, which has so many holders:
--- one in a token list, else the one with most holders. A token in a list stands for its symbol. A pool is no
--- namesake of another, as the tokens of an exchange's pools all have the same symbol.
-CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, holders bigint, at bytea)
+-- The token that a symbol stands for by its skeleton, if that is not the token `at`, which has so many holders:
+-- one in a token list, else the one with most holders. A token in a list stands for its symbol. Or the token whose
+-- name is written otherwise but looks the same. A pool is no namesake of another, as the tokens of an exchange's
+-- pools all have the same symbol.
+CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, of_name text, holders bigint, at bytea)
 RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
     SELECT o.address
     FROM (
-        (SELECT k.address, k.holder_count, true AS is_listed
+        (SELECT k.address, k.holder_count, 2 AS rank
         FROM listed_tokens l
         JOIN tokens k ON k.address = l.address
-        WHERE lower(l.symbol) = lower(of_symbol) AND lower(k.symbol) = lower(of_symbol) AND of_symbol <> '')
+        WHERE skeleton(l.symbol) = skeleton(of_symbol) AND skeleton(k.symbol) = skeleton(of_symbol)
+            AND skeleton(of_symbol) <> '')
         UNION ALL
-        (SELECT k.address, k.holder_count, false
+        (SELECT k.address, k.holder_count, 1
         FROM tokens k
-        WHERE lower(k.symbol) = lower(of_symbol) AND of_symbol <> ''
+        WHERE skeleton(k.symbol) = skeleton(of_symbol) AND skeleton(of_symbol) <> '' AND k.holder_count > holders
         ORDER BY k.holder_count DESC, k.address DESC
         LIMIT 1)
-        ORDER BY is_listed DESC, holder_count DESC, address DESC
+        UNION ALL
+        (SELECT n.address, n.holder_count, 0
+        FROM (
+            SELECT k.address, k.holder_count, k.name
+            FROM tokens k
+            WHERE skeleton(k.name) = skeleton(of_name) AND skeleton(of_name) <> ''
+            LIMIT 100) AS n
+        WHERE lower(n.name) <> lower(of_name) AND n.holder_count > holders)
+        ORDER BY rank DESC, holder_count DESC, address DESC
         LIMIT 1) AS o
-    WHERE (o.is_listed OR o.holder_count > holders)
+    WHERE
         -- no EXISTS, for which all of a list would be hashed: 1.4 ms a page
-        AND (SELECT l.address FROM listed_tokens l WHERE l.address = at) IS NULL
+        (SELECT l.address FROM listed_tokens l WHERE l.address = at) IS NULL
         AND (NOT EXISTS (SELECT FROM pools p WHERE p.address = o.address)
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
+
+-- A token whose events do not add up, if they name it as no holder of itself, where fees may go.
+CREATE OR REPLACE FUNCTION unnamed_holder(token bytea)
+RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
+    SELECT k.address, 0::numeric
+    FROM tokens k
+    WHERE k.address = token AND k.inconsistent_since IS NOT NULL AND NOT EXISTS (
+        SELECT FROM token_holders h WHERE h.holder = token AND h.token_address = token)
+$$;
+
+-- A balance that was read, or where it was not that by events.
+CREATE OR REPLACE FUNCTION read_or(
+    token bytea, summed numeric, read_tokens bytea[], read_balances numeric[])
+RETURNS numeric LANGUAGE sql IMMUTABLE
+RETURN coalesce(read_balances[array_position(read_tokens, token)], summed);
+
+-- What an address holds of tokens: of those that were read what was read, of others by events.
+CREATE OR REPLACE FUNCTION held_by(address bytea, read_tokens bytea[], read_balances numeric[])
+RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
+    SELECT m.token_address, read_or(m.token_address, m.balance, read_tokens, read_balances)
+    FROM (
+        SELECT h.token_address, h.balance FROM token_holders h WHERE h.holder = address
+        UNION ALL
+        SELECT u.token_address, u.balance FROM unnamed_holder(address) u
+    ) AS m
+    WHERE read_or(m.token_address, m.balance, read_tokens, read_balances) > 0
+$$;
+
+-- A field of the records of a token whose events do not add up, as more of a JSON object; else none.
+CREATE OR REPLACE FUNCTION inconsistency_field(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN ',"inconsistentSince":' || t.inconsistent_since;
+
+-- That field, and the block that the token's supply is of.
+CREATE OR REPLACE FUNCTION inconsistency_fields(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN inconsistency_field(t) || ',"supplyBlock":' || coalesce(t.supply_block::text, 'null');
 
 -- When the contract of a token was first seen, which may be before its first transfer. The planner inlines it.
 CREATE OR REPLACE FUNCTION first_seen_at(token bytea, first_transfer bigint)
@@ -229,10 +274,10 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s,'
-    '"unproven":["name","symbol","decimals","type","totalSupply"]%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
     t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake),
-    ',"logoUrl":"' || logo_url(logo) || '"')::json;
+    ',"logoUrl":"' || logo_url(logo) || '"', inconsistency_fields(t))::json;
 
 -- The record of a single token. `listed` is its entry in a token list, if any.
 CREATE OR REPLACE FUNCTION token_detail_record(
@@ -241,14 +286,16 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
-    '"verified":%s,"largerNamesake":%s,'
-    '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
-    t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' AND NOT t.has_items THEN 'null' ELSE t.item_count::text END, is_verified::text,
+    '"readBlock":%s,"verified":%s,"largerNamesake":%s,'
+    '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
+    t.holder_count, t.transfer_count, iso(seen_at), (t.inconsistent_since IS NULL)::text,
+    CASE WHEN t.type = 'BEP20' AND t.item_type IS NULL OR t.type = 'BEP721' AND t.item_transfer_count < t.transfer_count
+        THEN 'null' ELSE t.item_count::text END,
+    coalesce(t.read_block::text, 'null'), is_verified::text,
     json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
     ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
-        'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END)::json;
+        'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END, inconsistency_fields(t))::json;
 
 CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE
@@ -258,27 +305,71 @@ CREATE OR REPLACE FUNCTION token_balance_record(t tokens, balance numeric, names
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"tokenAddress":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","balance":"%s",'
-    '"largerNamesake":%s,"unproven":["name","symbol","decimals","type"]}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
-    json_hex(namesake))::json;
+    '"largerNamesake":%s,"unproven":["name","symbol","decimals","type"]%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, balance,
+    json_hex(namesake), inconsistency_field(t))::json;
 
--- The type of what a token's transfer moved: an item of a BEP20 that has items is a BEP721's.
+-- The lives of a token: from which log on it has been of a type, and before which block that ended, null of one
+-- that has not. The name and the decimals are those before its end.
+CREATE OR REPLACE FUNCTION token_lives(k tokens)
+RETURNS TABLE (type text, item_type text, wraps_since bigint, block_number bigint, log_index integer,
+    end_block bigint, name text, symbol text, is_present boolean)
+LANGUAGE sql STABLE AS $$
+    SELECT k.type, k.item_type, k.wraps_since, k.block_number, k.log_index, NULL::bigint, k.name, k.symbol,
+        true
+    WHERE k.ended_in IS NULL
+    UNION ALL
+    SELECT l.type, l.item_type, l.wraps_since, l.block_number, l.log_index, (e ->> 'end_block')::bigint,
+        l.name, l.symbol, false
+    FROM jsonb_array_elements(k.earlier_lives) AS e
+    CROSS JOIN jsonb_populate_record(NULL::tokens, e) AS l
+$$;
+
+-- The token as it was at an event: nearly all have had one life.
+CREATE OR REPLACE FUNCTION token_at(k tokens, block bigint, log integer) RETURNS tokens
+LANGUAGE sql STABLE
+RETURN coalesce((
+    SELECT jsonb_populate_record(k, e)
+    FROM jsonb_array_elements(k.earlier_lives) AS e
+    WHERE (e ->> 'end_block')::bigint > block
+        AND ((e ->> 'block_number')::bigint, (e ->> 'log_index')::integer) <= (block, log)
+    LIMIT 1), k);
+
+-- The token of a transfer as it was then. It has no subquery, so that the planner puts its expression into lists'
+-- statements: nearly all tokens have had one life.
+CREATE OR REPLACE FUNCTION token_of(k tokens, x token_transfers) RETURNS tokens LANGUAGE sql STABLE
+RETURN CASE WHEN k.earlier_lives IS NULL THEN k ELSE token_at(k, x.block_number, x.log_index) END;
+
+-- The type of what a token's transfer moved: that of an item, of a BEP20 that has items.
 CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text
 LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN k.has_items AND token_id IS NOT NULL THEN 'BEP721' ELSE k.type END;
+RETURN CASE WHEN token_id IS NOT NULL THEN coalesce(k.item_type, k.type) ELSE k.type END;
+
+-- Why a transfer may be there only to be seen in the list of its sender, who did not send the transaction: it
+-- moves nothing, or a BEP20 that imitates another out of an account without code. Null where nothing says so, and
+-- of NFTs: who buys one sends the transaction.
+CREATE OR REPLACE FUNCTION transfer_suspicion(sender bytea, amount numeric, initiator bytea, k tokens)
+RETURNS text LANGUAGE sql STABLE
+RETURN CASE
+    WHEN (sender IN (initiator, '\x0000000000000000000000000000000000000000')) IS NOT FALSE THEN NULL
+    WHEN amount = 0 THEN 'zero_amount'
+    WHEN k.type <> 'BEP20' OR EXISTS (SELECT FROM contracts c WHERE c.address = sender) THEN NULL
+    WHEN EXISTS (SELECT FROM larger_namesake(k.symbol, k.name, k.holder_count, k.address)) THEN 'imitation' END;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
-    x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
+    x token_transfers, t transactions, k tokens, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
     '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
-    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,'
+    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,"initiatedBy":"%s","suspicious":%s,'
     '"unproven":["tokenType","tokenSymbol","tokenDecimals"]}',
-    hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), moved_type(k, x.token_id), hex(x.from_address), hex(x.to_address), x.value,
-    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
-    decimals_at(k, x.block_number))::json;
+    hex(t.hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
+    hex(x.token_address), moved_type(token_of(k, x), x.token_id), hex(x.from_address),
+    hex(x.to_address), x.value, coalesce('"' || x.token_id || '"', 'null'), iso(mined_at),
+    json_text((token_of(k, x)).symbol),
+    coalesce(decimals_at(k, x.block_number)::text, 'null'), hex(t.from_address),
+    json_text(transfer_suspicion(nullif(x.from_address, x.to_address), x.value, t.from_address, k)))::json;
 
 -- The key of an item's list of transfers in list_checkpoints.
 CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea
@@ -342,10 +433,17 @@ RETURN format(
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
 
+-- The address of a pool's contract, which may be the manager of many, and its id there.
+CREATE OR REPLACE FUNCTION pool_contract(pool bytea) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN substr(pool, 1, 20);
+
+CREATE OR REPLACE FUNCTION json_pool_id(pool bytea) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN json_hex(CASE WHEN octet_length(pool) > 20 THEN substr(pool, 21) END);
+
 -- Whether tokens moved into the pool and out of it, in the same transaction, in the amounts of its trades
 -- there, as a contract can emit any event. Null where at least half of an amount moved, as with tokens that
--- take a fee of their transfers or are rebased, and where the pool has 200 or more rows in the block, which
--- are too many to read for each record.
+-- take a fee of their transfers or are rebased, where a manager settles many pools' trades at once, and where the pool
+-- has 200 or more rows in the block, which are too many to read for each record.
 CREATE OR REPLACE FUNCTION trade_backing(d dex_trades, b blocks) RETURNS TABLE (is_backed boolean)
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN count(moved_in) < 200 AND count(moved_out) < 200 AND count(traded_in) < 200
@@ -358,12 +456,13 @@ LANGUAGE sql STABLE AS $$
                     >= sum(traded_in) FILTER (WHERE is_own AND token_in = d.token_in)
                 AND sum(moved_out) FILTER (WHERE is_own AND token_out = d.token_out) * 2
                     >= sum(traded_out) FILTER (WHERE is_own AND token_out = d.token_out) THEN NULL
+            WHEN octet_length(d.pool_address) > 20 THEN NULL
             ELSE false END END
     FROM (
         (SELECT x.transaction_index = d.transaction_index, x.token_address, x.value,
             NULL::numeric, NULL::bytea, NULL::numeric, NULL::numeric
         FROM token_transfers x
-        WHERE x.to_address = d.pool_address AND x.to_address <> x.from_address
+        WHERE x.to_address = pool_contract(d.pool_address) AND x.to_address <> x.from_address
             AND x.ordinal >= b.token_transfers_before
             AND x.ordinal < b.token_transfers_before + b.token_transfer_count
         LIMIT 200)
@@ -371,7 +470,7 @@ LANGUAGE sql STABLE AS $$
         (SELECT x.transaction_index = d.transaction_index, NULL, NULL, NULL, x.token_address, x.value,
             NULL
         FROM token_transfers x
-        WHERE x.from_address = d.pool_address AND x.to_address <> x.from_address
+        WHERE x.from_address = pool_contract(d.pool_address) AND x.to_address <> x.from_address
             AND x.ordinal >= b.token_transfers_before
             AND x.ordinal < b.token_transfers_before + b.token_transfer_count
         LIMIT 200)
@@ -391,13 +490,13 @@ CREATE OR REPLACE FUNCTION dex_trade_record(
     token_out tokens, is_backed boolean)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
-    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s","poolId":%s,'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
     '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
     '"tokenOutDecimals":%s,"backedByTransfers":%s,"unproven":["dex","tokenIn","tokenOut",'
     '"tokenInSymbol","tokenInDecimals","tokenOutSymbol","tokenOutDecimals"]}',
-    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
-    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(pool_contract(d.pool_address)),
+    json_pool_id(d.pool_address), hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
     iso(mined_at), json_text(token_in.symbol), coalesce(decimals_at(token_in, d.block_number)::text, 'null'),
     json_text(token_out.symbol), coalesce(decimals_at(token_out, d.block_number)::text, 'null'),
     coalesce(is_backed::text, 'null'))::json;

@@ -130,6 +130,18 @@ CREATE OR REPLACE TRIGGER storage_layouts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON storage_layouts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- What compilers say of verified contracts beside their ABIs, where there is more: signatures of libraries'
+-- functions, and what libraries emit.
+CREATE TABLE IF NOT EXISTS interfaces (
+    address bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    entries json NOT NULL,         -- those of the ABI and others (scan/verification/compiled_interface.py)
+    PRIMARY KEY (address, code_hash)
+);
+CREATE OR REPLACE TRIGGER interfaces_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON interfaces
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (
     code_hash bytea PRIMARY KEY,
@@ -141,9 +153,20 @@ CREATE OR REPLACE TRIGGER built_abis_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON built_abis
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- The contract that stands at an address now. The planner inlines it.
+-- The contract that stands at an address now by the index. The planner inlines it.
+CREATE OR REPLACE FUNCTION indexed_contract_at(at bytea) RETURNS SETOF contracts LANGUAGE sql STABLE AS $$
+    SELECT now.*
+    FROM (SELECT c.* FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1) AS now
+    WHERE now.code_hash IS NOT NULL
+$$;
+
+-- The contract that stands at an address now, unless the node returned no code for it. The planner inlines it.
 CREATE OR REPLACE FUNCTION contract_at(at bytea) RETURNS SETOF contracts LANGUAGE sql STABLE AS $$
-    SELECT c.* FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1
+    SELECT now.*
+    FROM indexed_contract_at(at) AS now
+    WHERE NOT EXISTS (SELECT FROM replaced_codes r
+        WHERE r.address = at AND r.code_hash = now.code_hash
+            AND r.present_hash = '\xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470')
 $$;
 
 -- The verification of the code that stands at an address now: its own first, else the best of another
@@ -176,12 +199,13 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
--- The ABI of the contract that stands at an address now, of its verification or else of the operator's build;
--- no row where its code has neither. The planner inlines it.
+-- The interface of the contract that stands at an address now, or its ABI, of its verification or else of the
+-- operator's build; no row where its code has neither. The planner inlines it.
 CREATE OR REPLACE FUNCTION abi_of(at bytea) RETURNS TABLE (abi json) LANGUAGE sql STABLE AS $$
-    SELECT coalesce(v.abi, b.abi)
+    SELECT coalesce(i.entries, v.abi, b.abi)
     FROM contract_at(at) AS now
     LEFT JOIN verification_of(at) AS v ON true
+    LEFT JOIN interfaces i ON i.address = v.address AND i.code_hash = v.code_hash
     LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
     WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
 $$;
@@ -190,6 +214,34 @@ $$;
 CREATE OR REPLACE FUNCTION code_at(at bytea) RETURNS SETOF codes LANGUAGE sql STABLE AS $$
     SELECT o.* FROM contract_at(at) AS now JOIN codes o USING (code_hash)
 $$;
+
+-- The contracts that stood at an address one after the other, the newest first, at most 200, as JSON: each with the
+-- name of its own verification and of the last token that it was. Null where none has ended.
+CREATE OR REPLACE FUNCTION contract_lives(at bytea) RETURNS text LANGUAGE sql STABLE
+RETURN (
+    SELECT CASE WHEN bool_or(c.ended_in IS NOT NULL) THEN json_agg(json_build_object(
+        'fromBlock', c.block_number, 'endedIn', c.ended_in, 'codeHash', hex(c.code_hash),
+        'contractName', (SELECT v.contract_name FROM verified_contracts v
+            WHERE v.address = at AND v.code_hash = c.code_hash),
+        'tokenName', token.name, 'tokenSymbol', token.symbol,
+        'unproven', ARRAY['codeHash', 'tokenName', 'tokenSymbol']) ORDER BY c.block_number DESC) END::text
+    FROM (
+        SELECT n.block_number, n.code_hash, lead(n.block_number) OVER (ORDER BY n.block_number) AS ended_in
+        FROM (
+            SELECT o.block_number, o.code_hash
+            FROM contracts o
+            WHERE o.address = at
+            ORDER BY o.block_number DESC
+            LIMIT 200) AS n) AS c
+    LEFT JOIN LATERAL (
+        SELECT l.name, l.symbol
+        FROM tokens k
+        CROSS JOIN token_lives(k) AS l
+        WHERE k.address = at AND l.block_number >= c.block_number
+            AND (c.ended_in IS NULL OR l.block_number <= c.ended_in)
+        ORDER BY l.block_number DESC
+        LIMIT 1) AS token ON true
+    WHERE c.code_hash IS NOT NULL);
 
 -- A trace alone has a creation by a contract.
 CREATE OR REPLACE FUNCTION contract_creation_record(
@@ -208,7 +260,7 @@ RETURN (SELECT format(
     CASE WHEN n.factory IS NULL THEN '' ELSE '"address","creator","factory","transactionHash",'
         '"blockNumber","transactionIndex","timestamp",' END)::json
     FROM (SELECT) AS always
-    LEFT JOIN tokens k ON k.address = n.address
+    LEFT JOIN tokens k ON k.address = n.address AND k.ended_in IS NULL
     LEFT JOIN code_at(n.address) AS o ON true
     LEFT JOIN verification_of(n.address) AS v ON v.match <> 'runtime');
 

@@ -270,10 +270,10 @@ CREATE OR REPLACE FUNCTION dex_trade_event(
 RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"event":"dex_trade","timestamp":"%s","data":{"hash":"%s","blockNumber":%s,"logIndex":%s,'
-    '"dex":%s,"pairAddress":"%s","maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s",'
+    '"dex":%s,"pairAddress":"%s","poolId":%s,"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s",'
     '"amountOut":"%s","methodId":%s,"unproven":["dex","tokenIn","tokenOut"]}}',
-    iso(mined_at), hex(t.hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
-    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    iso(mined_at), hex(t.hash), d.block_number, d.log_index, json_text(dex),
+    hex(pool_contract(d.pool_address)), json_pool_id(d.pool_address), hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
     json_hex(method_id(t)));
 
 -- Whether a log with these topics (a JSON array) matches a filter of eth_getLogs: for each place null,

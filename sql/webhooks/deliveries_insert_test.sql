@@ -25,7 +25,7 @@ WITH test AS MATERIALIZED (
                     0 AS "transferIndex", 'call' AS "type", false AS "proven", true AS "test") AS data)
             WHEN 'dex_trade' THEN (SELECT row_to_json(data) FROM (
                 SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", 0 AS "blockNumber",
-                    0 AS "logIndex", 'v2' AS "dex", hex(w.watch_address) AS "pairAddress",
+                    0 AS "logIndex", 'v2' AS "dex", hex(w.watch_address) AS "pairAddress", NULL AS "poolId",
                     hex(w.watch_address) AS "maker",
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenIn",
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenOut", '0' AS "amountIn",

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 import pytest
 
 from scan.accounts import api_keys
-from scan.accounts.api_keys import PAUSE_AFTER_FAILURE_S, ApiKeyLookup, KeyUsage, new_key
 from scan.database.connection import Database
 from scan.errors import Unavailable
 from tests.http.test_limits_of_cached_responses import made_key
@@ -37,15 +36,15 @@ def away(postgres, url):
 
 def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
     monkeypatch.setattr(api_keys, "MAX_CACHED", 50)
-    lookup = ApiKeyLookup(database, clock=lambda: 0.0)
+    lookup = api_keys.ApiKeyLookup(database, clock=lambda: 0.0)
     for _ in range(60):
-        assert lookup.find(new_key().text) is None
+        assert lookup.find(api_keys.new_key().text) is None
     assert len(lookup._cache) == 50
 
 
 def test_a_lost_database_is_asked_once_a_second_and_found_again(database, database_url, postgres):
     now = [0.0]
-    lookup = ApiKeyLookup(database, clock=lambda: now[0])
+    lookup = api_keys.ApiKeyLookup(database, clock=lambda: now[0])
     key = made_key(database_url, 100)
     with away(postgres, database_url):
         for _ in range(2):
@@ -53,7 +52,7 @@ def test_a_lost_database_is_asked_once_a_second_and_found_again(database, databa
                 lookup.find(key.text)
     with pytest.raises(Unavailable):  # it rests
         lookup.find(key.text)
-    now[0] = PAUSE_AFTER_FAILURE_S
+    now[0] = api_keys.PAUSE_AFTER_FAILURE_S
     assert lookup.find(key.text) is not None
 
 
@@ -61,7 +60,7 @@ def test_uses_counted_while_the_database_is_away_are_written_later(
     database, database_url, postgres
 ):
     key = made_key(database_url, 100)
-    usage = KeyUsage(database, flush_every_s=3600)
+    usage = api_keys.KeyUsage(database, flush_every_s=3600)
     with away(postgres, database_url):
         usage.count(key.id, 2_000_000_000.0)
         with pytest.raises(Unavailable):
@@ -75,7 +74,7 @@ def test_uses_counted_while_the_database_is_away_are_written_later(
 
 
 def test_a_database_that_is_away_is_logged_once(database, database_url, postgres, caplog):
-    usage = KeyUsage(database, flush_every_s=0.01)
+    usage = api_keys.KeyUsage(database, flush_every_s=0.01)
     with away(postgres, database_url):
         usage.count(1, 2_000_000_000.0)
         wait_until(lambda: "retrying" in caplog.text)
@@ -89,7 +88,7 @@ def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, datab
     keys = [made_key(database_url, 100).id for _ in range(40)]
 
     def count(number):
-        usage = KeyUsage(database, flush_every_s=3600)
+        usage = api_keys.KeyUsage(database, flush_every_s=3600)
         order = keys[number * 5 :] + keys[: number * 5]
         for _ in range(25):
             for key_id in order if number % 2 else reversed(order):

@@ -5,16 +5,14 @@ import requests
 from eth_account.messages import encode_defunct
 
 from scan.accounts.wallet_signatures import key_request_message
+from tests.support import serving, solidity, wallets
 from tests.support.anvil import Anvil
-from tests.support.serving import gunicorn
-from tests.support.solidity import node_script
-from tests.support.wallets import fresh_timestamp_ms, new_wallet
 
 
 def test_wallets_of_javascript_libraries_get_keys(shared_server):
     """In each form that they give a signature."""
-    private_key = "0x" + bytes(new_wallet().key).hex()
-    answers = node_script("request_key.mjs", shared_server, private_key)
+    private_key = "0x" + bytes(wallets.new_wallet().key).hex()
+    answers = solidity.node_script("request_key.mjs", shared_server, private_key)
     assert [answer["status"] for answer in answers] == [201] * 4, answers
     headers = {"X-API-Key": answers[-1]["body"]["key"]}
     address = f"{shared_server}/api/v1/keys?owner={answers[0]['address']}"
@@ -33,13 +31,13 @@ def node():
 @pytest.fixture(scope="module")
 def server(node, shared_database_url):
     environment = {"RPC_URL": node.url, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
-    with gunicorn(shared_database_url, **environment) as address:
+    with serving.gunicorn(shared_database_url, **environment) as address:
         yield address
 
 
 def request_key(server, owner, signers, *, more=b""):
     """A key for `owner`, with the signatures of all signers one after the other."""
-    timestamp_ms = fresh_timestamp_ms()
+    timestamp_ms = wallets.fresh_timestamp_ms()
     message = key_request_message(bytes.fromhex(owner[2:]), timestamp_ms)
     signed = encode_defunct(text=message)
     signature = b"".join(bytes(s.sign_message(signed).signature) for s in signers) + more
@@ -49,9 +47,9 @@ def request_key(server, owner, signers, *, more=b""):
 
 @pytest.mark.parametrize("count", [1, 7])
 def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count):
-    signers = [new_wallet() for _ in range(count)]
+    signers = [wallets.new_wallet() for _ in range(count)]
     wallet = node.deploy(node.accounts[0], "SharedWallet", [s.address for s in signers]).address
-    strangers = [new_wallet() for _ in range(count)]
+    strangers = [wallets.new_wallet() for _ in range(count)]
     assert request_key(server, wallet, strangers).json()["code"] == "signature_mismatch"
     assert request_key(server, wallet, [*signers, signers[0]]).status_code == 403
     assert request_key(server, wallet, signers).status_code == 201
@@ -62,20 +60,20 @@ def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count
 )
 def test_a_contract_that_does_not_say_the_magic_value_gets_no_key(server, node, name):
     wallet = node.deploy(node.accounts[0], name).address
-    response = request_key(server, wallet, [new_wallet()])
+    response = request_key(server, wallet, [wallets.new_wallet()])
     assert (response.status_code, response.json()["code"]) == (403, "signature_mismatch")
 
 
 def test_a_contract_without_the_function_gets_no_key(server, node):
-    signer = new_wallet()
+    signer = wallets.new_wallet()
     node.call("anvil_setCode", signer.address, "0x00")
-    assert request_key(server, signer.address, [new_wallet()]).status_code == 403
+    assert request_key(server, signer.address, [wallets.new_wallet()]).status_code == 403
     assert request_key(server, signer.address, [signer]).status_code == 201  # its key still signs
 
 
 def test_a_plain_wallet_is_not_excused_by_the_node(server):
-    owner = new_wallet()
-    assert request_key(server, owner.address, [new_wallet()]).status_code == 403
+    owner = wallets.new_wallet()
+    assert request_key(server, owner.address, [wallets.new_wallet()]).status_code == 403
     for more in (b"\0", bytes(32)):
         malformed = request_key(server, owner.address, [owner], more=more)
         assert (malformed.status_code, malformed.json()["field"]) == (400, "signature")
@@ -83,6 +81,6 @@ def test_a_plain_wallet_is_not_excused_by_the_node(server):
 
 def test_plain_wallets_need_no_node(shared_server):
     """That server's node refuses connections."""
-    owner = new_wallet()
+    owner = wallets.new_wallet()
     assert request_key(shared_server, owner.address, [owner]).status_code == 201
-    assert request_key(shared_server, owner.address, [new_wallet()]).status_code == 403
+    assert request_key(shared_server, owner.address, [wallets.new_wallet()]).status_code == 403

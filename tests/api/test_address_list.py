@@ -5,10 +5,8 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
+from tests.support import faulty_node, indexing, serving
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.indexing import Indexing
-from tests.support.serving import NOWHERE
 from tests.support.value_names import shown
 
 UNSEEN = "0x" + "9d" * 20
@@ -61,7 +59,7 @@ def test_what_is_no_list_of_a_hundred_is_refused(client, asked):
 
 
 def test_a_balance_that_nobody_knows_is_not_made_up(indexed, scenario):
-    client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
+    client = create_app(replace(indexed.settings, rpc_urls=(serving.NOWHERE,))).test_client()
     known = client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}")
     assert known.status_code == 200
     assert client.get(f"/api/v1/addresses?addresses={UNSEEN}").status_code == 502
@@ -74,14 +72,14 @@ def test_the_node_is_asked_for_balances_of_older_blocks_alone(database_url):
 
     def record(calls, forward):
         requested.extend(c["params"][0] for c in calls if c["method"] == "eth_getBalance")
-        return Reply(body=forward(calls))
+        return faulty_node.Reply(body=forward(calls))
 
-    with Anvil() as anvil, FaultyNode(anvil.url) as node:
+    with Anvil() as anvil, faulty_node.FaultyNode(anvil.url) as node:
         sender, *others = anvil.accounts[:3]
         for number, recipient in enumerate(others, start=1):
             anvil.send(sender, recipient, value=1)
             anvil.mine()
-            settings = Indexing(database_url, node.url).run_until(number).settings
+            settings = indexing.Indexing(database_url, node.url).run_until(number).settings
         anvil.call("anvil_setBalance", others[0], hex(7))
         node.fault = record
         path = f"/api/v1/addresses?addresses={','.join(others)}"

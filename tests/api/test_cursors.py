@@ -8,9 +8,7 @@ import pytest
 from app import create_app
 from scan.errors import InvalidParameter
 from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Traversal
-from tests.support.database import execute
-from tests.support.indexing import settings_for
-from tests.support.lists import Listed, by_links
+from tests.support import database, indexing, lists
 
 
 def ask(client, body):
@@ -111,14 +109,14 @@ def test_a_forged_position_gives_rows_of_the_list_or_none(client, direction):
 
 
 def test_verified_contracts_go_on_behind_the_same_moment(database_url):
-    client = create_app(settings_for(database_url, "http://127.0.0.1:1")).test_client()
-    execute(
+    client = create_app(indexing.settings_for(database_url, "http://127.0.0.1:1")).test_client()
+    database.execute(
         database_url,
         "INSERT INTO contracts (address, block_number, code_hash)"
         " SELECT decode(lpad(to_hex(n), 40, '0'), 'hex'), 0, sha256('code')"
         " FROM generate_series(1, 9) n",
     )
-    execute(
+    database.execute(
         database_url,
         "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
         " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
@@ -130,5 +128,5 @@ def test_verified_contracts_go_on_behind_the_same_moment(database_url):
     whole = client.get("/api/v1/contracts").json
     assert (len(whole["contracts"]), whole["total"], whole["next"]) == (9, 9, None)
     for limit in (1, 2, 5):
-        rows = by_links(client, Listed("/contracts", "contracts"), limit)
+        rows = lists.by_links(client, lists.Listed("/contracts", "contracts"), limit)
         assert rows == whole["contracts"]

@@ -5,7 +5,6 @@ SCAN_TEST_TRAVERSALS=1000 has it do so a thousand times.
 
 import os
 import random
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -14,11 +13,9 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from tests.support import brute_force
+from tests.support import brute_force, indexing, serving
 from tests.support.database import execute
-from tests.support.indexing import settings_for
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
-from tests.support.serving import NOWHERE
 
 TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
 FRESH_EVERY = max(10, TRAVERSALS // 20)  # traversals
@@ -48,7 +45,7 @@ class Weather:
         store_all_logs(url)
         self.database = Database(url, statement_timeout_ms=0)
         self.chain = Chain(self.database)
-        self.client = create_app(settings_for(url, NOWHERE)).test_client()
+        self.client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
         self.chain.append([Move(*PEOPLE[:2], pool=pool) for pool in POOLS], pools=POOLS)
         for _ in range(29):
             self.append()
@@ -119,7 +116,7 @@ class Weather:
 
 
 @pytest.fixture
-def weather(database_url: str) -> Iterator[Weather]:
+def weather(database_url):
     made = Weather(database_url, seed=25)
     yield made
     made.database.close()
@@ -160,7 +157,7 @@ def fresh_index(weather, postgres, template):
         database = Database(url, statement_timeout_ms=0)
         weather.chain.copy_to(database)
         database.close()
-        yield create_app(settings_for(url, NOWHERE)).test_client()
+        yield create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 
 def block_of(row):

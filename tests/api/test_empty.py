@@ -2,8 +2,7 @@
 
 from app import create_app
 from scan.queries.pages import QUERIED
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
+from tests.support import indexing, serving
 
 ADDRESS = "0x" + 40 * "a"
 LISTS = ("blocks", "transactions", "tokens", f"transactions?address={ADDRESS}", "blocks?page=9")
@@ -15,7 +14,7 @@ STATS = {
 
 
 def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url):
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
     for path in LISTS:
         answer = client.get(f"/api/v1/{path}")
         assert (answer.status_code, [*answer.json.values()]) == (200, [[], 0, None])

@@ -6,32 +6,21 @@ from contextlib import nullcontext
 import pytest
 
 from app import create_app
-from tests.fixtures import Played
-from tests.support.brute_force import (
-    KEYS,
-    Chain,
-    combinations_of_keys,
-    in_ranges,
-    require_same,
-    telling_filters,
-    without_bounds,
-)
-from tests.support.database import use_short_checkpoints
+from tests.support import brute_force, database, lists
 from tests.support.indexing import Indexing
-from tests.support.lists import chain_of
 from tests.support.truth import comparable
 
 
 @pytest.fixture(scope="module")
-def chain(scenario: Played) -> Chain:
-    return chain_of(scenario.truth)
+def chain(scenario):
+    return lists.chain_of(scenario.truth)
 
 
 @pytest.fixture(scope="module")
 def client_of_stored_logs(postgres, template, scenario):
     """Its index has all logs, and checkpoints in lists of a few entries."""
     with postgres.cloned(template) as url:
-        use_short_checkpoints(url)
+        database.use_short_checkpoints(url)
         indexing = Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.truth.head)
         yield create_app(indexing.settings).test_client()
 
@@ -42,7 +31,7 @@ MOST_AND_EVERY = pytest.mark.parametrize(
 
 
 @MOST_AND_EVERY
-@pytest.mark.parametrize("entity", KEYS)
+@pytest.mark.parametrize("entity", brute_force.KEYS)
 def test_combinations_of_filters(client_of_stored_logs, chain, entity, most, every):
     require_combinations(client_of_stored_logs, chain, entity, most, every)
 
@@ -55,21 +44,21 @@ def test_combinations_of_filters_of_the_nodes_logs(client, chain, most, every):
 def require_combinations(client, chain, entity, most, every):
     """Of up to `most` keys the first page; and of every so many filters that tell something the
     other order, the pages that follow, and ranges of blocks and times."""
-    combinations = combinations_of_keys(entity, most)
-    filters = (f for keys in combinations for f in telling_filters(chain, entity, keys))
+    combinations = brute_force.combinations_of_keys(entity, most)
+    filters = (f for keys in combinations for f in brute_force.telling_filters(chain, entity, keys))
     for number, chosen in enumerate(filters):
         body = {"entity": entity, "filter": chosen, "limit": 100}
         whole = chain.find(body)
-        require_same(client, chain, whole, body)
+        brute_force.require_same(client, chain, whole, body)
         if number % every:
             continue
         later = {**body, "orderBy": "asc", "limit": 3, "offset": 1}
-        require_same(client, chain, whole[::-1], later)
+        brute_force.require_same(client, chain, whole[::-1], later)
         require_next_page(client, body, whole)
-        for place, filters_in_range in enumerate(in_ranges(entity, chosen, whole)):
+        for place, filters_in_range in enumerate(brute_force.in_ranges(entity, chosen, whole)):
             in_range = {**body, "filter": filters_in_range}
-            with without_bounds() if place < 2 else nullcontext():
-                require_same(client, chain, chain.find(in_range), in_range)
+            with brute_force.without_bounds() if place < 2 else nullcontext():
+                brute_force.require_same(client, chain, chain.find(in_range), in_range)
 
 
 def require_next_page(client, body, whole):

@@ -5,16 +5,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import requests
 
-from tests.support.indexing import Indexing
-from tests.support.openapi_document import DOCUMENT
+from tests.support import openapi_document
 from tests.support.serving import ROOT, gunicorn
 
 BIN = Path(sys.executable).parent
@@ -39,9 +36,9 @@ def run(*command, **environment):
 
 
 @pytest.fixture(scope="module")
-def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def document(tmp_path_factory):
     path = tmp_path_factory.mktemp("openapi") / "openapi.json"
-    path.write_text(json.dumps(DOCUMENT))
+    path.write_text(json.dumps(openapi_document.DOCUMENT))
     return path
 
 
@@ -50,7 +47,7 @@ def test_the_linter_has_nothing_to_say(document):
 
 
 @pytest.fixture(scope="module")
-def folder(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(document, tmp_path_factory):
     """Of the package that is generated."""
     made = tmp_path_factory.mktemp("generated")
     options = ("--meta", "none", "--fail-on-warning", "--path", document)
@@ -62,14 +59,14 @@ def folder(document: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def generated(folder: Path) -> Iterator[ModuleType]:
+def generated(folder):
     sys.path.insert(0, str(folder))
     yield import_module(PACKAGE)
     sys.path.remove(str(folder))
 
 
 @pytest.fixture(scope="module")
-def service(own_index: Indexing) -> Iterator[str]:
+def service(own_index):
     settings = own_index.settings
     # The fifth request of a window has to wait for a second.
     with gunicorn(

@@ -6,16 +6,14 @@ import io
 import json
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan import VERSION
 from scan.database.lists import all_entities
-from tests.fixtures import Played
 from tests.support.derived_lists import contract_creations
 from tests.support.lists import Listed, by_links, get, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
-from tests.support.truth import Record, Truth
+from tests.support.truth import Record
 
 Read = list[tuple[Listed, list[Record]]]
 NEVER_SEEN = "0x" + 40 * "9"
@@ -37,12 +35,12 @@ TESTED_ELSEWHERE = {
 
 
 @pytest.fixture(scope="module")
-def lists(scenario: Played) -> list[Listed]:
+def lists(scenario):
     return lists_of(scenario.truth)
 
 
 @pytest.fixture(scope="module")
-def truth(scenario: Played) -> Truth:
+def truth(scenario):
     return scenario.truth
 
 
@@ -67,7 +65,7 @@ def test_every_list_with_a_cursor_is_tested(lists):
 
 
 @pytest.fixture(scope="module")
-def read(client: FlaskClient, lists: list[Listed]) -> Read:
+def read(client, lists):
     """Every list with its rows, which are the node's."""
     found = [(listed, by_links(client, listed, 100)) for listed in lists]
     for listed, rows in found:

@@ -1,7 +1,6 @@
 """Reads of partitioned tables: the same answers as of one table each, and few partitions opened."""
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -10,9 +9,8 @@ from flask.testing import FlaskClient
 
 from bench.cases import HOT, address_of
 from bench.seed import seed
-from tests.support.database import Postgres, execute
-from tests.support.explain import ExplainingDatabase, explained
-from tests.support.partitions import TABLES, partition
+from tests.support import explain, partitions
+from tests.support.database import execute
 
 TRANSACTIONS = 20_000
 PARTITIONS = 20
@@ -22,7 +20,7 @@ OF_LISTS = ("transaction", "fee", "internal_transfer", "token_transfer")  # type
 
 class Side(NamedTuple):
     client: FlaskClient
-    database: ExplainingDatabase
+    database: explain.ExplainingDatabase
     url: str
 
     def query(self, entity, keys, **window):
@@ -33,25 +31,25 @@ class Side(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def plain(postgres: Postgres, template: str) -> Iterator[Side]:
+def plain(postgres, template):
     with postgres.cloned(template) as url:
         seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
-        with explained(url) as service:
+        with explain.explained(url) as service:
             yield Side(*service)
 
 
 @pytest.fixture(scope="module")
-def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
+def partitioned(postgres, plain):
     with postgres.cloned("template0") as url:
-        partition(plain.url, url, PARTITIONS)
-        with explained(url) as service:
+        partitions.partition(plain.url, url, PARTITIONS)
+        with explain.explained(url) as service:
             yield Side(*service)
 
 
 def opened(plan):
     """Partitions that were read."""
     names = {n["Relation Name"] for n in plan.nodes if n["Actual Loops"] and "Relation Name" in n}
-    return {name for name in names if re.fullmatch(rf"({'|'.join(TABLES)})_\d+", name)}
+    return {name for name in names if re.fullmatch(rf"({'|'.join(partitions.TABLES)})_\d+", name)}
 
 
 def prepared(plan, table):
@@ -74,7 +72,7 @@ class Sides(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def sides(plain: Side, partitioned: Side) -> Sides:
+def sides(plain, partitioned):
     return Sides(plain, partitioned)
 
 
@@ -170,7 +168,7 @@ def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, stateme
     cursor = partitioned.client.get(pages).json["next"]
     second = f"{pages}&cursor={cursor}"
     expected = partitioned.client.get(second).json
-    read, changed = ExplainingDatabase.rows, []
+    read, changed = explain.ExplainingDatabase.rows, []
 
     def outdated(database, name, **params):
         rows = read(database, name, **params)
@@ -183,7 +181,7 @@ def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, stateme
         changed.append(name)
         return [(version - 1, *values[:-2], *nothing)]
 
-    monkeypatch.setattr(ExplainingDatabase, "rows", outdated)
+    monkeypatch.setattr(explain.ExplainingDatabase, "rows", outdated)
     assert partitioned.client.get(f"{second}&=1").json == expected
     assert changed
 

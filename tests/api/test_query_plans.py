@@ -9,9 +9,7 @@ import pytest
 
 from scan.database.lists import all_entities
 from scan.queries.pages import FILTERS, MAX_UNLISTED_ENTRIES, QUERIED
-from tests.support.brute_force import LISTED_BY
-from tests.support.database import execute
-from tests.support.explain import DEEPER, Explained
+from tests.support import brute_force, database, explain
 
 TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys; and what decodes logs.
@@ -36,7 +34,7 @@ Filters = dict[str, Any]
 
 
 class Seeded(NamedTuple):
-    service: Explained
+    service: explain.Explained
     hot: dict[tuple[str, str], str]  # what most records match, by entity and filter key
     rare: dict[tuple[str, str], str]  # of some seen lately, what has the shortest list
 
@@ -49,11 +47,11 @@ class Seeded(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def seeded(seeded_service: Explained) -> Seeded:
+def seeded(seeded_service):
     hot, rare = {}, {}
     for entity, key in LISTED:
         records = query(seeded_service.client, entity, {}, 100)["data"]
-        listed = [LISTED_BY[entity, key](record, {}) for record in records]
+        listed = [brute_force.LISTED_BY[entity, key](record, {}) for record in records]
         values = [[value for value in of_record if value][-1] for of_record in listed]
         hot[entity, key] = max(values, key=values.count)
         lengths = {
@@ -89,7 +87,7 @@ def test_holders_of_a_token(seeded, heat):
     last, _ = plan_of(seeded, f"{path}&page={pages}")
     for plan in (first, middle, last):
         plan.require_indexes(limit)
-    assert last.buffers <= DEEPER * first.buffers
+    assert last.buffers <= explain.DEEPER * first.buffers
 
 
 RANGES: tuple[Filters, ...] = (
@@ -128,7 +126,7 @@ def require_same_at_any_depth(seeded, body):
     assert nothing["count"] == 0
     for plan in (first, beyond, *plans):
         plan.require_indexes(25)
-        assert plan.buffers <= DEEPER * first.buffers
+        assert plan.buffers <= explain.DEEPER * first.buffers
 
 
 @pytest.mark.parametrize(
@@ -223,9 +221,9 @@ SHORTER = "SELECT min({counter}) FROM addresses WHERE address = ANY(%s)"
 @pytest.mark.parametrize("entity", COUNTERS)
 def test_what_two_addresses_share_is_read_from_the_shorter_list(seeded, entity, pair, direction):
     counter = COUNTERS[entity]
-    [row] = execute(seeded.url, PAIRS[pair].format(entity=entity, counter=counter))
+    [row] = database.execute(seeded.url, PAIRS[pair].format(entity=entity, counter=counter))
     both = [bytes(address) for address in row]
-    [(shorter,)] = execute(seeded.url, SHORTER.format(counter=counter), both)
+    [(shorter,)] = database.execute(seeded.url, SHORTER.format(counter=counter), both)
     for address, counterparty in (both, both[::-1]):
         filters = {"address": "0x" + address.hex(), "counterparty": "0x" + counterparty.hex()}
         body = {"entity": entity, "filter": filters, "orderBy": direction}
@@ -270,7 +268,7 @@ def block_hash(seeded, number):
 def test_addresses_by_balance_are_read_from_their_index(own_seeded_service):
     """Of so many that they are not counted; a deep page passes those before it, a cursor none."""
     seeded = Seeded(own_seeded_service, {}, {})
-    execute(
+    database.execute(
         seeded.url,
         "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
         " received_count, transfer_count, transfer_sent_count, transfer_received_count,"
@@ -287,7 +285,7 @@ def test_addresses_by_balance_are_read_from_their_index(own_seeded_service):
     for plan in (first, last, after):
         plan.require_indexes(100)
     assert first.buffers <= 2_500 and last.buffers <= 4_000
-    assert after.buffers <= DEEPER * first.buffers
+    assert after.buffers <= explain.DEEPER * first.buffers
 
 
 def test_the_finality_of_a_transaction_takes_no_statement(seeded):

@@ -4,16 +4,15 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
 from app import create_app
-from scan.http.indexed_block import REQUIRED
-from tests.support.indexing import Indexing
-from tests.support.openapi_document import OPERATIONS
+from scan.http.index_version import REQUIRED
+from tests.support import openapi_document
 
 pytestmark = pytest.mark.long
 
 ALLOWED, NOT_ALLOWED = "positive", "negative"
 CASES = [
     (method, path, mode)
-    for method, path, operation in OPERATIONS
+    for method, path, operation in openapi_document.OPERATIONS
     for mode in (ALLOWED, NOT_ALLOWED)
     if mode is ALLOWED or operation.get("parameters") or operation.get("requestBody")
 ]
@@ -21,7 +20,7 @@ EXAMPLES = 12
 
 
 @pytest.fixture(scope="module")
-def api(own_index: Indexing):
+def api(own_index):
     import schemathesis  # takes 0.6 s, and every worker collects this file
 
     app = create_app(own_index.settings)

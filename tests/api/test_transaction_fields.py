@@ -3,23 +3,19 @@
 import csv
 import io
 import json
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
 from scan.pages.formatting import amount, rounded
-from tests.support.database import Postgres, execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
-from tests.support.serving import NOWHERE
+from tests.support import indexing, made_blocks, serving
+from tests.support.database import execute
 
-SOMEBODY, OTHER = address("somebody"), address("other")
+SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
 NAMES = tuple(
     """
         nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas blobVersionedHashes
@@ -32,24 +28,24 @@ GREATEST = 2**256 - 1
 
 
 @pytest.fixture(scope="module")
-def url(postgres: Postgres, template: str) -> Iterator[str]:
+def url(postgres, template):
     with postgres.cloned(template) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def chain(url: str) -> Iterator[Chain]:
+def chain(url):
     """Its last block has the transaction that a test is about."""
     database = Database(url, statement_timeout_ms=0)
     stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
     database.rows("indexer/chain_insert", **stored)
-    yield Chain(database)
+    yield made_blocks.Chain(database)
     database.close()
 
 
 @pytest.fixture
-def client(url: str) -> FlaskClient:
-    return create_app(settings_for(url, NOWHERE)).test_client()
+def client(url):
+    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 
 CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
@@ -96,7 +92,7 @@ def listings(client, chain):
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_transaction_asked_for(chain, client, case):
     fields, expected = CASES[case]
-    [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
+    [transaction] = chain.append([made_blocks.Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
     record = client.get(f"/api/v1/transactions/{to_hex(transaction)}").json
     assert tuple(record[name] for name in NAMES) == expected
     block = client.get("/api/v1/blocks/latest").json
@@ -121,7 +117,7 @@ FEES: dict[str, tuple[dict[str, Any], int]] = {
 @pytest.mark.parametrize("case", FEES)
 def test_everything_shows_the_same_fee(chain, url, client, case):
     fields, fee = FEES[case]
-    [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
+    [transaction] = chain.append([made_blocks.Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
     key, sender, block = to_hex(transaction), to_hex(SOMEBODY), chain.number
     records = [client.get(f"/api/v1/transactions/{key}").json, *listings(client, chain)]
     assert [record["fee"] for record in records] == [str(fee)] * len(records)

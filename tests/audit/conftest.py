@@ -1,19 +1,15 @@
 """The scenario's index, once for these tests, and copies of it to be spoilt."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
 
-from scan.settings import Settings
-from tests.fixtures import Played
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
 
 @pytest.fixture(scope="package")
-def finished(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
+def finished(postgres, template, scenario):
     """The scenario's index, with nobody connected to it."""
     with postgres.cloned(template) as url:
         indexing = Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
@@ -21,7 +17,7 @@ def finished(postgres: Postgres, template: str, scenario: Played) -> Iterator[Se
 
 
 @pytest.fixture
-def copied(finished: Settings, postgres: Postgres) -> Iterator[Settings]:
+def copied(finished, postgres):
     """A copy of it, to be spoilt."""
     name = urlsplit(finished.database_url).path.removeprefix("/")
     with postgres.cloned(name) as url:

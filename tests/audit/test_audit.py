@@ -7,14 +7,11 @@ import pytest
 from scan.audit import derived_tables
 from scan.commands import audit
 from scan.database.connection import Database
-from scan.ethereum.block_hashing import (
-    header_hash,
-    receipts_root,
-    transactions_root,
-    withdrawals_root,
-)
+from scan.ethereum.block_encoding import encode_receipts
+from scan.ethereum.block_hashing import header_hash, transactions_root, withdrawals_root
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
+from scan.ethereum.rlp_and_tries import list_root
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.indexer.test_node_faults import status
@@ -135,7 +132,7 @@ def test_every_root_of_the_chain_is_computed(scenario):
     for number, (header, receipts) in enumerate(raw):
         block = read_json(header, BlockJson, number)
         assert to_hex(header_hash(block)) == block.hash
-        root = receipts_root(read_json(receipts, ReceiptsJson, number))
+        root = list_root(encode_receipts(read_json(receipts, ReceiptsJson, number)))
         assert to_hex(root) == block.receiptsRoot
         assert to_hex(withdrawals_root(block.withdrawals)) == block.withdrawalsRoot
         # anvil hashes the blobs into the root; a real chain keeps them beside the block.

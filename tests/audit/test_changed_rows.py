@@ -21,6 +21,7 @@ def database(copied: Settings) -> Iterator[Database]:
 
 def test_a_reading_is_that_of_its_token_alone(copied, database):
     columns = ["total_supply", "supply_block", "name", "symbol", "decimals", "read_block"]
+    columns.append("inconsistent_since")
     before = stored(copied, "tokens", ("address",), columns)
     first, last = min(before), max(before)
     with database.transaction() as tx:
@@ -33,25 +34,27 @@ def test_a_reading_is_that_of_its_token_alone(copied, database):
             names=["", "Anew"],
             symbols=["", "NEW"],
             decimals=[0, 9],
+            inconsistent=[None, 8],
         )
     after = stored(copied, "tokens", ("address",), columns)
     whole = {"name": "Anew", "symbol": "NEW", "decimals": 9, "read_block": 8}
+    whole["inconsistent_since"] = before[last]["inconsistent_since"] or 8
     assert after == before | {
         first: before[first] | {"total_supply": 12345, "supply_block": 7},
         last: {"total_supply": 6, "supply_block": 8, **whole},
     }
 
 
-def test_a_token_is_changed_by_balances_below_zero_alone(copied, database):
-    columns = ["holder_count", "negative_holder_count", "held_supply"]
+def test_a_token_is_changed_by_what_is_held_alone(copied, database):
+    columns = ["holder_count", "held_supply"]
     before = stored(copied, "tokens", ("address",), columns)
     token = min(before)
-    change = {"holders": [0], "negative_holders": [1], "held": [0], "large": 10**9}
+    change = {"holders": [0], "held": [1], "large": 10**9}
     with database.transaction() as tx:
         tx.rows("indexer/tokens_add_holders", tokens=[bytes.fromhex(token[2:])], **change)
     after = stored(copied, "tokens", ("address",), columns)
-    count = before[token]["negative_holder_count"] + 1
-    assert after == before | {token: {**before[token], "negative_holder_count": count}}
+    held = before[token]["held_supply"] + 1
+    assert after == before | {token: {**before[token], "held_supply": held}}
 
 
 def test_pools_are_listed_whose_second_token_is_unknown(copied, database):

@@ -35,8 +35,8 @@ NOT_COMPARED = {
     **{
         f"tokens.{name}": FROM_CONTRACT
         for name in """
-            type name symbol decimals total_supply supply_block has_items wraps_since supply_missing
-            read_block log_index
+            type name symbol decimals total_supply supply_block item_type wraps_since supply_missing
+            read_block log_index inconsistent_since ended_in earlier_lives
         """.split()
     },
     "addresses.balance": "the node's, at balance_block, whose state it may have dropped",
@@ -80,6 +80,7 @@ NOT_COMPARED = {
             event_bodies dispatchers verified_contracts verification_jobs signatures
             imported_signatures creation_comparisons stored_verifications contract_claims
             listed_tokens logos source_maps creation_maps storage_layouts built_abis replaced_codes
+            interfaces
         """.split()
     },
 }

@@ -3,12 +3,9 @@
 import threading
 
 from scan.commands import startup
-from scan.commands.startup import database_name
 from scan.ethereum.client import Node
 from scan.indexer.chain_identity import read_identity
-from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.indexing import settings_for
-from tests.support.serving import wait_until
+from tests.support import faulty_node, indexing, serving
 
 
 def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
@@ -23,20 +20,20 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
             if call["method"] == "eth_chainId" and (wrong % 2 == 0 or chain_id != "0x61"):
                 answer["result"] = chain_id
             wrong += call["method"] == "eth_chainId"
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
-    with FaultyNode(anvil.url) as node:
+    with faulty_node.FaultyNode(anvil.url) as node:
         identity = read_identity(Node((node.url,)))
-        settings, over = settings_for("postgresql://none", node.url), threading.Event()
+        settings, over = indexing.settings_for("postgresql://none", node.url), threading.Event()
         watch = threading.Thread(
-            target=startup.watch, args=(settings, database_name(identity), over)
+            target=startup.watch, args=(settings, startup.database_name(identity), over)
         )
         watch.start()
         node.fault = other_chain
-        wait_until(lambda: wrong > 10)
+        serving.wait_until(lambda: wrong > 10)
         assert not over.is_set()
         chain_id = "0x" + 64 * "f"  # more than a chain's id may be
-        wait_until(lambda: wrong > 30)
+        serving.wait_until(lambda: wrong > 30)
         assert not over.is_set()
         over.set()
         watch.join()

@@ -12,14 +12,11 @@ from pathlib import Path
 import pytest
 
 from app import create_app
-from scan.commands import COMMANDS, main
+from scan.commands import COMMANDS, main, service_client
 from scan.commands.database_commands import DataDirInUse, locked_data_dir
-from scan.commands.service_client import LOCK_FILE, service_url
 from scan.database.errors import UNREACHABLE, Unreachable
 from scan.settings import Settings
-from tests.support import forked_python
-from tests.support.database import execute
-from tests.support.indexing import settings_for
+from tests.support import database, forked_python, indexing
 from tests.support.serving import NOWHERE, free_port
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
@@ -165,7 +162,7 @@ def test_commands_ask_the_service_that_runs_on_the_same_data(tmp_path):
     def url(**settings):
         options = argparse.Namespace(url=settings.pop("url", None))
         own = replace(Settings.from_environment({"SCAN_DATA_DIR": str(tmp_path)}), **settings)
-        return service_url(own, options)
+        return service_client.service_url(own, options)
 
     assert url() == "http://127.0.0.1:8000"
     running = Settings.from_environment({"SCAN_DATA_DIR": str(tmp_path), "PORT": "8400"})
@@ -176,7 +173,7 @@ def test_commands_ask_the_service_that_runs_on_the_same_data(tmp_path):
         with pytest.raises(DataDirInUse), locked_data_dir(replace(running, port=8600)):
             pass
         assert url() == "http://127.0.0.1:8400"
-    assert (tmp_path / LOCK_FILE).read_text() == "http://127.0.0.1:8400"
+    assert (tmp_path / service_client.LOCK_FILE).read_text() == "http://127.0.0.1:8400"
     assert url() == "http://127.0.0.1:8000"
 
 
@@ -191,7 +188,7 @@ def test_migrating_says_what_it_did(postgres, tmp_path):
 
 def test_keys_are_listed_and_revoked(database_url):
     for number, owner in enumerate(OWNERS, 1):
-        execute(
+        database.execute(
             database_url,
             "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
             " requests_per_minute) VALUES (%s, %s, 1, %s, %s, %s, 100)",
@@ -218,7 +215,7 @@ def test_keys_are_listed_and_revoked(database_url):
 @pytest.mark.check
 def test_the_application_starts_without_a_database():
     """It answers 503 until there is one."""
-    app = create_app(settings_for("postgresql://127.0.0.1:1/none", "http://127.0.0.1:1"))
+    app = create_app(indexing.settings_for("postgresql://127.0.0.1:1/none", "http://127.0.0.1:1"))
     client = app.test_client()
     assert client.get("/readyz").status_code == 503
     assert client.get("/healthz").status_code == 200

@@ -8,8 +8,7 @@ import pytest
 import requests
 from eth_account.messages import encode_defunct
 
-from tests.support import forked_python
-from tests.support.wallets import new_wallet, owner_of
+from tests.support import forked_python, wallets
 
 
 def scan_key_request(*arguments, **environment):
@@ -18,7 +17,7 @@ def scan_key_request(*arguments, **environment):
 
 
 def test_a_private_key_in_the_environment_is_enough(shared_server):
-    wallet = new_wallet()
+    wallet = wallets.new_wallet()
     done = scan_key_request(
         "--url",
         shared_server,
@@ -34,11 +33,11 @@ def test_a_private_key_in_the_environment_is_enough(shared_server):
 
 
 def test_the_printed_message_can_be_signed_elsewhere(shared_server):
-    wallet = new_wallet()
+    wallet = wallets.new_wallet()
     printed = scan_key_request("--owner", wallet.address).stdout
     [message] = re.findall(r"^Scan API Key Request\n.*\n.*$", printed, re.M)
     [timestamp] = re.findall(r"--timestamp (\d+)", printed)
-    assert owner_of(wallet) in message
+    assert wallets.owner_of(wallet) in message
     signature = "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
     again = ("--url", shared_server, "--owner", wallet.address)
     done = scan_key_request(*again, "--timestamp", timestamp, "--signature", signature)
@@ -46,7 +45,7 @@ def test_the_printed_message_can_be_signed_elsewhere(shared_server):
 
 
 def test_a_refusal_is_printed_in_the_servers_words(shared_server):
-    owner = new_wallet().address
+    owner = wallets.new_wallet().address
     refused = scan_key_request("--url", shared_server, "--owner", owner, "--signature", "0x12")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "signature is malformed" in refused.stderr
@@ -61,7 +60,7 @@ def test_without_owner_or_private_key_it_says_what_to_give():
 
 @pytest.mark.check
 def test_an_address_without_a_scheme_is_named():
-    owner = new_wallet().address
+    owner = wallets.new_wallet().address
     refused = scan_key_request("--url", "localhost", "--owner", owner, "--signature", "0x12")
     assert refused.returncode == 1
     assert "no response from localhost/api/v1/keys: unknown url type" in refused.stderr

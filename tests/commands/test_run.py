@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import certifi
@@ -13,11 +12,10 @@ import pytest
 import requests
 
 from scan.commands import main
+from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.explorer import compiled, standard_input
-from tests.support.faulty_node import FaultyNode, prune
 from tests.support.scan_run import ScanRun, scan_run
-from tests.support.serving import accepts, free_port, wait_until
 
 VERSION = "0.8.28"
 BOX = "contract Box { uint public stored = 5; }"
@@ -34,7 +32,7 @@ def test_an_option_that_is_a_variable_names_it(option, capsys):
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder():
     """Started by root, PostgreSQL runs as another user, who has to get through to its data."""
     with tempfile.TemporaryDirectory(prefix="scan-run-") as found:
         Path(found).chmod(0o755)
@@ -46,10 +44,10 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, folder):
     """Once the node has the block, its chain is indexed."""
     anvil.mine(5)
     reason = "does not have block 0, whose hash identifies the chain"
-    with FaultyNode(anvil.url) as node:
-        node.fault = prune(3, "null", genesis=True)
+    with faulty_node.FaultyNode(anvil.url) as node:
+        node.fault = faulty_node.prune(3, "null", genesis=True)
         with scan_run(SCAN, folder, RPC_URL=node.url) as run:
-            wait_until(lambda: reason in (run.ready().get("problem") or ""), run.process)
+            serving.wait_until(lambda: reason in (run.ready().get("problem") or ""), run.process)
             assert requests.get(f"{run.url}/healthz", timeout=30).status_code == 200
             assert reason in requests.get(run.url, timeout=30).text
             node.fault = None
@@ -60,7 +58,7 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, folder):
 def test_several_chains_run_behind_one_address(folder):
     """One command starts two chains, each with a database of its own, and ends both. Paths are
     those of the folder where it was started, and in the file of its folder."""
-    ports = [free_port() for _ in range(2)]
+    ports = [serving.free_port() for _ in range(2)]
     with Anvil() as first, Anvil("--chain-id", "56") as second:
         second.mine(3)
         chains = folder / "chains.toml"
@@ -92,7 +90,7 @@ def test_several_chains_run_behind_one_address(folder):
             query = "module=block&action=eth_block_number&chainid=56"
             answer = requests.get(f"{scan.url}/v2/api?{query}", timeout=10).json()
             assert answer["result"] == "0x3"
-        assert not any(map(accepts, ports))
+        assert not any(map(serving.accepts, ports))
 
 
 def deploy(anvil):
@@ -113,7 +111,7 @@ def is_verified(scan, address):
 @pytest.mark.long
 def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folder, solc_dir):
     """Contracts that are deployed there again are verified again."""
-    port = free_port()
+    port = serving.free_port()
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000/second", "SCAN_SOLC_DIR": str(solc_dir)}
     with Anvil(port=port) as first:
         first.mine(2)
@@ -124,7 +122,7 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folde
             body = {"address": box, "optimizationUsed": 0, **fields}
             answer = requests.post(f"{scan.url}/api/v1/verify", json=body, timeout=60)
             assert answer.status_code == 200, answer.text
-            wait_until(lambda: [*(folder / "var" / "sources").glob("*.json")] != [])
+            serving.wait_until(lambda: [*(folder / "var" / "sources").glob("*.json")] != [])
             before = (folder / "var" / "database_url").read_text()
             first.stop()
             with Anvil("--chain-id", "4242", port=port) as second:
@@ -135,15 +133,15 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folde
                 again = deploy(second)
                 assert again != box
                 scan.wait_for_block(3)
-                wait_until(lambda: is_verified(scan, again), timeout_s=60)
+                serving.wait_until(lambda: is_verified(scan, again), timeout_s=60)
             assert "serves chain 4242 with genesis 0x" in scan.output()
             with Anvil(port=port) as third:  # as the first was, and begins before it ended
-                wait_until(
+                serving.wait_until(
                     lambda: (folder / "var" / "database_url").read_text() == before, timeout_s=60
                 )
                 assert third.head() == 0
                 third.mine(2)
                 assert deploy(third) == box
-                wait_until(lambda: is_verified(scan, box), timeout_s=60)
+                serving.wait_until(lambda: is_verified(scan, box), timeout_s=60)
     chains = json.loads((folder / "var" / "chains.json").read_text())
     assert list(chains) == [f"http://127.0.0.1:{port}"]

@@ -51,6 +51,12 @@ def coerced(type_, value):
         (PAIR, [1, CHECKSUMMED], (1, bytes.fromhex(CHECKSUMMED[2:]))),
         (PAIR, {"owner": CHECKSUMMED, "count": "1"}, (1, bytes.fromhex(CHECKSUMMED[2:]))),
         ("function", "0x" + 24 * "11", 24 * b"\x11"),
+        ("fixed168x10", "-1.5", -15 * 10**9),
+        ("fixed168x10", 2, 2 * 10**10),
+        ("ufixed", "0.000000000000000001", 1),
+        ({"type": "Set.Kind", "internalType": "enum Set.Kind"}, 1, 1),
+        ({"type": "thing", "internalType": "contract thing"}, "0x" + 40 * "0", bytes(20)),
+        ("Set.Data storage", "7", 7),
     ],
 )
 def test_values_that_people_send_are_taken(type_, value, expected):
@@ -70,6 +76,10 @@ def test_values_that_people_send_are_taken(type_, value, expected):
         *(("bytes", each) for each in ("", "ab", "0xa", "0xzz", 1, None, ["0x00"])),
         ("bytes2", "0x00"),
         ("bytes2", "0x000000"),
+        *(("fixed168x10", each) for each in ("1.", ".5", "1e3", "0x1", 1.5, "0.00000000001", True)),
+        ("fixed8x1", "12.8"),
+        ("ufixed8x1", "-0.1"),
+        ({"type": "Set.Pair", "internalType": ""}, "1"),
         ("string", 1),
         ("string", None),
         ("string", "\ud800"),
@@ -101,8 +111,9 @@ def test_values_that_do_not_fit_are_refused_by_name(type_, value):
         {"type": "uint264"},
         {"type": "bytes33"},
         {"type": "bytes0"},
-        {"type": "fixed128x18"},
-        {"type": "Lib.Struct storage"},
+        {"type": "fixed128x81"},
+        {"type": "fixed7x18"},
+        {"type": "mapping(uint256 => bool)"},
         {"type": "tuple"},
         {"type": "uint8" + "[]" * 40},
         {"type": 5},
@@ -130,6 +141,16 @@ def test_types_without_a_coding_are_refused(parameter):
 def test_data_that_points_outside_itself_is_refused(type_, data):
     with pytest.raises(AbiError):
         decode(parse_types([{"type": type_}]), data)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(15 * 10**9, "1.5"), (-1, "-0.0000000001"), (0, "0"), (-20 * 10**10, "-20"), (10**10, "1")],
+)
+def test_decimals_are_shown_without_zeros_at_their_end(value, text):
+    [decimal] = parse_types([{"type": "fixed168x10"}])
+    assert render(decimal, value) == text
+    assert decode([decimal], encode([decimal], [value])) == (value,)
 
 
 def test_invalid_utf8_is_shown_with_replacement():

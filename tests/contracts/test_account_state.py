@@ -33,5 +33,5 @@ def test_the_node_has_500_ms_for_balances_of_coin_and_of_tokens():
     spec.loader.exec_module(account_state := module_from_spec(spec))
     states, node = account_state.AccountStates(), Silent()
     assert states.at(node, ADDRESS, 1, HASH) is None
-    assert states.token_balance_at(node, ADDRESS, ADDRESS, 1, HASH) is None
+    assert states.words_at(node, [(ADDRESS, "0x")], 1, HASH) == {}
     assert node.waited_s == [0.5, 0.5]

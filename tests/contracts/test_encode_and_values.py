@@ -6,7 +6,6 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from tests.support.explorer import Explorer
 from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, VERSION, deploy
 from tests.support.vault import VAULT
 
@@ -15,7 +14,7 @@ CONSTRUCTOR = encode(["address", "string"], [OWNER, "<b>first</b>"]).hex()
 
 
 @pytest.fixture(scope="module")
-def vault(explorer: Explorer) -> str:
+def vault(explorer):
     address = deploy(explorer, VAULT, "Vault", CONSTRUCTOR)
     answer = explorer.verify(address, VAULT, VERSION, contractName="Vault", optimizationUsed=0)
     assert answer.status_code == 200, answer.json

@@ -3,8 +3,7 @@
 import orjson
 import pytest
 
-from scan.contracts.abi import AbiError, parse_types
-from scan.contracts.abi_json import Function
+from scan.contracts import abi, abi_json
 from scan.contracts.read_calls import constructor_values, result
 
 pytestmark = pytest.mark.check
@@ -36,9 +35,9 @@ def test_a_long_name_is_not_repeated_for_every_item():
     values = constructor_values(constructor(pairs_of(LONG_NAME)), data)
     assert values is not None and size(values) < 10_000
     assert values[0].value == [["0"]] * 400 and len(values[0].name) == 100
-    outputs = parse_types([pairs_of(LONG_NAME)])
-    assert size(result(Function("f", (), outputs), data)) < 10_000
-    named = result(Function("f", (), parse_types([pairs_of("n")])), data)
+    outputs = abi.parse_types([pairs_of(LONG_NAME)])
+    assert size(result(abi_json.Function("f", (), outputs), data)) < 10_000
+    named = result(abi_json.Function("f", (), abi.parse_types([pairs_of("n")])), data)
     assert named == [{"n": "0"}] * 400
 
 
@@ -71,8 +70,8 @@ def test_one_text_is_not_repeated_for_every_offset_to_it():
 def test_enormous_and_empty_arrays_have_no_values(type_):
     data = word(32) * 1000
     assert constructor_values(constructor({"name": "a", "type": type_}), data) is None
-    with pytest.raises(AbiError):
-        result(Function("f", (), parse_types([{"type": type_}])), data)
+    with pytest.raises(abi.AbiError):
+        result(abi_json.Function("f", (), abi.parse_types([{"type": type_}])), data)
 
 
 def test_empty_types_are_counted():

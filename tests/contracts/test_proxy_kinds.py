@@ -8,10 +8,9 @@ from eth_utils.crypto import keccak
 from app import create_app
 from scan.contracts.proxy_contracts import (
     BEACON_SLOT,
-    BY_CODE,
-    BY_STATE,
     IMPLEMENTATION_SLOT,
     current,
+    delegation_of,
     is_proxy_code,
     proxy_of_code,
 )
@@ -19,12 +18,22 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy
 
 # Documented code; `{}` is where an address stands.
+EIP1167 = "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3"
 CLONES = {
-    "eip1167": "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3",
+    "eip1167": EIP1167,
     "eip1167 with PUSH0": "5f5f365f5f37365f73{}5af43d5f5f3e5f3d91602a57fd5bf3",
-    "immutable-args-clone": "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3" + "ab" * 40,
+    "eip1167 of 0age and Solady": "3d3d3d3d363d3d37363d73{}5af43d3d93803e602a57fd5bf3",
+    "eip1167 of EIP-7511": "365f5f375f5f365f73{}5af43d5f5f3e5f3d91602a57fd5bf3",
+    "eip1167 of Vyper before 0.2.9": "366000600037611000600036600073{}5af41558576110006000f3",
+    "immutable-args-clone": EIP1167 + "ab" * 40,
+    "immutable-args-clone, ERC-6551": EIP1167 + "00" * 32 + f"{1:064x}{2:064x}{3:064x}",
+    "immutable-args-clone, ERC-3448": "363d3d373d3d3d3d60368038038091363936013d73{}"
+    "5af43d3d93803e603457fd5bf3" + "ef" * 64 + f"{64:064x}",
     "immutable-args-clone, by calldata": "363d3d373d3d3d3d610022806035363936013d73{}"
     "5af43d3d93803e603357fd5bf3" + "cd" * 32 + "0022",
+    "immutable-args-clone, logging coin": "36602c57343d527f9e4ac34f21c619cefc926c8bd93b54bf5a39c7"
+    "ab2127a895af1cc0691d7e3dff593da1005b363d3d373d3d3d3d610022806062363936013d73{}"
+    "5af43d3d93803e606057fd5bf3" + "cd" * 32 + "0022",
 }
 _STORED = IMPLEMENTATION_SLOT[2:]
 UUPS = f"363d3d373d3d363d7f{_STORED}545af43d6000803e6038573d6000fd5b3d6000f3"
@@ -97,8 +106,17 @@ def word(address):
     return f"0x{address[2:]:0>64}"
 
 
+# Slots by the kind that they are of: the hashes of what the standards name.
+SLOTS = {
+    "eip1967": IMPLEMENTATION_SLOT,
+    "eip1822": f"0x{keccak(text='PROXIABLE').hex()}",
+    "openzeppelin": f"0x{keccak(text='org.zeppelinos.proxy.implementation').hex()}",
+}
+
+
 def expect(explorer, proxy, kind, implementation):
-    """Calls, the page, and Etherscan's check know the implementation; code alone says proxy."""
+    """Calls, sent ones, too, the page, and Etherscan's and Blockscout's forms know the
+    implementation; code alone says proxy."""
     codes = [explorer.anvil.call("eth_getCode", at, "latest") for at in (proxy, implementation)]
     assert [is_proxy_code(bytes.fromhex(code[2:])) for code in codes] == [True, False]
     answer = explorer.call(proxy, "over(uint256)", 5)
@@ -108,28 +126,29 @@ def expect(explorer, proxy, kind, implementation):
     assert "over(" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
     assert implementation in explorer.client.get(check).json["result"]
-
-
-def test_slots_are_hashes_of_their_names():
-    slots = {kind.name: kind.slot for kind in BY_STATE if kind.slot}
-    assert slots["eip1822"] == f"0x{keccak(text='PROXIABLE').hex()}"
-    name = "org.zeppelinos.proxy.implementation"
-    assert slots["openzeppelin"] == f"0x{keccak(text=name).hex()}"
-    functions = {kind.function[2:]: kind.name for kind in BY_STATE if kind.function}
-    assert functions == {
-        keccak(text="comptrollerImplementation()")[:4].hex(): "comptroller",
-        keccak(text="facetAddresses()")[:4].hex(): "eip2535",
-    }
+    sent = explorer.send(proxy, "0x" + keccak(text="nothing()")[:4].hex())
+    call = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+    assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
+    shown = explorer.client.get(f"/api/v2/addresses/{proxy}").json
+    assert [each["address_hash"].lower() for each in shown["implementations"]] == [implementation]
 
 
 @pytest.mark.check
-def test_what_is_not_the_whole_code_of_a_clone_is_none():
+def test_code_that_passes_nothing_on_is_no_proxy():
     code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
-    assert proxy_of_code(code) == ("eip1167", b"\x11" * 20, ())
-    assert proxy_of_code(b"\0" + code) is proxy_of_code(code[:-1]) is proxy_of_code(b"") is None
-    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, ())
+    assert proxy_of_code(code) == ("eip1167", b"\x11" * 20, (), b"")
+    assert proxy_of_code(b"\0" + code) is proxy_of_code(code[:30]) is proxy_of_code(b"") is None
+    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, (), b"")
     assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 21)) is None
-    assert {kind.name for kind in BY_CODE} == {"eip1167", "immutable-args-clone", "eip7702"}
+    # Not the whole input, its first four bytes alone, a call of itself, CALL, and without JUMPDEST.
+    for other in (
+        "5f5f60045f73{}5af4",
+        "60045f5f3760045f5f5f73{}5af4",
+        "365f5f375f5f365f305af1",
+        "365f5f375f5f365f5f73{}5af1",
+        "600456365f5f375f5f365f73{}5af4",
+    ):
+        assert not is_proxy_code(bytes.fromhex(other.format("11" * 20))), other
 
 
 @pytest.mark.check
@@ -151,6 +170,10 @@ def test_a_factory_of_proxies_is_none(via_ir):
     standard["settings"] |= {"viaIR": via_ir, "optimizer": {"enabled": via_ir, "runs": 200}}
     codes = [compiled(VERSION, standard, "Made.sol", name) for name in ("Proxy", "Factory")]
     assert [is_proxy_code(bytes.fromhex(made.runtime)) for made in codes] == [True, False]
+
+
+# Passes a call on to the contract in the slot that the hash of its selector names.
+SELECTING = bytes.fromhex("5f3560e01c5f5260205f2054365f6040375f5f366040845af4")
 
 
 class Lying:
@@ -183,15 +206,14 @@ def array(*words, offset=32, count=None):
     ],
 )
 def test_facets_are_bounded_and_addresses(answer, facets):
-    kinds = [kind for kind in BY_STATE if kind.name == "eip2535"]
-    proxy = current(Lying(answer), b"\1" * 20, kinds)  # type: ignore[arg-type]
+    proxy = current(Lying(answer), b"\1" * 20, delegation_of(SELECTING))  # type: ignore[arg-type]
     assert (len(proxy.implementations) if proxy else 0) == facets
 
 
 @pytest.mark.parametrize("name", CLONES)
 def test_clones(explorer, many, name):
     clone = explorer.place(CLONES[name].format(many[2:]))
-    kind = name.partition(" with")[0].partition(",")[0]
+    kind = name.split()[0].rstrip(",")
     stored = explorer.contract(clone).json
     assert stored["proxy"] == {"type": kind, "implementation": many}
     assert stored["verifiedBy"] == many
@@ -203,32 +225,23 @@ def test_proxies_of_eip_7760(explorer, many, code):
     proxy = explorer.place(code)
     slot, value = IMPLEMENTATION_SLOT, many
     if code == BEACON:
-        slot = next(kind.slot for kind in BY_STATE if kind.is_beacon)
+        slot = BEACON_SLOT
         value = deploy(explorer, PROXY, "Beacon", word(many)[2:])
     explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(value))
     expect(explorer, proxy, "eip7760", many)
 
 
-@pytest.mark.parametrize("kind", ["eip1967", "eip1822", "openzeppelin"])
+@pytest.mark.parametrize("kind", SLOTS)
 def test_proxies_by_their_slot(explorer, many, kind):
-    slot = next(each.slot for each in BY_STATE if each.name == kind)
+    slot = SLOTS[kind]
     source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
     proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
     expect(explorer, proxy, kind, many)
 
 
-def test_a_proxy_by_a_beacon_has_the_implementation_of_the_beacon(explorer, many):
-    beacon = deploy(explorer, PROXY, "Beacon", word(many)[2:])
-    source = PROXY.replace(IMPLEMENTATION_SLOT, BEACON_SLOT)
-    proxy = deploy(explorer, source, "Proxy", word(beacon)[2:] + BEACON_SLOT[2:])
-    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
-    assert "is a proxy (eip1967)" in page and f"/address/{many}" in page
-
-
 def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
     """On each of its tabs; not at the head of the implementation, nor of another contract."""
-    slot = next(each.slot for each in BY_STATE if each.name == "eip1967")
-    proxy = deploy(explorer, PROXY, "Proxy", word(many)[2:] + slot[2:])
+    proxy = deploy(explorer, PROXY, "Proxy", word(many)[2:] + IMPLEMENTATION_SLOT[2:])
     clone = explorer.place(CLONES["eip1167"].format(many[2:]))
     link = f'<dt>Proxy of</dt><dd><a href="/address/{many}"'
     for path in (f"{proxy}", f"{proxy}?tab=contract", f"{clone}?tab=tokens"):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.support.anvil import ZERO
-from tests.support.many_functions import CHECKSUMMED
+from tests.support import anvil, many_functions
 
 
 @pytest.mark.parametrize(
@@ -12,12 +11,12 @@ from tests.support.many_functions import CHECKSUMMED
         ("stored", [], str(2**256 - 1)),
         ("nothing", [], None),
         ("blob", [], "0x00ff"),
-        ("flags", [CHECKSUMMED, "7"], False),
+        ("flags", [many_functions.CHECKSUMMED, "7"], False),
         ("echo", ["-128", "0xDEADBEEF", "true", "ünï\0"], ["-128", "0xdeadbeef", True, "ünï\0"]),
         ("list", [[1, "2", "0x3"]], ["1", "2", "3"]),
         ("list(uint256[])", [[]], []),
         ("over", [5], "number"),
-        ("over(address)", [CHECKSUMMED], "address"),
+        ("over(address)", [many_functions.CHECKSUMMED], "address"),
         ("broken", [], "A\ufffd"),
     ],
 )
@@ -27,10 +26,10 @@ def test_values_go_in_and_come_out(explorer, many, function, arguments, result):
 
 
 def test_named_tuples_come_back_as_objects(explorer, many):
-    pair = {"left": "1", "right": CHECKSUMMED.lower()}
+    pair = {"left": "1", "right": many_functions.CHECKSUMMED.lower()}
     deep = {"name": "n", "pairs": [pair, pair]}
     assert explorer.call(many, "deep", deep).json == {"result": deep}
-    as_arrays = ["n", [[1, CHECKSUMMED], [1, CHECKSUMMED]]]
+    as_arrays = ["n", [[1, many_functions.CHECKSUMMED], [1, many_functions.CHECKSUMMED]]]
     assert explorer.call(many, "deep", as_arrays).json == {"result": deep}
 
 
@@ -79,8 +78,8 @@ def test_a_large_result_is_answered_whole(explorer, many):
         ({"functionName": "require_", "args": [True]}, "args"),
         ({"functionName": "over", "args": [True]}, "args"),
         ({"functionName": "list", "args": [[None]]}, "args"),
-        ({"functionName": "flags", "args": [CHECKSUMMED.swapcase(), 1]}, "args"),
-        ({"functionName": "stored", "from": ZERO}, "from"),
+        ({"functionName": "flags", "args": [many_functions.CHECKSUMMED.swapcase(), 1]}, "args"),
+        ({"functionName": "stored", "from": anvil.ZERO}, "from"),
     ],
 )
 def test_a_call_that_cannot_be_made_is_a_bad_request(explorer, many, body, field):

@@ -1,7 +1,6 @@
 """docs/operation.md, followed to the letter: what is restored serves, and is exact."""
 
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,11 +10,9 @@ from scan.accounts.api_keys import new_key
 from scan.commands import audit
 from scan.indexer.block_rows import TABLES
 from tests.database.test_migrations import AUDIT
-from tests.support.backups import Archive, owners_tables
+from tests.support import backups, serving, table_digest
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
-from tests.support.serving import NOWHERE, gunicorn
-from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.long
 
@@ -39,7 +36,7 @@ INDEXED = {
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder():
     """Where PostgreSQL's user may write; pytest's own is root's alone."""
     with tempfile.TemporaryDirectory(prefix="scan-backups-") as name:
         Path(name).chmod(0o777)
@@ -47,7 +44,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture
-def server(folder: Path) -> Iterator[Postgres]:
+def server(folder):
     """One that keeps what it writes, and ends before the folder that it archives to."""
     with Postgres() as server:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
@@ -60,15 +57,15 @@ def name_of(url):
 
 
 def assert_serves(url, head):
-    assert audit.audit(settings_for(url, NOWHERE), AUDIT) == audit.EXACT
-    with gunicorn(url, RPC_URL=NOWHERE) as address:
+    assert audit.audit(settings_for(url, serving.NOWHERE), AUDIT) == audit.EXACT
+    with serving.gunicorn(url, RPC_URL=serving.NOWHERE) as address:
         newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()["blocks"]
         assert newest[0]["number"] == head
         assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
 
 
 def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, folder):
-    archive = Archive(server, folder)
+    archive = backups.Archive(server, folder)
     with server.cloned(server.make_template()) as url, Indexing(url, anvil.url) as indexing:
         for number, since in ((10, None), (20, "10"), (30, "20")):
             anvil.mine(10)
@@ -76,13 +73,13 @@ def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, fo
             archive.back_up(str(number), since=since)
         anvil.mine(5)
         indexing.wait_for(35)
-        before = digest(url)
+        before = table_digest.digest(url)
         archive.name_moment("before_the_mistake")
         execute(url, "DELETE FROM blocks WHERE number > 5")
         archive.name_moment("after")
         with archive.restored("before_the_mistake", "10", "20", "30") as restored:
             copy = restored.url(name_of(url))
-            assert digest(copy) == before
+            assert table_digest.digest(copy) == before
             assert_serves(copy, 35)
 
 
@@ -93,7 +90,7 @@ def test_every_table_is_indexed_again_or_dumped(database_url):
         " WHERE relkind IN ('r', 'p') AND NOT relispartition"
         " AND relnamespace = current_schema()::regnamespace",
     )
-    assert {name for (name,) in tables} == INDEXED | set(owners_tables())
+    assert {name for (name,) in tables} == INDEXED | set(backups.owners_tables())
 
 
 def rows(url, tables):
@@ -106,7 +103,7 @@ def rows(url, tables):
 def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
     postgres, template, anvil, folder
 ):
-    tables = owners_tables()
+    tables = backups.owners_tables()
     dump = str(folder / "owners.dump")
     key = new_key()
     anvil.mine(5)
@@ -121,9 +118,9 @@ def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
         Indexing(new, anvil.url).run_until(5)
         postgres.run_program("pg_restore", "--single-transaction", "-d", new, dump)
         assert rows(new, tables) == expected
-        assert digest(new) == digest(old)
+        assert table_digest.digest(new) == table_digest.digest(old)
         assert_serves(new, 5)
-        with gunicorn(new, RPC_URL=NOWHERE) as address:
+        with serving.gunicorn(new, RPC_URL=serving.NOWHERE) as address:
             headers = {"X-API-Key": key.text}
             asked = requests.get(f"{address}/api/v1/stats", headers=headers, timeout=30)
             assert asked.headers["X-RateLimit-Limit"] == "77"
@@ -184,6 +181,7 @@ def fill_owners(url, key_id, key_hash, prefix):
         bytes(32),
     )
     execute(url, "INSERT INTO storage_layouts VALUES (%s, %s, 'zlib')", owner, bytes(32))
+    execute(url, "INSERT INTO interfaces VALUES (%s, %s, '[]')", owner, bytes(32))
     execute(url, "INSERT INTO built_abis VALUES (%s, 'Built', '[]', now())", bytes(32))
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
     execute(

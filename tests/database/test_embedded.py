@@ -6,14 +6,12 @@ import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from scan.database.connection import Database
-from scan.database.embedded import EmbeddedPostgres, StillStarting
+from scan.database import connection, embedded
 
 
 @contextmanager
@@ -28,17 +26,17 @@ def data_folder():
 
 
 @pytest.fixture(scope="module")
-def initialised() -> Iterator[Path]:
+def initialised():
     """What initdb and a first start have written, which takes seconds."""
     with data_folder() as path:
-        server = EmbeddedPostgres(path)
+        server = embedded.EmbeddedPostgres(path)
         start(server)
         server.stop()
         yield path
 
 
 @pytest.fixture
-def folder(initialised: Path) -> Iterator[Path]:
+def folder(initialised):
     with data_folder() as path:
         subprocess.run(["cp", "--archive", initialised, path], check=True)
         yield path
@@ -46,7 +44,7 @@ def folder(initialised: Path) -> Iterator[Path]:
 
 @contextmanager
 def running_in(folder):
-    server = EmbeddedPostgres(folder)
+    server = embedded.EmbeddedPostgres(folder)
     start(server)
     try:
         yield server
@@ -55,7 +53,7 @@ def running_in(folder):
 
 
 @pytest.fixture
-def started(folder: Path) -> Iterator[EmbeddedPostgres]:
+def started(folder):
     with running_in(folder) as server:
         yield server
 
@@ -65,12 +63,12 @@ def start(server):
     while True:
         try:
             return server.start()
-        except StillStarting:
+        except embedded.StillStarting:
             continue
 
 
 def require_answer(server):
-    database = Database(server.database_url("scan_test"), statement_timeout_ms=5_000)
+    database = connection.Database(server.database_url("scan_test"), statement_timeout_ms=5_000)
     assert database.value("database/databases_find", name="scan_test") is True
     database.close()
 
@@ -84,7 +82,7 @@ def test_data_that_initdb_did_not_finish_are_set_aside():
         unfinished = own / "postgres"
         unfinished.mkdir(parents=True)
         (unfinished / "PG_VERSION").write_text("18\n")
-        server = EmbeddedPostgres(own)
+        server = embedded.EmbeddedPostgres(own)
         start(server)
         require_answer(server)
         server.stop()
@@ -94,7 +92,7 @@ def test_data_that_initdb_did_not_finish_are_set_aside():
 def test_a_start_may_be_repeated(started, folder):
     running = postmaster(folder)
     start(started)
-    start(EmbeddedPostgres(folder))
+    start(embedded.EmbeddedPostgres(folder))
     require_answer(started)
     assert postmaster(folder) == running
 
@@ -113,7 +111,7 @@ def test_a_killed_server_starts_again(started, folder):
 def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, left):
     started.stop()
     (folder / "postgres" / "postmaster.pid").write_text(left)
-    server = EmbeddedPostgres(folder)
+    server = embedded.EmbeddedPostgres(folder)
     start(server)
     require_answer(server)
     start(started)  # finds its socket
@@ -122,7 +120,7 @@ def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, left
 def test_a_chain_is_remembered_by_its_node(started, folder):
     started.remember_chain("http://a", "scan_1_aa")
     started.remember_chain("http://b", "scan_2_bb")
-    assert EmbeddedPostgres(folder).chain_of("http://a") == "scan_1_aa"
+    assert embedded.EmbeddedPostgres(folder).chain_of("http://a") == "scan_1_aa"
     assert started.chain_of("http://c") is None
     assert stat.S_IMODE((folder / "chains.json").stat().st_mode) == 0o600
     (folder / "chains.json").write_text('{"cut')
@@ -180,7 +178,7 @@ def test_data_of_another_release_get_the_rules_at_their_next_start(started, fold
     before = postmaster(folder)
     hba = folder / "postgres" / "pg_hba.conf"
     hba.write_text("local all all trust\n")
-    start(EmbeddedPostgres(folder))  # while the old one runs
+    start(embedded.EmbeddedPostgres(folder))  # while the old one runs
     assert postmaster(folder) != before
     assert "trust" not in hba.read_text()
     start(started)

@@ -9,10 +9,8 @@ import psycopg2
 import pytest
 
 from tests.indexer.test_node_faults import status, wait_until
-from tests.support.database import Postgres
-from tests.support.indexer_process import IndexerProcess
+from tests.support import database, indexer_process, postgres_wires
 from tests.support.indexing import Indexing
-from tests.support.postgres_wires import CommitCutter
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
@@ -40,7 +38,7 @@ def kill_backends(database_url):
 @pytest.mark.long
 def test_killed_backends_cost_nothing(scenario, finished_digest, database_url):
     chance = random.Random(1)
-    with IndexerProcess(database_url, scenario.anvil.url) as indexer:
+    with indexer_process.IndexerProcess(database_url, scenario.anvil.url) as indexer:
         for _ in range(12):
             time.sleep(chance.uniform(0.05, 0.4))
             kill_backends(database_url)
@@ -50,7 +48,7 @@ def test_killed_backends_cost_nothing(scenario, finished_digest, database_url):
 
 
 @pytest.fixture
-def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
+def finished_digest(indexed):
     return digest(indexed.settings.database_url)
 
 
@@ -58,10 +56,10 @@ def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
 def test_a_killed_server_costs_nothing(anvil, scenario):
     """SIGKILL of PostgreSQL during catch-up, and again while blocks are taken back."""
     chance = random.Random(2)
-    with Postgres() as server:
+    with database.Postgres() as server:
         template = server.make_template()
         with server.cloned(template) as url:
-            with IndexerProcess(url, scenario.anvil.url) as indexer:
+            with indexer_process.IndexerProcess(url, scenario.anvil.url) as indexer:
                 for _ in range(3):
                     time.sleep(chance.uniform(0.6, 1.0))
                     server.kill()
@@ -71,7 +69,7 @@ def test_a_killed_server_costs_nothing(anvil, scenario):
             assert digest(url) == fresh_digest(server, template, scenario.anvil)
         with server.cloned(template) as url:
             anvil.mine(80)
-            with IndexerProcess(url, anvil.url) as indexer:
+            with indexer_process.IndexerProcess(url, anvil.url) as indexer:
                 for _ in range(3):
                     newest = anvil.call("eth_getBlockByNumber", "latest", False)
                     indexer.wait_for(80, newest["hash"])
@@ -86,7 +84,7 @@ def test_a_killed_server_costs_nothing(anvil, scenario):
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(scenario, finished_digest, database_url):
-    with CommitCutter(database_url) as cutter:
+    with postgres_wires.CommitCutter(database_url) as cutter:
         cutter.cuts = 2
         Indexing(cutter.url, scenario.anvil.url).run_until(scenario.anvil.head())
         assert cutter.cuts == 0

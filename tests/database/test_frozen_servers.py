@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
@@ -10,11 +9,9 @@ import pytest
 import requests
 
 from bench.seed import seed
+from scan.database import errors, notifications
 from scan.database.connection import Database, request_waits
-from scan.database.errors import NoResponse
-from scan.database.notifications import Listener
 from scan.errors import Unavailable
-from tests.support.database import Postgres
 from tests.support.postgres_wires import DeadNetwork
 from tests.support.serving import NOWHERE, gunicorn, wait_until
 
@@ -34,7 +31,7 @@ WRITES = "/api/v1/keys?owner=0x" + "00" * 20  # keys are read where they are wri
 
 
 @pytest.fixture(scope="module")
-def url(own_postgres: Postgres) -> Iterator[str]:
+def url(own_postgres):
     with own_postgres.cloned(own_postgres.make_template()) as url:
         seed(url, 300)
         yield url
@@ -143,7 +140,7 @@ def test_a_statement_that_gets_no_response_is_not_asked_again(url):
     with DeadNetwork(url) as network:
         database = Database(network.url, statement_timeout_ms=200)
         assert database.value("http/chain_get_version") is not None
-        with dead(network), pytest.raises(NoResponse):
+        with dead(network), pytest.raises(errors.NoResponse):
             database.value("http/chain_get_version")
         wait_until(lambda: answers(database))
         database.close()
@@ -155,10 +152,10 @@ def test_a_thread_that_has_a_connection_fails_at_once_as_well(url):
         database = Database(network.url, statement_timeout_ms=1000)
         assert pool.submit(answers, database).result() and answers(database)
         with dead(network):
-            with pytest.raises(NoResponse):
+            with pytest.raises(errors.NoResponse):
                 database.value("http/chain_get_version")
             other = pool.submit(database.value, "http/chain_get_version").exception(PATIENCE_S)
-            assert isinstance(other, Unavailable) and not isinstance(other, NoResponse)
+            assert isinstance(other, Unavailable) and not isinstance(other, errors.NoResponse)
         wait_until(lambda: pool.submit(answers, database).result())
         pool.submit(database.close).result()
         database.close()
@@ -203,7 +200,7 @@ def answers(database):
 def test_a_transaction_ends_as_well(url):
     with DeadNetwork(url) as network:
         database = Database(network.url, statement_timeout_ms=200)
-        with pytest.raises(NoResponse), database.transaction() as transaction:
+        with pytest.raises(errors.NoResponse), database.transaction() as transaction:
             transaction.value("http/chain_get_version")
             with dead(network):
                 transaction.value("http/chain_get_version")
@@ -215,7 +212,7 @@ def test_two_servers_in_one_thread_have_a_deadline_each(url):
     with DeadNetwork(url) as network:
         outer = Database(network.url, statement_timeout_ms=200)
         inner = Database(url, statement_timeout_ms=200)
-        with pytest.raises(NoResponse), outer.transaction() as transaction:
+        with pytest.raises(errors.NoResponse), outer.transaction() as transaction:
             assert inner.value("http/chain_get_version") is not None
             with dead(network):
                 transaction.value("http/chain_get_version")
@@ -235,7 +232,7 @@ def test_listening_ends_as_well(url):
             return connection
 
         database.new_connection = connect_and_die  # type: ignore[method-assign]
-        listener = Listener(database, "scan_chain")
+        listener = notifications.Listener(database, "scan_chain")
         with ThreadPoolExecutor(1) as pool:
             listening = pool.submit(listener.connect, "http/chain_get_version")
             with pytest.raises(Unavailable):

@@ -1,7 +1,6 @@
 """The commands of docs/sql.md: chosen tables follow into another PostgreSQL, through forks."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,7 @@ TABLES = ("blocks", "transactions", "token_transfers", "tokens", "token_holders"
 
 
 @pytest.fixture
-def servers() -> Iterator[tuple[Postgres, Postgres]]:
+def servers():
     with Postgres() as primary, Postgres() as warehouse:
         primary.make_template()
         warehouse.make_template()  # what `scan migrate` makes

@@ -2,7 +2,6 @@
 
 import re
 from argparse import Namespace
-from collections.abc import Iterator
 from contextlib import closing
 
 import psycopg2
@@ -10,28 +9,24 @@ import pytest
 
 from app import create_app
 from scan.commands import audit
-from scan.database import migrations
-from scan.database.connection import Database
-from scan.database.errors import SchemaMismatch
+from scan.database import connection, errors, migrations
 from scan.indexer.partitions import TABLES
 from tests.commands.test_command import scan
-from tests.support import first_release
-from tests.support.database import Postgres, execute, name_in
-from tests.support.indexing import settings_for
-from tests.support.serving import free_port
+from tests.support import first_release, indexing, serving
+from tests.support.database import execute, name_in
 
 NOWHERE = "http://127.0.0.1:1"
 AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False, first=None, last=None)
 
 
 @pytest.fixture
-def empty_url(postgres: Postgres) -> Iterator[str]:
+def empty_url(postgres):
     with postgres.cloned("template0") as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def first_template(postgres: Postgres) -> Iterator[str]:
+def first_template(postgres):
     """The name of a database as release 1.0 left it."""
     with postgres.cloned("template0") as url:
         first_release.load(url)
@@ -39,7 +34,7 @@ def first_template(postgres: Postgres) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def upgraded_template(postgres: Postgres, first_template: str) -> Iterator[str]:
+def upgraded_template(postgres, first_template):
     """The name of one that was brought up to date."""
     with postgres.cloned(first_template) as url:
         bring_up(url)
@@ -47,13 +42,13 @@ def upgraded_template(postgres: Postgres, first_template: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def first_url(postgres: Postgres, first_template: str) -> Iterator[str]:
+def first_url(postgres, first_template):
     with postgres.cloned(first_template) as url:
         yield url
 
 
 @pytest.fixture
-def upgraded_url(postgres: Postgres, upgraded_template: str) -> Iterator[str]:
+def upgraded_url(postgres, upgraded_template):
     with postgres.cloned(upgraded_template) as url:
         yield url
 
@@ -86,7 +81,7 @@ def shape(url):
 
 
 def bring_up(url, release=None):
-    database = Database(url, statement_timeout_ms=0)
+    database = connection.Database(url, statement_timeout_ms=0)
     try:
         return migrations.bring_up(database, release or migrations.expected_schema())
     finally:
@@ -101,7 +96,7 @@ def release_with(text):
 
 
 def readiness(url):
-    return create_app(settings_for(url, NOWHERE)).test_client().get("/readyz").status_code
+    return create_app(indexing.settings_for(url, NOWHERE)).test_client().get("/readyz").status_code
 
 
 def test_a_new_database_gets_the_whole_schema_at_once(empty_url):
@@ -122,7 +117,7 @@ def test_a_database_of_the_first_release_becomes_the_present_one(first_url, data
     bring_up(first_url)
     require_present_shape(first_url, shape(database_url))
     assert readiness(first_url) == 200
-    assert audit.audit(settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT, (
+    assert audit.audit(indexing.settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT, (
         "rows of the first release lack what is derived of them now, which the audit has printed:"
         " fill it in a migration; until 1.0 is released run python -m"
         " scan.extensions.demo.tests.first_release_writing"
@@ -197,7 +192,7 @@ def test_a_database_that_lacks_a_migration_is_not_ready(database_url, monkeypatc
 def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url):
     """The process was killed after a migration; the previous release goes on serving."""
     release = release_with("ALTER TABLE blocks ADD COLUMN added text;")
-    database = Database(database_url, statement_timeout_ms=0)
+    database = connection.Database(database_url, statement_timeout_ms=0)
     assert migrations._migrate(database, release.migrations[-1])
     assert database.value("database/migrations_get_newest") == release.newest - 1
     database.close()
@@ -250,12 +245,12 @@ def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reas
     execute(upgraded_url, f"{older}; DROP INDEX labels_by_text")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
     before = shape(upgraded_url)
-    with closing(Database(upgraded_url, statement_timeout_ms=0)) as database:
+    with closing(connection.Database(upgraded_url, statement_timeout_ms=0)) as database:
         for _ in range(2):
-            with pytest.raises(SchemaMismatch, match=reason) as caught:
+            with pytest.raises(errors.SchemaMismatch, match=reason) as caught:
                 migrations.plan(database)
             assert migrations.WAY_OUT in caught.value.message
-    with pytest.raises(SchemaMismatch, match=reason):
+    with pytest.raises(errors.SchemaMismatch, match=reason):
         bring_up(upgraded_url)
     assert shape(upgraded_url) == before  # a start that is refused changes nothing, either
 
@@ -264,7 +259,7 @@ def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_u
     execute(upgraded_url, "DROP INDEX mail_subscriptions_by_mailbox; DROP FUNCTION mailbox_of")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
     before = shape(upgraded_url)
-    with closing(Database(upgraded_url, statement_timeout_ms=0)) as database:
+    with closing(connection.Database(upgraded_url, statement_timeout_ms=0)) as database:
         assert [file.name for file in migrations.plan(database) or ()] == [migrations.SCHEMA]
         assert shape(upgraded_url) == before
         assert bring_up(upgraded_url) == [migrations.SCHEMA]
@@ -277,7 +272,7 @@ def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_u
 def refused(command, url, folder):
     """What a command prints that ends since it cannot use the database."""
     environ = {"DATABASE_URL": url, "RPC_URL": NOWHERE, "SCAN_DATA_DIR": str(folder)}
-    ended = scan(command, PORT=str(free_port()), **environ)
+    ended = scan(command, PORT=str(serving.free_port()), **environ)
     assert ended.returncode == 1, ended.stderr
     return str(ended.stderr)
 

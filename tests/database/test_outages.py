@@ -1,8 +1,10 @@
 """When the database, or the node, is away: what is answered, and that it heals by itself."""
 
+import re
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import psycopg2
 import pytest
@@ -11,6 +13,8 @@ from flask.testing import FlaskClient
 from app import create_app
 from bench.seed import seed
 from scan.database.errors import ConnectionLost, translated_errors
+from scan.ethereum.request_node import NO_NODE
+from scan.queries.addresses import UNREAD
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode, refuse_method
@@ -237,3 +241,30 @@ def test_a_label_shows_at_once(own_postgres, served, url):
     eventually(served, f"/api/v1/addresses/{address}", {"label": "Treasury"})
     execute(url, "TRUNCATE labels")
     eventually(served, f"/api/v1/addresses/{address}", {"label": None})
+
+
+def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):
+    """Of an account, a token, a block and a transaction that are indexed, and of an address that
+    was never seen."""
+    client = create_app(replace(settings_for(url, NOBODY), rpc_urls=())).test_client()
+    sent = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
+    named = {"block": sent["blockNumber"], "number": sent["blockNumber"]}
+    named |= {"transaction_hash": sent["hash"]}
+    statuses = {}
+    for address in (sent["fromAddress"], token, f"0x{'12' * 20}"):
+        values = {**named, "address": address, "address_hash": address}
+        for rule in client.application.url_map.iter_rules():
+            arguments = {name: values.get(name, "1") for name in rule.arguments}
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule).format(**arguments)
+            for method in rule.methods & {"GET", "POST"} if rule.rule != "/live" else ():
+                body = {"json": {}} if method == "POST" else {}
+                response = client.open(path, method=method, **body)
+                statuses[method, path] = response.status_code
+                if response.status_code in (502, 503):
+                    text = response.get_data(as_text=True)
+                    assert NO_NODE in text or UNREAD in text, path
+    assert [route for route, status in statuses.items() if status == 500] == []
+    assert sum(status == 503 for status in statuses.values()) >= 5
+    for path in (f"/tx/{sent['hash']}", f"/address/{sent['fromAddress']}"):
+        assert statuses.get(("GET", path), 200) == 200  # where there are pages

@@ -3,16 +3,14 @@
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import psycopg2
 import pytest
 
+from scan.database import errors, notifications
 from scan.database.connection import Database
-from scan.database.errors import SharedSession
-from scan.database.notifications import Listener
 from scan.database.sessions import require_own_session
 from scan.http.request_state import SESSION
 from scan.webhooks.dispatcher import Dispatcher
@@ -51,7 +49,7 @@ def settings_of(database):
 
 
 @pytest.fixture
-def pooled(database_url: str) -> Iterator[str]:
+def pooled(database_url):
     with pgbouncer(database_url, "session") as url:
         yield url
 
@@ -115,7 +113,7 @@ def indexer_locks(url):
 
 
 def test_a_listener_receives_what_is_notified(database_url, pooled):
-    listener = Listener(Database(pooled, statement_timeout_ms=1000), "scan_outbox")
+    listener = notifications.Listener(Database(pooled, statement_timeout_ms=1000), "scan_outbox")
     read, _write = os.pipe()
     labels = "coalesce((SELECT version FROM label_state), 0)"
     [expected] = execute(database_url, f"SELECT 0::bigint, {labels}")
@@ -150,7 +148,7 @@ def test_a_shared_session_is_found_out(database_url, mode, settings):
         asking = pool.map(lambda _: execute(url, "SELECT 1"), range(200))
         for _ in range(5):
             database = Database(url, statement_timeout_ms=1000)
-            with pytest.raises(SharedSession):
+            with pytest.raises(errors.SharedSession):
                 database.value("http/chain_get_version")
         list(asking)
 
@@ -174,7 +172,7 @@ def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(dat
                 run(other, statement)
         return connected()
 
-    with pgbouncer(database_url, "transaction") as url, pytest.raises(SharedSession):
+    with pgbouncer(database_url, "transaction") as url, pytest.raises(errors.SharedSession):
         require_own_session(connected(), second, lambda _: nullcontext())
 
 

@@ -2,43 +2,41 @@
 the primary. Limits in a Redis that is away are no different from a database that is."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
 from tests.database.test_poolers import started
+from tests.support import http_client, serving
 from tests.support.database import Postgres, execute
-from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
-from tests.support.serving import NOWHERE, free_port, gunicorn, redis_server, wait_until
 
 pytestmark = pytest.mark.long
 
 NEWEST = "/api/v1/blocks?limit=1"
-SETTINGS = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
+SETTINGS = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
 
 
 @pytest.fixture(scope="module")
-def primary() -> Iterator[Postgres]:
+def primary():
     with Postgres() as server:
         server.make_template()
         yield server
 
 
 @pytest.fixture(scope="module")
-def replica(primary: Postgres) -> Iterator[Postgres]:
+def replica(primary):
     with Postgres(primary) as server:
         yield server
 
 
 @pytest.fixture
-def urls(primary: Postgres, replica: Postgres) -> Iterator[tuple[str, str]]:
+def urls(primary, replica):
     with primary.cloned("template_scan") as url:
         name = url.partition("?")[0].rpartition("/")[2]
         copy = replica.url(name)
-        wait_until(lambda: has_database(replica, name))
+        serving.wait_until(lambda: has_database(replica, name))
         yield url, copy
         replays(replica, pause=False)
 
@@ -66,15 +64,15 @@ def indexed(url):
 def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
     url, copy = urls
     reading = {"READ_DATABASE_URL": copy, "SCAN_MAX_LAG_BLOCKS": "5", **SETTINGS}
-    with Indexing(url, anvil.url) as indexing, gunicorn(url, **reading) as server:
+    with Indexing(url, anvil.url) as indexing, serving.gunicorn(url, **reading) as server:
         anvil.mine(3)
         indexing.wait_for(3)
-        wait_until(lambda: indexed(copy) == 3)
-        wait_until(lambda: ready(server)[1]["lagBlocks"] == 0)
+        serving.wait_until(lambda: indexed(copy) == 3)
+        serving.wait_until(lambda: ready(server)[1]["lagBlocks"] == 0)
         replays(replica, pause=True)
         anvil.mine(5)
         indexing.wait_for(8)
-        wait_until(lambda: ready(server)[1]["lagBlocks"] == 5)
+        serving.wait_until(lambda: ready(server)[1]["lagBlocks"] == 5)
         status, body = ready(server)
         assert (status, body["status"], body["indexedBlock"], body["headBlock"]) == (
             200,
@@ -84,12 +82,12 @@ def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
         )
         anvil.mine()
         indexing.wait_for(9)
-        wait_until(lambda: ready(server)[0] == 503)
+        serving.wait_until(lambda: ready(server)[0] == 503)
         _, body = ready(server)
         assert (body["status"], body["code"], body["lagBlocks"]) == ("unavailable",) * 2 + (6,)
         assert body["problem"] == "The replica is 6 blocks behind the primary."
         replays(replica, pause=False)
-        wait_until(lambda: ready(server)[0] == 200)
+        serving.wait_until(lambda: ready(server)[0] == 200)
         assert ready(server)[1]["lagBlocks"] == 0
 
 
@@ -107,9 +105,9 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
             key.hash,
             key.prefix,
         )
-    wait_until(lambda: execute(copy, "SELECT count(*) FROM api_keys") == [(2,)])
-    with gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as server:
-        client = Client(server)
+    serving.wait_until(lambda: execute(copy, "SELECT count(*) FROM api_keys") == [(2,)])
+    with serving.gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as server:
+        client = http_client.Client(server)
 
         def ask(text):
             found = client.ask(NEWEST, more=f"X-API-Key: {text}\r\n")
@@ -127,33 +125,33 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
             assert client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 503
         finally:
             primary.resume()
-        wait_until(lambda: client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 200)
+        serving.wait_until(lambda: client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 200)
 
 
 def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(anvil, replica, urls):
     """As long as the replica answers how new it is; while it is frozen nothing is served."""
     url, copy = urls
     reading = {"READ_DATABASE_URL": copy, "STATEMENT_TIMEOUT_MS": "60000", **SETTINGS}
-    with Indexing(url, anvil.url) as indexing, gunicorn(url, **reading) as server:
-        client = Client(server)
+    with Indexing(url, anvil.url) as indexing, serving.gunicorn(url, **reading) as server:
+        client = http_client.Client(server)
         for number in range(1, 6):
             anvil.mine()
             indexing.wait_for(number)
             text = f'"number":{number},'.encode()
-            wait_until(lambda text=text: text in client.ask(NEWEST).body)
+            serving.wait_until(lambda text=text: text in client.ask(NEWEST).body)
             assert client.ask(NEWEST)["X-Scan-Block"] == str(number)
         tag = client.ask(NEWEST)["ETag"]
         assert client.ask(NEWEST, more=f"If-None-Match: {tag}\r\n").status == 304
-        with busy_threads(server, url):  # which are the primary's to answer
+        with http_client.busy_threads(server, url):  # which are the primary's to answer
             # On a busy machine the version may be read too late for one request, which then waits.
-            wait_until(lambda: text in answer_within_a_second(server))
+            serving.wait_until(lambda: text in answer_within_a_second(server))
             with replica.frozen():
                 time.sleep(0.3)
                 assert answer_within_a_second(server) == b""
 
 
 def answer_within_a_second(server):
-    client = Client(server)
+    client = http_client.Client(server)
     client.socket.settimeout(1.0)
     try:
         return client.ask(NEWEST).body
@@ -165,23 +163,23 @@ def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
     url, copy = urls
     with (
         Indexing(url, anvil.url) as indexing,
-        gunicorn(url, **SETTINGS) as first,
-        gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as second,
+        serving.gunicorn(url, **SETTINGS) as first,
+        serving.gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as second,
     ):
         anvil.mine(3)
         indexing.wait_for(3)
-        wait_until(lambda: shown(second) == (200, 3))
+        serving.wait_until(lambda: shown(second) == (200, 3))
         replays(replica, pause=True)
         anvil.mine(2)
         indexing.wait_for(5)
-        wait_until(lambda: shown(first) == (200, 5))
+        serving.wait_until(lambda: shown(first) == (200, 5))
         assert shown(second) == (200, 3)  # whoever asks for nothing more gets what there is
         assert shown(second, 3) == (200, 3)
         assert shown(second, 5) == (503, None)
         assert metric(second, "scan_replica_lag_blocks") == metric(second, "scan_replica_up") + 1
         assert ready(second)[1]["replicaLagBlocks"] == 2
         replays(replica, pause=False)
-        wait_until(lambda: shown(second, 5) == (200, 5))
+        serving.wait_until(lambda: shown(second, 5) == (200, 5))
         assert shown(second) == (200, 5)
 
 
@@ -208,18 +206,18 @@ def test_nothing_starts_on_a_standby_as_its_primary(urls, command):
 
 
 def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
-    port = free_port()
-    with redis_server(tmp_path, port) as storage:
-        server = gunicorn(database_url, SCAN_RATE_LIMIT_STORAGE=storage, **SETTINGS)
+    port = serving.free_port()
+    with serving.redis_server(tmp_path, port) as storage:
+        server = serving.gunicorn(database_url, SCAN_RATE_LIMIT_STORAGE=storage, **SETTINGS)
         address = server.__enter__()
-        wait_until(lambda: ready(address)[0] == 200)
+        serving.wait_until(lambda: ready(address)[0] == 200)
     try:
-        wait_until(lambda: ready(address)[0] == 503)
+        serving.wait_until(lambda: ready(address)[0] == 503)
         _, body = ready(address)
         assert "limit" in body["problem"] and body["code"] == "unavailable"
         assert requests.get(f"{address}/healthz", timeout=5).status_code == 200
-        with redis_server(tmp_path, port):
-            wait_until(lambda: ready(address)[0] == 200)
+        with serving.redis_server(tmp_path, port):
+            serving.wait_until(lambda: ready(address)[0] == 200)
     finally:
         server.__exit__(None, None, None)
 

@@ -6,28 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from scan.database.connection import Database
-from scan.database.lists import all_entities
-from scan.database.migrations import read_schema
-from scan.database.statements import (
-    FOLDER,
-    StatementError,
-    all_folders,
-    load_statements,
-    read_texts,
-    render,
-)
-from tests.support import statement_document
-from tests.support.settings_document import taken_away
+from scan.database import connection, lists, migrations, statements
+from tests.support import settings_document, statement_document
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TEXTS = dict(read_texts())  # of files, and of what is rendered from templates
+TEXTS = dict(statements.read_texts())  # of files, and of what is rendered from templates
 TEMPLATES = [
     path.name.removesuffix(".sql.j2")
-    for folder in all_folders()
+    for folder in statements.all_folders()
     for path in folder.rglob("*.sql.j2")
 ]
-SCHEMA = read_schema()
+SCHEMA = migrations.read_schema()
 PYTHON = "".join(
     path.read_text(encoding="utf-8")
     for path in [ROOT / "app.py", *(ROOT / "scan").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
@@ -141,10 +130,13 @@ def is_run(statement):
 @pytest.mark.check
 def test_the_readme_lists_the_shapes_and_shows_one_list_as_it_is_rendered():
     text = statement_document.DOCUMENT.read_text(encoding="utf-8")
-    core = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*{*}*.j2")}
+    core = {
+        path.relative_to(statements.FOLDER).as_posix()
+        for path in statements.FOLDER.rglob("*{*}*.j2")
+    }
     assert {*re.findall(r"^\| `([\w/{}.]+)`", text, re.M)} == core
     # The record has a form for each interface that is there.
-    assert text == statement_document.whole() or taken_away(), (
+    assert text == statement_document.whole() or settings_document.taken_away(), (
         "run python -m tests.support.statement_document"
     )
 
@@ -168,7 +160,7 @@ def _listed(offenders):
 def test_indexes_in_the_schema_name_statements_that_exist():
     served = " ".join(re.findall(r"serves? (.+?)(?::.*)?$", SCHEMA, re.M))
     unknown = set(re.findall(r"\w+/\w+", served)) - TEXTS.keys() - {"sql/lists"}
-    assert unknown == set() or taken_away()
+    assert unknown == set() or settings_document.taken_away()
 
 
 @pytest.mark.check
@@ -184,8 +176,8 @@ def test_indexes_in_the_schema_name_statements_that_exist():
 )
 def test_a_header_that_does_not_fit_stops_the_start(tmp_path, text, reason):
     (tmp_path / "things_list.sql").write_text(text)
-    with pytest.raises(StatementError) as caught:
-        load_statements(tmp_path)
+    with pytest.raises(statements.StatementError) as caught:
+        statements.load_statements(tmp_path)
     assert str(caught.value).startswith("things_list") and reason in str(caught.value)
 
 
@@ -193,40 +185,40 @@ def test_a_header_that_does_not_fit_stops_the_start(tmp_path, text, reason):
 def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path):
     text = "-- A.\n-- params: a text,\n--   b bigint null\nSELECT %(a)s, %(b)s, %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
-    statement = load_statements(tmp_path)["things_list"]
+    statement = statements.load_statements(tmp_path)["things_list"]
     assert statement.types == {"a": "text", "b": "bigint"}
     assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
 
 
 @pytest.mark.check
 def test_an_entity_needs_no_filter(tmp_path):
-    entity = replace(all_entities()["contract_creations"], filters=(), params=None)
+    entity = replace(lists.all_entities()["contract_creations"], filters=(), params=None)
     template = "queries/{list}_list_by_filters.sql.j2"
-    text = render(template, entity=entity, list=entity.lists[-1])
+    text = statements.render(template, entity=entity, list=entity.lists[-1])
     (tmp_path / "things_list.sql").write_text(text)
-    assert "limit" in load_statements(tmp_path)["things_list"].types
+    assert "limit" in statements.load_statements(tmp_path)["things_list"].types
 
 
 @pytest.mark.check
 def test_a_header_may_name_literals(tmp_path):
     text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
-    assert load_statements(tmp_path)["things_list"].literals == {"b"}
+    assert statements.load_statements(tmp_path)["things_list"].literals == {"b"}
     (tmp_path / "things_list.sql").write_text(text.replace("literals: b", "literals: none"))
-    load_statements.cache_clear()
-    assert load_statements(tmp_path)["things_list"].literals == set()
+    statements.load_statements.cache_clear()
+    assert statements.load_statements(tmp_path)["things_list"].literals == set()
 
 
 @pytest.mark.check
 def test_literals_have_to_be_parameters(tmp_path):
     text = "-- A.\n-- params: a text\n-- literals: c\nSELECT %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
-    with pytest.raises(StatementError, match="no parameters"):
-        load_statements(tmp_path)
+    with pytest.raises(statements.StatementError, match="no parameters"):
+        statements.load_statements(tmp_path)
 
 
 def test_a_statement_is_prepared_where_its_header_has_literals(database_url):
-    database = Database(database_url, statement_timeout_ms=1000)
+    database = connection.Database(database_url, statement_timeout_ms=1000)
     database.row("http/chain_get_version")
     database.row("queries/blocks_get_hash", number=1)
     assert [name for name, *_ in database._work.prepared] == ["queries/blocks_get_hash"]
@@ -235,7 +227,7 @@ def test_a_statement_is_prepared_where_its_header_has_literals(database_url):
 
 @pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
 def test_a_call_with_other_parameters_is_refused(database_url, params):
-    database = Database(database_url, statement_timeout_ms=1000)
-    with pytest.raises(StatementError):
+    database = connection.Database(database_url, statement_timeout_ms=1000)
+    with pytest.raises(statements.StatementError):
         database.rows("queries/blocks_get", **params)
     database.close()

@@ -1,17 +1,14 @@
 """A primary that commits to two machines, while the second one is away."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from scan.database.connection import Database
-from scan.database.errors import NoResponse
+from scan.database import connection, errors
 from scan.errors import Unavailable
 from tests.support.database import Postgres, execute
 
 
 @pytest.fixture(scope="module")
-def primary() -> Iterator[Postgres]:
+def primary():
     """Waits for a standby that never comes; a server of its own, since others share theirs."""
     with Postgres() as server:
         server.make_template()
@@ -24,15 +21,15 @@ def primary() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def database(primary: Postgres) -> Iterator[Database]:
-    found = Database(primary.url("template_scan"), statement_timeout_ms=300)
+def database(primary):
+    found = connection.Database(primary.url("template_scan"), statement_timeout_ms=300)
     yield found
     found.close()
 
 
 def test_a_commit_that_no_standby_has_confirmed_is_no_success(database):
     """PostgreSQL ends no such wait at the statement time-out: it would then report success."""
-    with pytest.raises(NoResponse), database.transaction() as tx:
+    with pytest.raises(errors.NoResponse), database.transaction() as tx:
         tx.script("CREATE TABLE made (id int)")
     with pytest.raises(Unavailable):  # at once, where a connection took as long to open
         database.execute_script("CREATE TABLE also_made (id int)")

@@ -7,14 +7,13 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Iterator
 
 import pytest
 import requests
 import yaml
 
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT, gunicorn, program
 
@@ -82,7 +81,7 @@ def constant(metrics, *names):
 
 
 @pytest.fixture
-def database(postgres: Postgres, template: str) -> Iterator[tuple[str, Anvil]]:
+def database(postgres, template):
     with Anvil() as anvil:
         anvil.send(anvil.accounts[0], anvil.accounts[1])
         anvil.call("anvil_mine", "0x2")

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from random import Random
@@ -13,9 +12,8 @@ import yaml
 
 from deploy.ha.cluster import HERE
 from tests.support.folders import temporary_folder
-from tests.support.high_availability.faults import all_faults
-from tests.support.high_availability.report import GOOD, line, suffer
-from tests.support.high_availability.stand import Stand, standing
+from tests.support.high_availability import faults, report
+from tests.support.high_availability.stand import standing
 from tests.support.serving import ROOT, program
 
 pytestmark = pytest.mark.long
@@ -29,11 +27,11 @@ FAULTS = (
     ("leader", "planned switchover"),
     ("HAProxy", "killed"),
 )
-REFUSED = {*GOOD, "503"}
+REFUSED = {*report.GOOD, "503"}
 
 
 @pytest.fixture(scope="module")
-def stand() -> Iterator[Stand]:
+def stand():
     for name in ("etcd", "haproxy", "nginx"):
         program(name)
     with temporary_folder("scan-ha-") as folder, standing(folder, SEED) as found:
@@ -41,7 +39,7 @@ def stand() -> Iterator[Stand]:
 
 
 def fault(part, kind):
-    [found] = [f for f in all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
+    [found] = [f for f in faults.all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
     return found
 
 
@@ -51,8 +49,8 @@ def test_machines_are_lost_and_nothing_else_is(stand, postgres, template):
     with stand.load:
         stand.wait_until_whole()
         for part, kind in FAULTS:
-            seen = suffer(stand, fault(part, kind), random)
-            print(line(seen))
+            seen = report.suffer(stand, fault(part, kind), random)
+            print(report.line(seen))
             statuses = set(seen.reader_statuses) | set(seen.writer_statuses)
             assert statuses <= REFUSED, f"{part} {kind}"
             assert seen.reader_statuses["200"]

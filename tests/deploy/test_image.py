@@ -9,8 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -44,7 +42,7 @@ def stages():
 
 
 @pytest.fixture(scope="module")
-def root() -> Iterator[Path]:
+def root():
     """What the first stage makes, in a folder that PostgreSQL's user can enter."""
     with temporary_folder("scan-image-") as root:
         build = root / "build"

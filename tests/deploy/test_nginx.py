@@ -4,31 +4,18 @@ import json
 import os
 import signal
 import time
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
 import pytest
 import requests
 
-from tests.support.serving import (
-    NOWHERE,
-    at_once,
-    connect,
-    exchange,
-    free_port,
-    gunicorn_started,
-    in_thread,
-    nginx,
-    statuses,
-    wait_for,
-)
-from tests.support.source_address import new_client
+from tests.support import serving, source_address
 
 
 @pytest.fixture
 def front(shared_server, tmp_path):
-    with nginx(tmp_path, [shared_server] * 3) as address:
+    with serving.nginx(tmp_path, [shared_server] * 3) as address:
         yield address
 
 
@@ -48,7 +35,7 @@ def front(shared_server, tmp_path):
     ids=lambda value: ascii(value)[:40],
 )
 def test_refusals_are_json(front, request_bytes, status):
-    head, _, body = exchange(front, request_bytes).partition(b"\r\n\r\n")
+    head, _, body = serving.exchange(front, request_bytes).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 %d " % status)
     assert b"Content-Type: application/json" in head
     assert {"error", "code"} == set(json.loads(body))
@@ -60,7 +47,7 @@ def test_a_body_beyond_all_limits_is_refused_in_json(front):
 
 
 def test_too_many_connections_of_one_client_are_refused_in_json(front):
-    waiting = [connect(front) for _ in range(100)]
+    waiting = [serving.connect(front) for _ in range(100)]
     for connection in waiting:
         connection.sendall(b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
     time.sleep(0.2)
@@ -85,7 +72,9 @@ def test_the_applications_answers_pass_unchanged(front, shared_server):
 
 
 def test_instances_that_are_down_are_unavailable_in_json(tmp_path, shared_server):
-    with nginx(tmp_path, [NOWHERE] * 3, {"location / {": LIVE_HEALTH % shared_server}) as front:
+    with serving.nginx(
+        tmp_path, [serving.NOWHERE] * 3, {"location / {": LIVE_HEALTH % shared_server}
+    ) as front:
         response = requests.get(f"{front}/api/v1/stats", timeout=10)
     assert (response.status_code, response.json()["code"]) == (503, "unavailable")
     assert response.headers["Retry-After"] == "2"
@@ -96,7 +85,7 @@ LIVE_HEALTH = "location = /healthz { proxy_pass %s; }\n    location / {"
 
 def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
     """Twice as many as there are threads, half way through their request's body."""
-    slow = [connect(front) for _ in range(16)]
+    slow = [serving.connect(front) for _ in range(16)]
     for connection in slow:
         connection.sendall(
             b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -110,7 +99,7 @@ def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
 
 def test_tokens_of_links_in_mails_are_not_logged(shared_server, tmp_path):
     logged = {"server_tokens off;": f"server_tokens off; access_log {tmp_path}/access.log;"}
-    with nginx(tmp_path, [shared_server] * 3, logged) as front:
+    with serving.nginx(tmp_path, [shared_server] * 3, logged) as front:
         for path in ("mail/leave", "mail/confirm", "scan/mail/leave", "blocks"):
             assert requests.get(f"{front}/{path}?token=x-{path}", timeout=10).status_code < 500
     text = (tmp_path / "access.log").read_text()
@@ -120,31 +109,35 @@ def test_tokens_of_links_in_mails_are_not_logged(shared_server, tmp_path):
 def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tmp_path):
     """It still accepts connections; what it has received by then is not sent to another one."""
     shorter = {"proxy_read_timeout 15s;": "proxy_read_timeout 4s;"}
-    port = free_port()
-    with gunicorn_started(shared_database_url, port) as frozen:
-        instances = [wait_for(port, frozen), shared_server, shared_server]
-        with nginx(tmp_path, instances, shorter) as front:
+    port = serving.free_port()
+    with serving.gunicorn_started(shared_database_url, port) as frozen:
+        instances = [serving.wait_for(port, frozen), shared_server, shared_server]
+        with serving.nginx(tmp_path, instances, shorter) as front:
             os.kill(frozen.pid, signal.SIGSTOP)
             try:
-                clients = [new_client() for _ in range(12)]
-                first = at_once(12, lambda n: clients[n].get(f"{front}/healthz", timeout=30))
-                answers = at_once(12, lambda n: clients[n].get(f"{front}/healthz", timeout=30))
+                clients = [source_address.new_client() for _ in range(12)]
+                first = serving.at_once(
+                    12, lambda n: clients[n].get(f"{front}/healthz", timeout=30)
+                )
+                answers = serving.at_once(
+                    12, lambda n: clients[n].get(f"{front}/healthz", timeout=30)
+                )
                 # A POST may have had its effect: no second instance receives it.
-                posted = at_once(
+                posted = serving.at_once(
                     12, lambda n: clients[n].post(f"{front}/api/v1/keys", json={}, timeout=30)
                 )
             finally:
                 os.kill(frozen.pid, signal.SIGCONT)
-    assert set(statuses(first)) <= {200, 503}
-    assert statuses(answers) == {200: 12}
-    assert set(statuses(posted)) <= {400, 503}
+    assert set(serving.statuses(first)) <= {200, 503}
+    assert serving.statuses(answers) == {200: 12}
+    assert set(serving.statuses(posted)) <= {400, 503}
 
 
 def test_a_flood_is_refused_by_nginx_and_costs_the_instances_nothing(shared_server, tmp_path):
     """What the application's limits accept passes; unknown paths and preflights count, too."""
     slower = {"rate=20r/s": "rate=1r/s"}
-    with nginx(tmp_path, [shared_server] * 3, slower) as front:
-        flooder, other = new_client(), new_client()
+    with serving.nginx(tmp_path, [shared_server] * 3, slower) as front:
+        flooder, other = source_address.new_client(), source_address.new_client()
         answers = [
             flooder.options(f"{front}/nothing") if n % 2 else flooder.get(f"{front}/nothing")
             for n in range(1300)
@@ -174,8 +167,8 @@ class _Slow(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def slow_instance() -> Iterator[str]:
-    with in_thread(ThreadingHTTPServer(("127.0.0.1", 0), _Slow)) as url:
+def slow_instance():
+    with serving.in_thread(ThreadingHTTPServer(("127.0.0.1", 0), _Slow)) as url:
         yield url
 
 
@@ -193,13 +186,13 @@ FILES = [
 @pytest.mark.check
 def test_only_files_may_take_long(slow_instance, tmp_path):
     replaced = {"proxy_read_timeout 15s;": "proxy_read_timeout 1s;"}
-    with nginx(tmp_path, [slow_instance] * 3, replaced) as front:
+    with serving.nginx(tmp_path, [slow_instance] * 3, replaced) as front:
 
         def ask(number):
             path, accept, _ = FILES[number]
             return requests.get(f"{front}{path}", headers={"Accept": accept}, timeout=30)
 
-        responses = at_once(len(FILES), ask)
+        responses = serving.at_once(len(FILES), ask)
     assert [r.status_code for r in responses] == [status for _, _, status in FILES]
 
 
@@ -211,6 +204,6 @@ def test_a_slow_request_is_sent_to_one_instance(slow_instance, tmp_path):
         "proxy_next_upstream_timeout 3s;": "proxy_next_upstream_timeout 500ms;",
     }
     path = f"/address/{tmp_path.name}"
-    with nginx(tmp_path, [slow_instance] * 3, replaced) as front:
+    with serving.nginx(tmp_path, [slow_instance] * 3, replaced) as front:
         assert requests.get(f"{front}{path}", timeout=30).status_code == 503
     assert _Slow.received.count(path) == 1

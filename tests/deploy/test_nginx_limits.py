@@ -1,6 +1,5 @@
 """Limits through deploy/nginx.conf and three instances: exact for keys and for addresses."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
@@ -14,7 +13,7 @@ PER_KEY = 30
 
 
 @pytest.fixture(scope="module")
-def three(shared_database_url: str) -> Iterator[list[str]]:
+def three(shared_database_url):
     environment = {
         "SCAN_TRUSTED_PROXIES": "1",
         "SCAN_RATE_LIMIT_KEY": f"{PER_KEY}/minute",
@@ -28,7 +27,7 @@ def three(shared_database_url: str) -> Iterator[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def site(three: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def site(three, tmp_path_factory):
     with nginx(tmp_path_factory.mktemp("nginx"), three) as url:
         yield url
 

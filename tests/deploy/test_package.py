@@ -9,7 +9,6 @@ import sys
 import sysconfig
 import venv
 import zipfile
-from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -40,13 +39,13 @@ def run(*command):
 
 
 @pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
+def folder():
     with temporary_folder("scan-wheel-") as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def installed(folder: Path) -> Path:
+def installed(folder):
     """`scan` in an environment of its own, which sees the requirements that are installed here."""
     shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
     build = (*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")

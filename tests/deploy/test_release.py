@@ -9,8 +9,6 @@ import sys
 import sysconfig
 import venv
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
@@ -49,7 +47,7 @@ def run(*command, cwd):
 
 
 @pytest.fixture(scope="module")
-def dist() -> Iterator[Path]:
+def dist():
     """The folder that `make release` leaves, from a commit of the tree as it is now."""
     with temporary_folder("scan-release-") as folder:
         tree = folder / "tree"

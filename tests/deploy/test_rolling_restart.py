@@ -9,8 +9,7 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
-from tests.support.database import execute
-from tests.support.serving import free_port, gunicorn_started, nginx, stop, wait_for
+from tests.support import database, serving
 
 pytestmark = pytest.mark.long
 
@@ -62,7 +61,7 @@ class Load:
 def keys_in(url):
     keys = [new_key() for _ in range(CLIENTS)]
     for number, key in enumerate(keys):
-        execute(
+        database.execute(
             url,
             "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
             " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', 1000000)",
@@ -78,21 +77,21 @@ def keys_in(url):
 @contextmanager
 def instance(database_url, port):
     settings = {"SCAN_TRUSTED_PROXIES": "1", "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
-    with gunicorn_started(database_url, port, **settings) as process:
-        wait_for(port, process)
+    with serving.gunicorn_started(database_url, port, **settings) as process:
+        serving.wait_for(port, process)
         yield process
 
 
 def test_no_request_is_lost_while_instances_are_replaced(database_url, tmp_path):
-    ports = [free_port() for _ in range(3)]
+    ports = [serving.free_port() for _ in range(3)]
     with ExitStack() as stack:
         processes = [stack.enter_context(instance(database_url, port)) for port in ports]
         servers = [f"http://127.0.0.1:{port}" for port in ports]
         raised = {"rate=20r/s": "rate=20000r/s"}  # as the limit of an address is
-        front = stack.enter_context(nginx(tmp_path, servers, raised))
+        front = stack.enter_context(serving.nginx(tmp_path, servers, raised))
         with Load(front, keys_in(database_url)) as load:
             for port, process in zip(ports[:2], processes[:2], strict=True):
-                stop(process)
+                serving.stop(process)
                 stack.enter_context(instance(database_url, port))
                 time.sleep(0.5)
     assert set(load.answers) == {"GET 200", "POST 200"}, load.answers

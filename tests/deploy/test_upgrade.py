@@ -4,19 +4,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
-from pathlib import Path
 
 import pytest
 
-from tests.support.database import Postgres, execute
-from tests.support.documents import blocks
+from tests.support import database, documents
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs/operation.md"
-[UPGRADE] = [block for block in blocks(DOCUMENT, "sh") if "test_upgrade.py" in block.note]
+[UPGRADE] = [block for block in documents.blocks(DOCUMENT, "sh") if "test_upgrade.py" in block.note]
 TREE = ("deploy", "gunicorn.conf.py", "migrations", "scan", "schema.sql", "sql")
 ENVIRONMENT = """\
 # A comment.
@@ -57,13 +54,13 @@ def commit(folder):
 
 
 @pytest.fixture
-def empty_url(postgres: Postgres) -> Iterator[str]:
+def empty_url(postgres):
     with postgres.cloned("template1") as url:
         yield url
 
 
 @pytest.fixture
-def machine(tmp_path: Path, empty_url: str) -> Path:
+def machine(tmp_path, empty_url):
     """A folder with what an installation has in /opt/scan, a clone of `upstream`, and /etc/scan."""
     upstream = tmp_path / "upstream"
     for name in TREE:
@@ -95,7 +92,7 @@ def test_the_documented_upgrade_applies_what_the_new_commit_brings(machine, empt
     printed = run(machine, UPGRADE.text)
     assert "0001_added.sql: Adds a column.\n" in printed
     assert "applied 0001_added.sql\n" in printed
-    execute(empty_url, "SELECT added FROM blocks")
+    database.execute(empty_url, "SELECT added FROM blocks")
     scan = f"runuser -u scan -- {machine}/opt/scan/.venv/bin/scan"
     assert (machine / "calls").read_text().splitlines() == [
         f"{scan} migrate --plan",

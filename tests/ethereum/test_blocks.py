@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.ethereum import block_decoder, transport
-from scan.ethereum.blocks import DecodedTransaction, MalformedBlock
-from scan.ethereum.client import NodeError, RpcError
+from scan.ethereum import block_decoder, blocks, client, transport
 
 pytestmark = pytest.mark.check
 
@@ -87,9 +85,9 @@ def decode_block(block, receipts, number):
     for form in forms:
         try:
             outcomes.append(block_decoder.decode_block(*form, number))
-        except MalformedBlock as error:
+        except blocks.MalformedBlock as error:
             outcomes.append(error)
-    if all(isinstance(outcome, MalformedBlock) for outcome in outcomes):
+    if all(isinstance(outcome, blocks.MalformedBlock) for outcome in outcomes):
         raise outcomes[0]
     assert all(outcome == outcomes[0] for outcome in outcomes)
     return outcomes[0]
@@ -201,13 +199,13 @@ def test_plain_transfers_run_no_code(transaction, receipt, ran):
 def test_what_contradicts_itself_is_malformed(block, transaction, receipts):
     told = a_block([a_transaction(**transaction)]) | block
     asked = receipts and [r if r is None else a_receipt(**r) for r in receipts]
-    with pytest.raises(MalformedBlock, match=r"^block 7: "):
+    with pytest.raises(blocks.MalformedBlock, match=r"^block 7: "):
         decode_block(without_missing(told), asked, 7)
 
 
 @pytest.mark.parametrize("answer", [None, [], "0x", 1, {}, {"number": "0x7"}])
 def test_what_is_no_block_is_malformed(answer):
-    with pytest.raises(MalformedBlock):
+    with pytest.raises(blocks.MalformedBlock):
         decode_block(answer, [], 7)
 
 
@@ -227,7 +225,7 @@ def test_every_field_is_decoded_from_its_own():
     receipt = {name: quantities.pop(name) for name in ("effectiveGasPrice", "gasUsed")}
     receipt["cumulativeGasUsed"] = quantities.pop("cumulativeGasUsed")
     t = decode_one(a_transaction(**quantities, **blobs), a_receipt(**receipt))
-    assert t == DecodedTransaction(
+    assert t == blocks.DecodedTransaction(
         transaction_index=0,
         hash=of_hex(HASHES[0]),
         from_address=of_hex("0x" + 40 * "1"),
@@ -305,7 +303,7 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
     if len(changed) == 2:
         try:
             decode_block(*changed, 7)
-        except MalformedBlock:
+        except blocks.MalformedBlock:
             return
 
 
@@ -330,7 +328,7 @@ def test_an_answer_read_for_its_raw_results_is_the_same_answer(text):
     def read(*, raw):
         try:
             answer = transport.read_answer(text, 1 << 20, raw=raw)
-        except (NodeError, RpcError) as error:
+        except (client.NodeError, client.RpcError) as error:
             return repr(error)
         return answer if isinstance(answer, list) else [answer]
 

@@ -1,16 +1,12 @@
 """Which blocks the node calls safe and finalized: asked once for each newest block."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.ethereum.client import Node
-from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway, NodeSession
+from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway
 from scan.hex import to_hex
 from scan.rate_limits.turns import WaitingThreads
-from tests.support import faulty_node
-from tests.support.faulty_node import FaultyNode
-from tests.support.serving import NOWHERE
+from tests.support import faulty_node, serving
 
 pytestmark = pytest.mark.check
 
@@ -18,9 +14,9 @@ NUMBERS = {"safe": "0x3c", "finalized": "0x32"}
 HASH = bytes(31) + b"\1"
 
 
-class Tagged(FaultyNode):
+class Tagged(faulty_node.FaultyNode):
     def __init__(self):
-        super().__init__(NOWHERE)
+        super().__init__(serving.NOWHERE)
 
     def forward(self, calls):
         return [
@@ -41,13 +37,13 @@ def newest_hash():
 
 
 @pytest.fixture
-def node() -> Iterator[Tagged]:
+def node():
     with Tagged() as node:
         yield node
 
 
 @pytest.fixture
-def session(node: Tagged) -> NodeSession:
+def session(node):
     return NodeGateway(Node([node.url]), WaitingThreads()).session("a")
 
 

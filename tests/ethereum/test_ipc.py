@@ -4,22 +4,13 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from scan.ethereum.client import (
-    AnswerTooLarge,
-    BatchRefused,
-    Call,
-    Node,
-    NodeError,
-    TimedOut,
-    WrongChain,
-)
-from scan.ethereum.served_chain import ServedChain
+from scan.ethereum import client, served_chain
 from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
@@ -30,7 +21,7 @@ Serve = Callable[[socket.socket, Any], None]
 
 
 @pytest.fixture(scope="module")
-def ipc_anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Anvil, str]]:
+def ipc_anvil(tmp_path_factory):
     path = str(tmp_path_factory.mktemp("ipc") / "node.ipc")
     with Anvil("--ipc", path) as anvil:
         for number in range(30):
@@ -42,9 +33,9 @@ def ipc_anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Anvil,
 @pytest.mark.check
 def test_a_node_answers_as_over_http(ipc_anvil):
     anvil, path = ipc_anvil
-    calls = [Call("eth_getBlockByNumber", (hex(number), True)) for number in range(30)]
-    assert Node([path]).batch(calls) == Node([anvil.url]).batch(calls)
-    assert Node([path]).call("eth_chainId") == anvil.call("eth_chainId")
+    calls = [client.Call("eth_getBlockByNumber", (hex(number), True)) for number in range(30)]
+    assert client.Node([path]).batch(calls) == client.Node([anvil.url]).batch(calls)
+    assert client.Node([path]).call("eth_chainId") == anvil.call("eth_chainId")
 
 
 def test_an_index_from_ipc_is_the_same(ipc_anvil, database_url, postgres, template):
@@ -57,10 +48,10 @@ def test_an_index_from_ipc_is_the_same(ipc_anvil, database_url, postgres, templa
 def test_a_node_of_another_chain_at_the_same_path_is_refused(tmp_path):
     path = str(tmp_path / "node.ipc")
     with Anvil("--ipc", path):
-        chain = read_identity(Node([path]))
-        node = Node([path], chain=ServedChain([path], lambda: chain))
+        chain = read_identity(client.Node([path]))
+        node = client.Node([path], chain=served_chain.ServedChain([path], lambda: chain))
         assert node.call("eth_chainId") == hex(31337)
-    with Anvil("--ipc", path, "--chain-id", "4242"), pytest.raises(WrongChain):
+    with Anvil("--ipc", path, "--chain-id", "4242"), pytest.raises(client.WrongChain):
         node.call("eth_blockNumber")
 
 
@@ -113,7 +104,7 @@ def test_brackets_in_texts_end_no_answer(tmp_path, text, end):
             connection.sendall(bytes([byte]))
 
     with served(tmp_path, serve) as (path, requests):
-        node = Node([path])
+        node = client.Node([path])
         assert [node.call("web3_clientVersion") for _ in range(3)] == [text] * 3
     assert len(requests) == 3
 
@@ -146,16 +137,16 @@ def nested(connection, request):
 @pytest.mark.parametrize(
     ("serve", "error"),
     [
-        (silent, TimedOut),
-        (dripping, TimedOut),
-        (endless, AnswerTooLarge),
-        (closing, BatchRefused),
-        (nested, AnswerTooLarge),
+        (silent, client.TimedOut),
+        (dripping, client.TimedOut),
+        (endless, client.AnswerTooLarge),
+        (closing, client.BatchRefused),
+        (nested, client.AnswerTooLarge),
     ],
 )
 def test_a_faulty_node_holds_nobody_up(tmp_path, serve, error):
     with served(tmp_path, serve) as (path, _):
-        node = Node([path], timeout_s=0.5)
+        node = client.Node([path], timeout_s=0.5)
         with pytest.raises(error):
             node.call("eth_chainId", most_bytes=1 << 20)
 
@@ -175,8 +166,8 @@ def test_a_late_answer_is_nobodys(tmp_path):
                 answered.set()
 
     with served(tmp_path, serve) as (path, _):
-        node = Node([path])
-        with pytest.raises(TimedOut):
+        node = client.Node([path])
+        with pytest.raises(client.TimedOut):
             node.call("slow", timeout_s=0.1)
         given_up.set()
         assert answered.wait(PATIENCE_S), "the late answer was not sent"
@@ -190,9 +181,9 @@ def test_a_restarted_node_is_reached_anew(tmp_path):
         connection.shutdown(socket.SHUT_RDWR)
 
     with served(tmp_path, serve) as (path, _):
-        node = Node([path])
+        node = client.Node([path])
         for _ in range(3):
             assert node.call("eth_chainId") == "eth_chainId"
             time.sleep(0.05)
-    with pytest.raises(NodeError, match="cannot be reached"):
-        Node([str(tmp_path / "none.ipc")]).call("eth_chainId")
+    with pytest.raises(client.NodeError, match="cannot be reached"):
+        client.Node([str(tmp_path / "none.ipc")]).call("eth_chainId")

@@ -1,22 +1,18 @@
 """The gateway before a node that is slow, gone, busy or back again."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 import pytest
 
 from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import request_node
+from scan.ethereum import request_node, served_chain
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
-from scan.ethereum.request_node import NodeAway, NodeGateway, is_costly
-from scan.ethereum.served_chain import BlockId
 from scan.hex import to_hex
 from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads
-from tests.support import faulty_node
+from tests.support import faulty_node, serving
 from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.serving import NOWHERE
 
 pytestmark = pytest.mark.check
 
@@ -25,7 +21,7 @@ class Counting(FaultyNode):
     """Answers every call with its method; while `held` is cleared, calls of eth_call wait."""
 
     def __init__(self):
-        super().__init__(NOWHERE)
+        super().__init__(serving.NOWHERE)
         self.methods: list[str] = []
         self.held = threading.Event()
         self.held.set()
@@ -40,16 +36,16 @@ class Counting(FaultyNode):
 
 
 @pytest.fixture
-def node() -> Iterator[Counting]:
+def node():
     with Counting() as node:
         yield node
         node.held.set()
 
 
 @pytest.fixture
-def gateway(node: Counting, monkeypatch: pytest.MonkeyPatch) -> NodeGateway:
+def gateway(node, monkeypatch):
     monkeypatch.setattr(request_node, "PROBE_TIMEOUT_S", 20.0)  # of a busy machine
-    return NodeGateway(Node([node.url]), WaitingThreads())
+    return request_node.NodeGateway(Node([node.url]), WaitingThreads())
 
 
 def failure(session, method="eth_chainId"):
@@ -160,8 +156,8 @@ def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node
         probing.wait(30)
         requests = node.requests
         for client in "abcdefgh":
-            assert isinstance(failure(gateway.session(client)), NodeAway)
-            assert isinstance(gateway.refusal(client), NodeAway)
+            assert isinstance(failure(gateway.session(client)), request_node.NodeAway)
+            assert isinstance(gateway.refusal(client), request_node.NodeAway)
         assert node.requests == requests
         held.set()
         node.fault = None
@@ -187,7 +183,7 @@ def test_a_slow_question_of_one_client_closes_the_gateway_for_nobody(node, gatew
 
 
 HASH = bytes(31) + b"\1"
-BLOCK = BlockId(7, HASH)
+BLOCK = served_chain.BlockId(7, HASH)
 
 
 def of_block(error, by_hash):
@@ -243,7 +239,7 @@ def test_a_node_on_another_fork_is_not_away(node, gateway):
     with pytest.raises(UpstreamFailed, match="state of this block"):
         request_node.read(gateway.session("a"), other, [Call("eth_getCode", ({}, other))])
     node.fault = of_block({"code": -32000, "message": "header not found"}, by_hash=True)
-    gateway = NodeGateway(Node([node.url]), WaitingThreads())
+    gateway = request_node.NodeGateway(Node([node.url]), WaitingThreads())
     with pytest.raises(UpstreamFailed, match="does not have block 7"):
         request_node.read(gateway.session("a"), other, [Call("eth_getCode", ({}, other))])
     with pytest.raises(HistoryUnavailable):
@@ -278,9 +274,9 @@ def test_a_refusal_with_status_400_is_of_the_call(node, gateway):
 
 
 def test_several_nodes_share_the_time(node):
-    with FaultyNode(NOWHERE) as frozen:
+    with FaultyNode(serving.NOWHERE) as frozen:
         frozen.fault = faulty_node.hang(20)
-        both = NodeGateway(Node([frozen.url, node.url]), WaitingThreads())
+        both = request_node.NodeGateway(Node([frozen.url, node.url]), WaitingThreads())
         assert both.session("a").within(0.2).call("eth_getCode") == "eth_getCode"
 
 
@@ -312,4 +308,4 @@ def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gatewa
 )
 def test_costly_calls_are_known_by_method_and_gas(method, gas, costly):
     sent = {"to": "0x" + "00" * 20, **({} if gas is None else {"gas": hex(gas)})}
-    assert is_costly(Call(method, (sent, "latest"))) is costly
+    assert request_node.is_costly(Call(method, (sent, "latest"))) is costly

@@ -1,38 +1,33 @@
 """A node of another chain is refused: at first, later, behind a proxy, among several nodes."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from scan.ethereum import served_chain
-from scan.ethereum.client import Node, NodeError, WrongChain
-from scan.ethereum.served_chain import ChainIdentity, ServedChain
+from scan.ethereum import client, served_chain
 from scan.indexer.chain_identity import read_identity
-from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply, cut_connection, prune
+from tests.support import anvil, faulty_node
 
 
 @pytest.fixture(scope="module")
-def right() -> Iterator[Anvil]:
-    with Anvil() as node:
+def right():
+    with anvil.Anvil() as node:
         yield node
 
 
 @pytest.fixture(scope="module")
-def wrong() -> Iterator[Anvil]:
-    with Anvil("--chain-id", "4242") as node:
+def wrong():
+    with anvil.Anvil("--chain-id", "4242") as node:
         yield node
 
 
 @pytest.fixture
-def proxy(right: Anvil) -> Iterator[FaultyNode]:
-    with FaultyNode(right.url) as node:
+def proxy(right):
+    with faulty_node.FaultyNode(right.url) as node:
         yield node
 
 
 def node_of(right, *urls):
-    expected = read_identity(Node([right.url]))
-    return Node(urls, chain=ServedChain(urls, lambda: expected))
+    expected = read_identity(client.Node([right.url]))
+    return client.Node(urls, chain=served_chain.ServedChain(urls, lambda: expected))
 
 
 def test_a_node_that_changes_is_refused_until_it_is_right_again(right, wrong, proxy, monkeypatch):
@@ -42,7 +37,7 @@ def test_a_node_that_changes_is_refused_until_it_is_right_again(right, wrong, pr
     assert node.call("eth_chainId") == hex(31337)
     proxy.upstream = wrong.url
     for _ in range(2):
-        with pytest.raises(WrongChain, match="but the node at RPC_URL serves chain 4242"):
+        with pytest.raises(client.WrongChain, match="but the node at RPC_URL serves chain 4242"):
             node.batch([])
             node.call("eth_blockNumber")
         assert "serves chain 4242" in node.wrong_chain
@@ -54,19 +49,19 @@ def test_each_connection_is_checked(right, wrong, proxy):
     """As to a node that was started anew at the same port."""
     node = node_of(right, proxy.url)
     assert node.call("eth_chainId") == hex(31337)
-    proxy.fault, proxy.upstream = cut_connection, wrong.url
-    with pytest.raises(NodeError):
+    proxy.fault, proxy.upstream = faulty_node.cut_connection, wrong.url
+    with pytest.raises(client.NodeError):
         node.call("eth_chainId")
     proxy.fault = None
-    with pytest.raises(WrongChain):
+    with pytest.raises(client.WrongChain):
         node.call("eth_chainId")
 
 
 def test_a_genesis_block_tells_chains_of_one_id_apart(right):
-    expected = read_identity(Node([right.url]))
-    other = ChainIdentity(expected.chain_id, bytes(32))
-    node = Node([right.url], chain=ServedChain([right.url], lambda: other))
-    with pytest.raises(WrongChain, match=f"genesis 0x{expected.genesis_hash[:4].hex()}"):
+    expected = read_identity(client.Node([right.url]))
+    other = served_chain.ChainIdentity(expected.chain_id, bytes(32))
+    node = client.Node([right.url], chain=served_chain.ServedChain([right.url], lambda: other))
+    with pytest.raises(client.WrongChain, match=f"genesis 0x{expected.genesis_hash[:4].hex()}"):
         node.call("eth_blockNumber")
 
 
@@ -75,12 +70,12 @@ def test_nothing_is_sent_to_a_node_that_has_just_changed(right, wrong, proxy):
 
     def record(calls, forward):
         sent.extend(call["method"] for call in calls)
-        return Reply(body=forward(calls))
+        return faulty_node.Reply(body=forward(calls))
 
     node = node_of(right, proxy.url)
     assert node.call("eth_chainId") == hex(31337)
     proxy.fault, proxy.upstream = record, wrong.url
-    with pytest.raises(WrongChain):
+    with pytest.raises(client.WrongChain):
         node.call("eth_sendRawTransaction", "0x02")
     assert set(sent) == {"eth_chainId", "eth_getBlockByNumber"}
 
@@ -93,13 +88,13 @@ def test_another_node_serves_while_one_is_refused(right, wrong):
 
 
 def test_a_node_that_has_pruned_block_0_is_known_by_its_chain_id(right, wrong, proxy):
-    proxy.fault = prune(1, "null", genesis=True)
+    proxy.fault = faulty_node.prune(1, "null", genesis=True)
     assert node_of(right, proxy.url).call("eth_chainId") == hex(31337)
     proxy.upstream = wrong.url
-    with pytest.raises(WrongChain):
+    with pytest.raises(client.WrongChain):
         node_of(right, proxy.url).call("eth_chainId")
 
 
 def test_an_empty_database_takes_any_chain(wrong):
-    node = Node([wrong.url], chain=ServedChain([wrong.url], lambda: None))
+    node = client.Node([wrong.url], chain=served_chain.ServedChain([wrong.url], lambda: None))
     assert node.call("eth_chainId") == hex(4242) and node.wrong_chain == ""

@@ -10,17 +10,7 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.rlp_and_tries import MapTrie
-from scan.ethereum.served_chain import BlockId
-from scan.ethereum.state_proofs import (
-    EMPTY_CODE_HASH,
-    MOST_NODE_BYTES,
-    MOST_NODES,
-    ImproperProof,
-    proven_header,
-    proven_value,
-    read_account,
-)
+from scan.ethereum import rlp_and_tries, served_chain, state_proofs
 from scan.hex import to_hex
 from tests.support.value_names import shown
 
@@ -31,7 +21,9 @@ ALICE, BOB, NOBODY = (bytes([number]) * 20 for number in (1, 2, 3))
 
 
 def read_proof(address, block, header, answer, slot=None):
-    return read_account(address, block, proven_header(block, header), answer, slot)
+    return state_proofs.read_account(
+        address, block, state_proofs.proven_header(block, header), answer, slot
+    )
 
 
 class Trie:
@@ -106,21 +98,21 @@ def tries():
 def test_values_and_absent_keys_are_proven(values):
     trie, chance = Trie(values), random.Random(6)
     for key, value in values.items():
-        assert proven_value(trie.root, key, trie.proof(key)) == value
+        assert state_proofs.proven_value(trie.root, key, trie.proof(key)) == value
         near = key[:-1] + bytes([key[-1] ^ 1])
         for absent in (chance.randbytes(32), near):
             proof = trie.proof(absent)
-            assert proven_value(trie.root, absent, proof) == values.get(absent, b"")
+            assert state_proofs.proven_value(trie.root, absent, proof) == values.get(absent, b"")
 
 
 @pytest.mark.parametrize("values", [{}, *tries()], ids=["none", "one", "many", "near", "embedded"])
 def test_a_map_has_the_root_and_the_proofs_of_its_trie(values):
     trie = Trie({keccak(key): value for key, value in values.items()})
-    made, chance = MapTrie(values), random.Random(8)
+    made, chance = rlp_and_tries.MapTrie(values), random.Random(8)
     assert made.root == trie.root
     for key in (*values, chance.randbytes(20), chance.randbytes(32)):
         proof = made.proof(key)
-        assert proven_value(trie.root, keccak(key), proof) == values.get(key, b"")
+        assert state_proofs.proven_value(trie.root, keccak(key), proof) == values.get(key, b"")
         assert not values or proof == trie.proof(keccak(key))
 
 
@@ -146,21 +138,21 @@ def test_altered_proofs_prove_nothing(values):
             flipped = node[:place] + bytes([node[place] ^ 4]) + node[place + 1 :]
             altered += [[*proof[:index], n, *proof[index + 1 :]] for n in (flipped, node[1:], b"")]
         for nodes in altered:
-            with pytest.raises(ImproperProof):
-                proven_value(trie.root, key, nodes)
-        with pytest.raises(ImproperProof):
-            proven_value(keccak(trie.root), key, proof)
+            with pytest.raises(state_proofs.ImproperProof):
+                state_proofs.proven_value(trie.root, key, nodes)
+        with pytest.raises(state_proofs.ImproperProof):
+            state_proofs.proven_value(keccak(trie.root), key, proof)
         foreign = trie.proof(other)
         if foreign != proof:
-            with pytest.raises(ImproperProof):
-                proven_value(trie.root, key, foreign)
+            with pytest.raises(state_proofs.ImproperProof):
+                state_proofs.proven_value(trie.root, key, foreign)
 
 
 def test_an_empty_trie_has_no_values():
-    assert proven_value(EMPTY_ROOT, keccak(b"x"), []) == b""
-    assert proven_value(EMPTY_ROOT, keccak(b"x"), [b"\x80"]) == b""
-    with pytest.raises(ImproperProof):
-        proven_value(EMPTY_ROOT, keccak(b"x"), [b"\x80", b"\x80"])
+    assert state_proofs.proven_value(EMPTY_ROOT, keccak(b"x"), []) == b""
+    assert state_proofs.proven_value(EMPTY_ROOT, keccak(b"x"), [b"\x80"]) == b""
+    with pytest.raises(state_proofs.ImproperProof):
+        state_proofs.proven_value(EMPTY_ROOT, keccak(b"x"), [b"\x80", b"\x80"])
 
 
 class State:
@@ -171,7 +163,7 @@ class State:
         self.storage = Trie(self.slots)
         self.accounts = {
             keccak(ALICE): rlp.encode([5, 10**24, self.storage.root, keccak(b"code")]),
-            keccak(BOB): rlp.encode([0, 1, EMPTY_ROOT, EMPTY_CODE_HASH]),
+            keccak(BOB): rlp.encode([0, 1, EMPTY_ROOT, state_proofs.EMPTY_CODE_HASH]),
         }
         self.trie = Trie(self.accounts)
         names = ("parentHash", "sha3Uncles", "stateRoot", "transactionsRoot", "receiptsRoot")
@@ -187,7 +179,7 @@ class State:
             """.split()
         )
         self.encoded = rlp.encode([item(name, self.header[name]) for name in order])
-        self.block = BlockId(0, keccak(self.encoded))
+        self.block = served_chain.BlockId(0, keccak(self.encoded))
         self.header["hash"] = to_hex(self.block.hash)
 
     def answer(self, address, slot=None):
@@ -222,7 +214,7 @@ def test_accounts_and_slots_are_read_from_the_proof():
     assert state.read(ALICE, state.answer(ALICE, 2**256 - 1), 2**256 - 1).slot.value == 0
     nobody = state.read(NOBODY, state.answer(NOBODY))
     assert (nobody.balance, nobody.nonce, nobody.exists) == (0, 0, False)
-    assert (nobody.code_hash, nobody.storage_root) == (EMPTY_CODE_HASH, EMPTY_ROOT)
+    assert (nobody.code_hash, nobody.storage_root) == (state_proofs.EMPTY_CODE_HASH, EMPTY_ROOT)
 
 
 def test_other_values_than_the_proof_has_are_not_read():
@@ -244,14 +236,14 @@ def test_other_values_than_the_proof_has_are_not_read():
 )
 def test_another_header_is_refused(name, value):
     state = State()
-    with pytest.raises(ImproperProof, match="header"):
+    with pytest.raises(state_proofs.ImproperProof, match="header"):
         read_proof(ALICE, state.block, {**state.header, name: value}, state.answer(ALICE))
 
 
 @pytest.mark.parametrize("header", [None, [], "0x", 5, {}])
 def test_what_is_no_header_is_refused(header):
     state = State()
-    with pytest.raises(ImproperProof, match="header"):
+    with pytest.raises(state_proofs.ImproperProof, match="header"):
         read_proof(ALICE, state.block, header, state.answer(ALICE))
 
 
@@ -262,25 +254,25 @@ def test_answers_of_other_types_are_refused():
     wrong += [["0x" + 64 * "c"], ["0xf8"], ["0xc0"], ["0xffffffffffffffffff"], {"0": "0x"}]
     for value in wrong:
         for name in ("accountProof", "storageProof"):
-            with pytest.raises(ImproperProof):
+            with pytest.raises(state_proofs.ImproperProof):
                 state.read(ALICE, {**answer, name: value}, 9)
-        with pytest.raises(ImproperProof):
+        with pytest.raises(state_proofs.ImproperProof):
             state.read(ALICE, value, 9)
-        with pytest.raises(ImproperProof):
+        with pytest.raises(state_proofs.ImproperProof):
             state.read(ALICE, {**answer, "storageProof": [{"proof": value}]}, 9)
 
 
 @pytest.mark.parametrize(
     ("node", "count"),
     [
-        ("0x" + "zz" * MOST_NODES, MOST_NODES + 1),
-        ("0x" + "zz" * (MOST_NODE_BYTES + 1), 1),
+        ("0x" + "zz" * state_proofs.MOST_NODES, state_proofs.MOST_NODES + 1),
+        ("0x" + "zz" * (state_proofs.MOST_NODE_BYTES + 1), 1),
         ("0x80", 10_000_000),
     ],
     ids=shown,
 )
 def test_long_and_large_proofs_are_refused_before_they_are_decoded(node, count):
-    with pytest.raises(ImproperProof, match=r"more than"):
+    with pytest.raises(state_proofs.ImproperProof, match=r"more than"):
         State().read(ALICE, {"accountProof": [node] * count})
 
 
@@ -293,7 +285,7 @@ def test_hashed_nodes_of_no_account_are_refused(value):
     trie = Trie({keccak(ALICE): value})
     state.header["stateRoot"] = to_hex(trie.root)
     encoded = state.encoded.replace(state.trie.root, trie.root)
-    block = BlockId(0, keccak(encoded))
+    block = served_chain.BlockId(0, keccak(encoded))
     answer = {"accountProof": [to_hex(rlp.encode(trie.node))]}
-    with pytest.raises(ImproperProof):
+    with pytest.raises(state_proofs.ImproperProof):
         read_proof(ALICE, block, {**state.header, "hash": to_hex(block.hash)}, answer)

@@ -1,7 +1,6 @@
 """A chain that takes Amsterdam's form on the way: moving coin emits logs, which are no token's."""
 
 import json
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -12,19 +11,14 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.block_source import BlockSource
-from tests.support import auditing
+from tests.support import auditing, database, faulty_node, indexing, lists, table_digest
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
-from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import settings_for
 from tests.support.kept_answers import kept_answers
-from tests.support.lists import Listed, by_links
 from tests.support.scenario.contracts import creations, failures, purses
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens, wrappers
-from tests.support.table_digest import digest
 from tests.support.truth import Truth, comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
@@ -33,7 +27,7 @@ ACTS = (honest_tokens, wrappers, creations, failures, purses)
 
 class Forked(NamedTuple):
     chain: AmsterdamChain
-    node: FaultyNode
+    node: faulty_node.FaultyNode
     url: str
     client: FlaskClient
     truth: Truth
@@ -41,7 +35,7 @@ class Forked(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def plain() -> Iterator[Anvil]:
+def plain():
     """The node that has the chain without the fork."""
     with Anvil() as node:
         stage = Stage(node)
@@ -58,12 +52,12 @@ def plain() -> Iterator[Anvil]:
 def forked(request, plain, postgres, template, tmp_path_factory):
     folder = tmp_path_factory.mktemp("answers")
     with (
-        FaultyNode(plain.url) as node,
+        faulty_node.FaultyNode(plain.url) as node,
         kept_answers(node.url, folder),
         postgres.cloned(template) as url,
     ):
         node.fault = chain = AmsterdamChain(plain, FORKS[request.param])
-        settings = settings_for(url, node.url, traces=request.param)
+        settings = indexing.settings_for(url, node.url, traces=request.param)
         follow(settings, len(chain.headers) - 1)
         truth = read_truth(PlainNode(node.url), traces=request.param == "auto")
         client = create_app(settings).test_client()
@@ -71,17 +65,17 @@ def forked(request, plain, postgres, template, tmp_path_factory):
 
 
 LISTS = {
-    "tokens": Listed("/tokens", "tokens"),
-    "blocks": Listed("/blocks", "blocks"),
-    "transactions": Listed("/transactions", "transactions"),
-    "token_transfers": Listed("/token-transfers", "transfers"),
-    "internal_transfers": Listed("/internal-transfers", "internalTransfers"),
+    "tokens": lists.Listed("/tokens", "tokens"),
+    "blocks": lists.Listed("/blocks", "blocks"),
+    "transactions": lists.Listed("/transactions", "transactions"),
+    "token_transfers": lists.Listed("/token-transfers", "transfers"),
+    "internal_transfers": lists.Listed("/internal-transfers", "internalTransfers"),
 }
 
 
 @pytest.mark.parametrize("entity", LISTS)
 def test_records_are_the_nodes(forked, entity):
-    rows = by_links(forked.client, LISTS[entity], limit=100)
+    rows = lists.by_links(forked.client, LISTS[entity], limit=100)
     assert [*map(comparable, rows)] == getattr(forked.truth, entity)
 
 
@@ -94,7 +88,7 @@ def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked):
         "SELECT count(*) FROM token_holders WHERE token_address = %s",
         "SELECT count(*) FROM contracts WHERE address = %s",
     ):
-        assert execute(url, count, system) == [(0,)]
+        assert database.execute(url, count, system) == [(0,)]
     for transaction in forked.truth.transactions[::7]:
         detail = client.get(f"/api/v1/transactions/{transaction['hash']}").json
         assert SYSTEM not in str(detail["summary"]), detail["summary"]
@@ -130,14 +124,14 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked):
 
 @pytest.mark.long
 def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
-    settings = settings_for(forked.url, forked.node.url, traces=forked.traces)
+    settings = indexing.settings_for(forked.url, forked.node.url, traces=forked.traces)
     assert auditing.run(settings, node=True) == 0
     with postgres.cloned(template) as url:
-        settings = settings_for(url, forked.node.url, traces=forked.traces)
+        settings = indexing.settings_for(url, forked.node.url, traces=forked.traces)
         head = len(forked.chain.headers) - 1
         assert backfill(settings, tmp_path / "files", last_block=head - 2)
         follow(settings, head)
-        assert digest(url) == digest(forked.url)
+        assert table_digest.digest(url) == table_digest.digest(forked.url)
 
 
 def test_a_block_whose_traces_and_logs_differ_is_refused(forked, plain):
@@ -155,7 +149,7 @@ def test_a_block_whose_traces_and_logs_differ_is_refused(forked, plain):
                 answer |= json.loads(text)
         return reply
 
-    with FaultyNode(plain.url) as node:
+    with faulty_node.FaultyNode(plain.url) as node:
         node.fault = lying
         reason = f"block {number}: traces and logs of coin .* differ in transaction {hash_}"
         with pytest.raises(MalformedBlock, match=reason):

@@ -2,14 +2,12 @@
 
 import itertools
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from scan.extensions.blockscout.tests import test_verification as blockscout
 from scan.extensions.sourcify.tests import submissions as sourcify
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
 
 PATH = "contracts/Maker.sol"
@@ -58,7 +56,7 @@ def submit_to_blockscout(explorer, address, standard):
 
 
 @pytest.fixture
-def half(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
+def half(explorer):
     """A contract whose creation code matches partially, and the input that matches fully: the
     source was submitted without its path, which the metadata of a contract inside has, too."""
     source = f"""pragma solidity ^0.8.0;

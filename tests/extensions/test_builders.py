@@ -2,7 +2,6 @@
 flag 2^40, and is never shown as a validator's."""
 
 import csv
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,39 +15,32 @@ from scan.ethereum.client import Node
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.chains.tests.test_op_stack import history
 from scan.extensions.demo.tests.replaying import served
-from scan.extensions.exports.parquet import read_file
+from scan.extensions.exports import parquet, table_files
 from scan.extensions.exports.table_export import ExportOptions, export
-from scan.extensions.exports.table_files import columns_of
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
-from tests.support import auditing
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root
-from tests.support.chain_forms.made_chain import GWEI, MadeChain, word
-from tests.support.chain_forms.others import GENESIS
-from tests.support.database import Postgres
-from tests.support.faulty_node import FaultyNode, altering
-from tests.support.indexing import Indexing
+from tests.support import auditing, faulty_node, indexing
+from tests.support.chain_forms import accounts, encoding, made_chain, others
 
 SEPOLIA, FLAG = 11_155_111, 2**40
-PAYEE = address("builder's account")
+PAYEE = accounts.address("builder's account")
 # Validators and builders by index, the last of the largest index that the flag leaves.
 VALIDATORS, BUILDERS = (42, FLAG - 1), (0, 7, FLAG - 1)
 INDEXES = (*VALIDATORS, *(FLAG + builder for builder in BUILDERS))
 
 
 def made():
-    fields = {"withdrawals": [], "withdrawalsRoot": list_root([])}
-    chain = MadeChain(SEPOLIA, GENESIS, **fields)
-    chain.header_fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
+    fields = {"withdrawals": [], "withdrawalsRoot": encoding.list_root([])}
+    chain = made_chain.MadeChain(SEPOLIA, others.GENESIS, **fields)
+    chain.header_fields = (*encoding.HEADER_FIELDS, "blockAccessListHash", "slotNumber")
     withdrawals = [
         {"index": place, "validatorIndex": index, "address": PAYEE, "amount": 9 + place}
         for place, index in enumerate(INDEXES)
     ]
     for withdrawal in withdrawals:
-        chain.move(None, PAYEE, int(withdrawal["amount"]) * GWEI)
-    root = list_root([rlp.encode([*withdrawal.values()]) for withdrawal in withdrawals])
-    amsterdam = {"blockAccessListHash": word("list"), "slotNumber": 9_000_000}
+        chain.move(None, PAYEE, int(withdrawal["amount"]) * made_chain.GWEI)
+    root = encoding.list_root([rlp.encode([*withdrawal.values()]) for withdrawal in withdrawals])
+    amsterdam = {"blockAccessListHash": made_chain.word("list"), "slotNumber": 9_000_000}
     chain.mine(withdrawals=withdrawals, withdrawalsRoot=root, **amsterdam)
     return chain
 
@@ -60,9 +52,9 @@ class Indexed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def indexed(postgres: Postgres, template: str) -> Iterator[Indexed]:
+def indexed(postgres, template):
     with served(made()) as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).run_until(1).settings
+        settings = indexing.Indexing(url, node.url).run_until(1).settings
         yield Indexed(settings, create_app(settings).test_client(), node.url)
 
 
@@ -108,7 +100,7 @@ def test_files_have_a_column_of_builders(format_, indexed, tmp_path):
                 for row in csv.DictReader(file)
             ]
     else:
-        rows = read_file(path, columns_of("withdrawals")).to_pylist()
+        rows = parquet.read_file(path, table_files.columns_of("withdrawals")).to_pylist()
     assert [row["validator_index"] for row in rows] == [*INDEXES]
     assert [row["builder_index"] for row in rows] == [None, None, *BUILDERS]
 
@@ -125,13 +117,13 @@ def test_what_builders_withdrew_is_in_histories_and_the_audit_agrees(indexed):
 
 @pytest.mark.parametrize("index", [7, FLAG + 8, FLAG - 1 + FLAG])
 def test_a_node_that_names_another_builder_is_refused(index, indexed):
-    @altering
+    @faulty_node.altering
     def renamed(_, answer):
         result = answer.get("result")
         if isinstance(result, dict) and result.get("withdrawals"):
             result["withdrawals"][3]["validatorIndex"] = hex(index)
 
-    with FaultyNode(indexed.node_url) as node:
+    with faulty_node.FaultyNode(indexed.node_url) as node:
         node.fault = renamed
         with pytest.raises(MalformedBlock, match="withdrawals and withdrawalsRoot"):
             BlockSource(Node([node.url])).blocks(1, 1)

@@ -12,7 +12,7 @@ import pytest
 
 from app import create_app
 from scan.ethereum.block_hashing import has_its_hash
-from scan.ethereum.block_validation import contradicting_fields
+from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill
@@ -85,7 +85,7 @@ def test_a_page_tells_a_fee_in_another_currency(postgres, template):
         execute(
             settings.database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " has_items) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, false)",
+            " item_type) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, NULL)",
             address("token for fees"),
         )
         [(hash_,)] = execute(
@@ -142,9 +142,8 @@ def altered(value):
 
 
 def contradiction(block, receipts, chain_id):
-    return contradicting_fields(
-        read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1), chain_id
-    )
+    block, receipts = read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
+    return check_body(block, receipts, chain_id=chain_id).contradiction
 
 
 def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
@@ -193,10 +192,10 @@ def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, templ
             assert [int(log["address"], 16) for log in record["logs"]] == [0x1010, 0x1001]
             [(block, receipts)] = BlockSource(Node([node.url])).raw_blocks(number, number)
             assert len(block.transactions) == len(receipts) == {2: 3, 4: 1}[number]
-            assert contradicting_fields(block, receipts, chain.chain_id) == ""
+            assert check_body(block, receipts, chain_id=chain.chain_id).contradiction == ""
             if number == 2:
                 block.transactions[0].value = "0x77"
-                contradiction = contradicting_fields(block, receipts, chain.chain_id)
+                contradiction = check_body(block, receipts, chain_id=chain.chain_id).contradiction
                 assert contradiction == "transactions and transactionsRoot"
 
 

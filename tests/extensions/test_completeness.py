@@ -1,14 +1,11 @@
 """An extension that is turned on late says from which block on it is complete."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.operations.doctor.checks import check_database
-from tests.support import auditing
-from tests.support.anvil import Anvil
+from tests.support import anvil, auditing
 from tests.support.indexing import Indexing, index_apart, settings_for
 from tests.support.request_contracts import WITHDRAWALS
 
@@ -51,8 +48,8 @@ class Requests:
 
 
 @pytest.fixture
-def chain(database_url: str) -> Iterator[Requests]:
-    with Anvil() as node:
+def chain(database_url):
+    with anvil.Anvil() as node:
         yield Requests(node, database_url)
 
 

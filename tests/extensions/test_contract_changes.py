@@ -43,7 +43,7 @@ def proxy_of(anvil, implementation):
 
 
 @pytest.fixture
-def coins(anvil: Anvil) -> Coins:
+def coins(anvil):
     me = anvil.accounts[0]
     wide, narrow = (anvil.deploy(me, name) for name in ("WideCoin", "NarrowCoin"))
     coins = Coins(anvil, proxy_of(anvil, wide), narrow, proxy_of(anvil, wide))

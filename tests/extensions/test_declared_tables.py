@@ -5,12 +5,8 @@ import re
 import pytest
 
 from scan.audit.node_comparison import ENTITIES
-from scan.database.lists import all_entities
-from scan.database.migrations import read_schema
-from scan.database.statements import read_texts, tables_of
-from scan.extensions.backfill.block_columns import SPOOLED
-from scan.extensions.backfill.loading import COPY
-from scan.extensions.backfill.range_files import SELECTED
+from scan.database import lists, migrations, statements
+from scan.extensions.backfill import block_columns, loading, range_files
 from scan.extensions.exports.parquet import KINDS
 from scan.indexer.block_rows import TABLES, UNNUMBERED
 from scan.webhooks.registration import EVENT_TYPES
@@ -40,19 +36,19 @@ def read(path):
 
 def places_without_rows(table, created):
     """Where a table of a block's rows is missing, with what is to be done there."""
-    texts = dict(read_texts())
+    texts = dict(statements.read_texts())
     read_by_audit = "".join(texts.get(f"audit/{name}_get_rows", "") for name in ENTITIES)
     made = part("scan/indexer/block_rows.py", r"^def table_rows\(", r"^def ")
     missing = {
         f"KINDS of scan/extensions/exports/parquet.py: {table}": table not in KINDS,
         f"SPOOLED or SELECTED of scan/extensions/backfill: {table}":
-            table not in {*SPOOLED, *SELECTED},
-        f"COPY of scan/extensions/backfill/loading.py: {table}": table not in COPY,
+            table not in {*block_columns.SPOOLED, *range_files.SELECTED},
+        f"COPY of scan/extensions/backfill/loading.py: {table}": table not in loading.COPY,
         f"{ROLES}: the rows of {table} that roles of `scan sql-role` read":
-            table not in {*NOT_READ_BY_ROLES, *all_entities()}
+            table not in {*NOT_READ_BY_ROLES, *lists.all_entities()}
             and not re.search(rf"\b{table}\b", read(ROLES)),
         f"sql/lists.toml: the entity {table}, or NOT_NUMBERED of this test":
-            "    ordinal bigint" in created and table not in {*all_entities(), *NOT_NUMBERED},
+            "    ordinal bigint" in created and table not in {*lists.all_entities(), *NOT_NUMBERED},
         f"UNNUMBERED of scan/indexer/block_rows.py, or scan/indexer/writer.py: {table}":
             table not in UNNUMBERED and f'"{table}"' not in read("scan/indexer/writer.py"),
         f"table_rows() of scan/indexer/block_rows.py: the rows of {table}":
@@ -68,7 +64,7 @@ def places_without_rows(table, created):
 def test_every_table_of_a_block_stands_in_every_place():
     lines = [
         f"{table} lacks {place}; or NOT_OF_A_BLOCK says here why it is no block's"
-        for table in tables_of("chain_tables")
+        for table in statements.tables_of("chain_tables")
         if table not in {*NOT_OF_A_BLOCK, *TABLES}
         for place in places_without_rows(
             table,
@@ -79,7 +75,7 @@ def test_every_table_of_a_block_stands_in_every_place():
 
 
 def test_every_table_of_an_extension_is_an_entity():
-    assert [table for table in TABLES if not all_entities()[table].is_sparse] == []
+    assert [table for table in TABLES if not lists.all_entities()[table].is_sparse] == []
 
 
 def test_every_field_of_an_extension_s_row_is_a_column():
@@ -87,17 +83,17 @@ def test_every_field_of_an_extension_s_row_is_a_column():
         undeclared = set(table.record._fields) - table.columns.keys()
         assert not undeclared, f"{table.record.__name__}: no Column annotates {undeclared}"
         pattern = rf"^CREATE TABLE IF NOT EXISTS {name} \((.*?)^\)"
-        [created] = re.findall(pattern, read_schema(), re.M | re.S)
+        [created] = re.findall(pattern, migrations.read_schema(), re.M | re.S)
         missing = table.columns.keys() - set(re.findall(r"^    (\w+) ", created, re.M))
         assert not missing, f"sql/schema/chain_tables.sql: {name} lacks {missing}"
 
 
 def test_what_rows_are_made_for_is_a_table():
-    tables = tables_of("chain_tables")
+    tables = statements.tables_of("chain_tables")
     lines = [
         f"sql/schema/chain_tables.sql lacks CREATE TABLE {table}, which UNNUMBERED of"
         " scan/indexer/block_rows.py or sql/lists.toml names"
-        for table in dict.fromkeys([*UNNUMBERED, *all_entities()])
+        for table in dict.fromkeys([*UNNUMBERED, *lists.all_entities()])
         if table not in tables
     ]
     assert not lines, "\n".join(lines)

@@ -6,7 +6,6 @@ from html import unescape
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from scan.extensions.contract_details.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
 from scan.extensions.transaction_details.tests.test_transaction_contents import (
@@ -17,10 +16,8 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     work,
 )
 from scan.extensions.user_operations.tests.test_calls import PACKED, PACKED_FIELDS, call
-from tests.support.database import execute
-from tests.support.explorer import Explorer
+from tests.support import database, value_names
 from tests.support.many_functions import MANY, deploy, verified
-from tests.support.value_names import shown
 
 __all__ = ["work"]
 TO, OTHER, SAFE = (bytes([n]) * 20 for n in (0x11, 0x22, 0x33))
@@ -36,7 +33,7 @@ contract About {
 
 
 @pytest.fixture(scope="module")
-def client(explorer: Explorer) -> FlaskClient:
+def client(explorer):
     return explorer.client
 
 
@@ -91,7 +88,7 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
     # A selector that is also that of a signature which an operator imported.
     text = "collate_propagate_storage(bytes16)"
     alike = call(text, b"\1" * 16)
-    execute(
+    database.execute(
         explorer.settings.database_url,
         "INSERT INTO signatures (selector, signature) VALUES (%s, %s)",
         alike[:4],
@@ -308,7 +305,7 @@ def test_calls_are_encoded_by_a_signature_or_a_verified_abi(client, work):
         ("f(" + "uint256[]" + "[]" * 200 + ")", [[]]),
         ("transfer", ["1"]),
     ],
-    ids=shown,
+    ids=value_names.shown,
 )
 def test_calls_that_cannot_be_encoded(client, function, arguments):
     assert encoded(client, function, *arguments).status_code == 400

@@ -8,7 +8,6 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator
 from itertools import permutations
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -19,14 +18,12 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.ethereum.column_types import annotated_columns
-from scan.ethereum.sparse_tables import ContractCreation
+from scan.ethereum import column_types, sparse_tables
 from scan.extensions.retention.tests.test_retention import remove
 from scan.indexer.block_rows import TABLES
 from scan.queries.pages import FILTER_KEYS, FILTERS
-from tests.support import auditing
-from tests.support.brute_force import without_bounds
-from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support import auditing, brute_force
+from tests.support.database import execute, use_short_checkpoints
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 
@@ -61,7 +58,7 @@ DERIVED = {"valid"}
 
 
 RECORDS = {name: table.columns for name, table in TABLES.items()}
-RECORDS["contract_creations"] = annotated_columns(ContractCreation)
+RECORDS["contract_creations"] = column_types.annotated_columns(sparse_tables.ContractCreation)
 # By entity of few rows: the column that each of its filters compares.
 COLUMNS = {
     entity: {
@@ -81,7 +78,7 @@ class Listed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def listed(postgres: Postgres, template: str) -> Iterator[Listed]:
+def listed(postgres, template):
     """One row of each entity in each transaction of a chain whose first block is empty."""
     with postgres.cloned(template) as url:
         use_short_checkpoints(url, DISTANCE)
@@ -197,7 +194,7 @@ def test_every_page_by_two_filters(listed, entity):
             continue
         filters = dict(zip((short, long), max(lacking, key=lacking.__getitem__), strict=True))
         matching = [row for row in rows if filters.items() <= row.items()]
-        with without_bounds():
+        with brute_force.without_bounds():
             require_pages(listed.client, entity, filters, matching)
 
 

@@ -2,7 +2,7 @@
 
 import gzip
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,24 +12,14 @@ import requests
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.extensions.mail import subscriptions
+from scan.extensions.mail import views
 from scan.extensions.mail.settings import Settings as MailSettings
-from scan.extensions.user_operations.tests.test_user_operations import Chain, chain
+from scan.extensions.user_operations.tests.test_user_operations import chain
 from scan.hex import data
 from scan.settings import Brand
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
+from tests.support import page_checks, page_fixtures
 from tests.support.database import execute
-from tests.support.explorer import Explorer
-from tests.support.page_checks import (
-    ALL_RULES,
-    AXE,
-    NOTHING_HIDDEN,
-    axe_violations,
-    least_shift,
-    show_at,
-    show_theme,
-)
-from tests.support.page_fixtures import MULTICALL
 from tests.support.serving import in_thread
 
 __all__ = ["chain"]
@@ -82,7 +72,7 @@ def serving(app, paths):
 
 
 @pytest.fixture(scope="module")
-def mailing(explorer: Explorer) -> Iterator[Site]:
+def mailing(explorer):
     """The pages of mail, with a subscription that waits to be confirmed."""
     settings = replace(
         explorer.settings,
@@ -90,7 +80,7 @@ def mailing(explorer: Explorer) -> Iterator[Site]:
         of_extensions={MailSettings: MailSettings("smtp://127.0.0.1:9/?from=scan@example.org")},
     )
     person = data(explorer.anvil.accounts[0])
-    subscriptions.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
+    views.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
     [(token,)] = execute(explorer.settings.database_url, "SELECT token FROM mail_subscriptions")
     paths = ["/mail", f"/mail/confirm?token={token}", f"/mail/leave?token={token}"]
     with serving(create_app(settings), paths) as site:
@@ -98,7 +88,7 @@ def mailing(explorer: Explorer) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="module")
-def bundled(chain: Chain) -> Iterator[Site]:
+def bundled(chain):
     """A chain with user operations."""
     operation = chain.operations[0]
     paths = [f"/user-operation/{operation['hash']}", f"/tx/{operation['transactionHash']}"]
@@ -192,7 +182,7 @@ def paths_of(explorer, hostile):
         "/status",
         "/charts",
         "/search?q=%3Cscript",
-        f"/decode?data={MULTICALL}",
+        f"/decode?data={page_fixtures.MULTICALL}",
         "/encode?function=approve(address,uint256)",
         f"/simulate?from={person}&to={person}&value=0.000001",
     ]
@@ -283,13 +273,13 @@ def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, ho
     for site in sites if is_whole else one_of_each_kind(sites, hostile):
         for path in site.paths:
             for width in (360, 1280) if is_whole else (360,):
-                show_at(page, width)
-                show_theme(page, "light")
+                page_checks.show_at(page, width)
+                page_checks.show_theme(page, "light")
                 page.open(site.url + path)
-                if least_shift(page, site.url + path):
+                if page_checks.least_shift(page, site.url + path):
                     faults.append((path, width, "jumps"))
             for width in (360, 768, 1280, 1920) if is_whole else (360, 1280):
-                show_at(page, width)
+                page_checks.show_at(page, width)
                 faults += [(path, width, fault) for fault in misplaced(page, width)]
             aligned += page.evaluate("document.querySelectorAll('td .fraction').length")
             if is_whole or path in site.daily:
@@ -307,7 +297,7 @@ def misplaced(page, width):
     fits = page.evaluate(f"document.documentElement.scrollWidth <= {width}")
     faults = [] if fits else ["wider than the screen"]
     if width in (360, 1280):
-        faults += page.evaluate(NOTHING_HIDDEN)
+        faults += page.evaluate(page_checks.NOTHING_HIDDEN)
     if width == 1280:
         faults += page.evaluate(CROOKED_COLUMNS)
     return faults
@@ -315,17 +305,17 @@ def misplaced(page, width):
 
 def barriers(page, is_whole):
     """What axe-core finds; in make test at one width in each theme."""
-    page.evaluate(AXE.read_text() + "; undefined")
+    page.evaluate(page_checks.AXE.read_text() + "; undefined")
     crossed = [(1280, "dark"), (360, "light")] if is_whole else []
     for width, theme in ((1280, "light"), (360, "dark"), *crossed):
-        show_at(page, width)
-        show_theme(page, theme)
-        for violation in axe_violations(page, ALL_RULES):
+        page_checks.show_at(page, width)
+        page_checks.show_theme(page, theme)
+        for violation in page_checks.axe_violations(page, page_checks.ALL_RULES):
             yield width, theme, violation
 
 
 def fits_on_paper(page):
-    show_at(page, PAPER_WIDTH)
+    page_checks.show_at(page, PAPER_WIDTH)
     page.call("Emulation.setEmulatedMedia", media="print")
     fits = page.evaluate(f"document.documentElement.scrollWidth <= {PAPER_WIDTH}")
     page.call("Emulation.setEmulatedMedia", media="")

@@ -1,7 +1,7 @@
 """What the history says of an account whose coin a chain moves in a way that no block tells."""
 
 from app import create_app
-from scan.extensions.chains.gnosis import GNOSIS
+from scan.extensions.chains.collected_fees import GNOSIS
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 

@@ -16,11 +16,9 @@ from scan.extensions.chains.tests.test_op_stack import history
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
 from tests.extensions.test_new_rollups import require_no_recipient
-from tests.support import auditing
+from tests.support import auditing, faulty_node, indexing
 from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import altering
-from tests.support.indexing import Indexing
 
 SEPOLIA, FRAMES, GAS = 11_155_111, 0x06, 60_000
 PRICE = 8 * GWEI
@@ -72,7 +70,7 @@ def _call(sender, to, value):
 def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, template):
     chain = made()
     with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).run_until(chain.head).settings
+        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
         client = create_app(settings).test_client()
         rows = client.get(f"/api/v1/transactions?type={FRAMES}").json["transactions"]
         own, sponsored = rows
@@ -96,7 +94,7 @@ def test_histories_have_no_fee_that_another_paid(postgres, template):
     """The payer's has no row of it either, and says by how much it does not add up."""
     chain = made()
     with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).run_until(chain.head).settings
+        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
         client = create_app(settings).test_client()
         for holder, missing in ((ALICE, 0), (CAROL, 0), (BOB, PRICE * GAS)):
             _, page = history(client, "0x" + holder.hex())
@@ -153,4 +151,4 @@ def changed(method, lie, index=1):
             if len(records) > index:
                 records[index] |= lie
 
-    return altering(alter)
+    return faulty_node.altering(alter)

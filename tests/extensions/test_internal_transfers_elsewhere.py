@@ -10,9 +10,8 @@ from scan.extensions.internal_transfers.tests.test_internal_transfers import (
 )
 from scan.hex import to_hex
 from tests.audit.test_audit import run
-from tests.support.indexing import settings_for
+from tests.support import indexing, table_digest
 from tests.support.made_blocks import Chain, address
-from tests.support.table_digest import digest
 
 
 def require_withdrawals(client):
@@ -41,7 +40,7 @@ def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, da
     chain.append(withdrawals=[])
     chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
     chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
-    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    client = create_app(indexing.settings_for(database_url, NOBODY)).test_client()
     chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
     seen = client.get(f"/api/v1/addresses/{to_hex(address('staker'))}").get_json()
     assert (seen["firstSeen"], seen["txCount"]) == ("2023-11-14T22:13:32Z", 0)
@@ -54,13 +53,13 @@ def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, da
     }
     assert to_hex(address("staker")) in client.get("/block/1").text
     require_withdrawals(client)
-    before = digest(database_url)
+    before = table_digest.digest(database_url)
     chain.append(withdrawals=[a_withdrawal(4, "staker", 1), a_withdrawal(5, "new", 1)])
     # What it withdrew is not in the balance that was stored.
     stale = database.rows("indexer/addresses_list_stale", limit=100)
     assert {bytes(row[0]) for row in stale} >= {address("staker"), address("new")}
     chain.unwind(2)
-    assert digest(database_url) == before
+    assert table_digest.digest(database_url) == before
     page = client.get(f"/address/{to_hex(address('new'))}").text
     assert 'First seen</dt><dd><span class="quiet">never' in page
-    assert run(settings_for(database_url, NOBODY)) == audit.EXACT
+    assert run(indexing.settings_for(database_url, NOBODY)) == audit.EXACT

@@ -2,8 +2,7 @@
 
 from app import create_app
 from scan.extensions.retention.tests.test_retention import remove
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
+from tests.support import indexing, serving
 
 
 def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
@@ -18,7 +17,7 @@ def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
     )
     with postgres.cloned(indexed_template) as url:
         remove(url, kept["blockNumber"])
-        client = create_app(settings_for(url, NOWHERE)).test_client()
+        client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
         path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
         oldest = client.get(path).json["transfers"][-1]
     assert (oldest["transactionHash"], oldest["logIndex"]) == (

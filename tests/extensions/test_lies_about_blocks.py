@@ -9,31 +9,24 @@ from typing import Any, NamedTuple
 import pytest
 import rlp
 
-from scan.ethereum.blocks import (
-    BLOCK_COLUMNS,
-    TRANSACTION_COLUMNS,
-    FormBlockJson,
-    FormReceiptJson,
-    MalformedBlock,
-    _FormTransactionJson,
-)
-from scan.ethereum.client import Node
+from scan.ethereum import blocks, client
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer import block_source
-from scan.indexer.block_rows import NO_LOGS, table_rows
-from scan.indexer.block_source import BlockSource
+from scan.indexer import block_rows, block_source
 from tests.support.anvil import Anvil
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.encoding import list_root
+from tests.support.chain_forms import accounts, encoding
 from tests.support.chain_forms.made_chain import ETH, MadeChain, log, word
 from tests.support.faulty_node import FaultyNode, altering
 
-ALICE, BOB, COIN = address("Alice"), address("Bob"), address("coin")
+ALICE, BOB, COIN = accounts.address("Alice"), accounts.address("Bob"), accounts.address("coin")
 TRANSFER = bytes.fromhex("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef")
 BLOCKS, RECEIPTS = "eth_getBlockByNumber", "eth_getBlockReceipts"
-ALL_LOGS = NO_LOGS._replace(stored="all")
+ALL_LOGS = block_rows.NO_LOGS._replace(stored="all")
 LIES = ("0x7", "0x" + "11" * 20, "0x" + "22" * 32, None)
-STRUCTS = {"block": FormBlockJson, "transaction": _FormTransactionJson, "receipt": FormReceiptJson}
+STRUCTS = {
+    "block": blocks.FormBlockJson,
+    "transaction": blocks._FormTransactionJson,
+    "receipt": blocks.FormReceiptJson,
+}
 # What the indexer makes of each record that it reads. `source` and `blobs` are no fields of nodes
 # that are not for tests.
 NO_FIELDS = frozenset(("source", "blobs", "transactions", "logs"))
@@ -77,7 +70,7 @@ class LyingNode:
 
     def __enter__(self):
         self._proxy.__enter__()
-        self._source = BlockSource(Node([self._proxy.url]), traces="off")
+        self._source = block_source.BlockSource(client.Node([self._proxy.url]), traces="off")
         self.true = self._rows()
         return self
 
@@ -86,7 +79,7 @@ class LyingNode:
 
     def answers(self):
         number = hex(self._number)
-        node = Node([self._proxy.url])
+        node = client.Node([self._proxy.url])
         return {BLOCKS: node.call(BLOCKS, number, True), RECEIPTS: node.call(RECEIPTS, number)}
 
     def _alter(self, call, answer):
@@ -106,7 +99,7 @@ class LyingNode:
 
     def _rows(self):
         [fetched] = self._source.blocks(self._number, self._number)
-        return table_rows(fetched, ALL_LOGS)
+        return block_rows.table_rows(fetched, ALL_LOGS)
 
     def believed(self, lie):
         """Whether a lie changes what would be stored, and the block does not say so."""
@@ -117,7 +110,7 @@ class LyingNode:
                 None,
                 self.true.block["unproven"],
             )
-        except MalformedBlock:
+        except blocks.MalformedBlock:
             return False
         finally:
             self._lie = None
@@ -140,7 +133,7 @@ def lies_about(answers):
 
 
 @pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def read_once(monkeypatch):
     """A lie is told whenever it is asked for: to read it again takes time alone."""
     monkeypatch.setattr(block_source, "READS", 1)
 
@@ -155,7 +148,7 @@ def made():
     blobs = {"maxFeePerBlobGas": ETH, "blobVersionedHashes": [bytes([1]) + word("blob")[1:]]}
     chain.pay(ALICE, BOB, 3, type=3, receipt={"blobGasPrice": 159_773}, **blobs)
     withdrawal = {"index": 1, "validatorIndex": 2, "address": BOB, "amount": 32}
-    root = list_root([encoded_withdrawal(withdrawal)])
+    root = encoding.list_root([encoded_withdrawal(withdrawal)])
     gas = {"blobGasUsed": 131_072, "excessBlobGas": 40_000_000}
     chain.mine(withdrawals=[withdrawal], withdrawalsRoot=root, **gas)
     return chain
@@ -184,7 +177,10 @@ def test_no_lie_about_a_block_is_believed(is_whole):
         believed = [lie for lie in lies if node.believed(lie)]
     assert believed == []
     told = {(lie.kind, lie.field) for lie in lies}
-    for kind, columns in (("block", BLOCK_COLUMNS), ("transaction", TRANSACTION_COLUMNS)):
+    for kind, columns in (
+        ("block", blocks.BLOCK_COLUMNS),
+        ("transaction", blocks.TRANSACTION_COLUMNS),
+    ):
         for name, column in columns.items():
             of = "receipt" if column.of_receipt else kind
             assert not column.json_name or (of, column.json_name) in told, name

@@ -11,20 +11,14 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
 
-from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
-from tests.support import forked_python
-from tests.support.database import Postgres
-from tests.support.indexing import Indexing
-from tests.support.openapi_document import DOCUMENT
-from tests.support.serving import gunicorn
-from tests.support.solidity import NODE
+from tests.support import forked_python, indexing, openapi_document, serving, solidity
 from tests.support.wallets import new_wallet, obtain_key
 
 __all__ = ["demo_node", "demo_template"]
@@ -36,13 +30,13 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def demo_url(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> Iterator[str]:
+def demo_url(postgres, demo_template, demo_node):
     limits = dict.fromkeys(LIMITS, "100000/minute")
     node, head = demo_node.url, demo_node.recording.head
     with (
         postgres.cloned(demo_template) as url,
-        Indexing(url, node, until=head),
-        gunicorn(url, RPC_URL=node, **limits) as address,
+        indexing.Indexing(url, node, until=head),
+        serving.gunicorn(url, RPC_URL=node, **limits) as address,
     ):
         yield address
 
@@ -75,7 +69,7 @@ def call(url, tool, **arguments):
 
 
 @pytest.fixture(params=["http", "stdin"])
-def ask(request: pytest.FixtureRequest, demo_url: str) -> Ask:
+def ask(request, demo_url):
     def over_http(tool, **arguments):
         return call(f"{demo_url}/mcp", tool, **arguments)
 
@@ -144,7 +138,7 @@ def test_tools_are_at_most_twelve_read_only_and_made_from_the_document(demo_url)
     assert "$ref" not in text and len(text) < 20_000  # a model reads all of it
     summaries = {
         operation["summary"]
-        for methods in DOCUMENT["paths"].values()
+        for methods in openapi_document.DOCUMENT["paths"].values()
         for operation in methods.values()
         if "summary" in operation
     }
@@ -157,7 +151,7 @@ def test_tools_are_at_most_twelve_read_only_and_made_from_the_document(demo_url)
 def test_the_query_tool_has_every_entity_and_filter(demo_url):
     tools = with_client(f"{demo_url}/mcp", lambda client: client.list_tools()).tools
     [query] = [tool.input_schema for tool in tools if tool.name == "query"]
-    schemas = DOCUMENT["components"]["schemas"]
+    schemas = openapi_document.DOCUMENT["components"]["schemas"]
     variants = [schemas[ref["$ref"].rsplit("/", 1)[1]] for ref in schemas["Query"]["oneOf"]]
     assert len(query["properties"]["entity"]["enum"]) == len(variants)
     assert query["required"] == ["entity"]
@@ -228,7 +222,7 @@ def test_malformed_messages_are_refused(demo_url, body, headers, status):
 
 def inspect(url, *arguments):
     """The official inspector's command line: its exit code, what it printed, its errors."""
-    packages = NODE / "node_modules" / "@modelcontextprotocol"
+    packages = solidity.NODE / "node_modules" / "@modelcontextprotocol"
     # It reads its version from a file of the whole inspector, whose web interface is not needed.
     shutil.copy(packages / "inspector-cli" / "package.json", packages / "package.json")
     command = ["node", packages / "inspector-cli" / "build" / "index.js", f"{url}/mcp"]
@@ -272,7 +266,7 @@ def test_there_are_no_sessions_and_no_streams_of_the_server(demo_url):
 
 
 def test_calls_are_charged_to_the_callers_address_or_key(postgres, shared_database_url):
-    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="4/minute") as address:
+    with serving.gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="4/minute") as address:
         key = obtain_key(address, new_wallet())["key"]  # one request
 
         async def four_times(client):

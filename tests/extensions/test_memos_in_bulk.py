@@ -2,8 +2,7 @@
 
 from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.memos.tests.conftest import INVOICE, chain
-from tests.support.indexing import settings_for
-from tests.support.table_digest import digest
+from tests.support import indexing, table_digest
 
 __all__ = ["chain"]
 
@@ -14,6 +13,6 @@ def test_bulk_has_the_same_memos(chain, postgres, template, tmp_path):
     chain.index()
     assert len(chain.memos()) == 4
     with postgres.cloned(template) as url:
-        settings = settings_for(url, chain.node.url)
+        settings = indexing.settings_for(url, chain.node.url)
         assert backfill(settings, tmp_path / "files", last_block=chain.node.head())
-        assert digest(url) == digest(chain.settings.database_url)
+        assert table_digest.digest(url) == table_digest.digest(chain.settings.database_url)

@@ -9,8 +9,7 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.block_records.rows import MAX_DATA_BYTES
-from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.blockscout.tests.test_responses import Asking
+from scan.extensions.blockscout.tests import published, test_responses
 from scan.extensions.chains.tests.test_op_stack import PASSED, PASSER, rollup
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -87,7 +86,7 @@ def test_a_transaction_and_a_sender_have_their_messages(rollup):
 
 def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
     messages = passed_messages(rollup.node)
-    ask = Asking(rollup.client)
+    ask = test_responses.Asking(rollup.client)
     pages = [*ask.pages("/optimism/withdrawals")]
     assert len(pages) > 1
     rows = [row for page in pages for row in page]
@@ -99,7 +98,7 @@ def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
         assert row["from"]["hash"].lower() == message["sender"]
         assert row["l2_transaction_hash"] == message["transactionHash"]
     first = ask("/optimism/withdrawals")
-    assert not faults("/api/v2/optimism/withdrawals", first)
+    assert not published.faults("/api/v2/optimism/withdrawals", first)
     assert ask("/optimism/withdrawals/count") == len(messages)
     sent = messages[0]["transactionHash"]
     for path in ("from-rollup", "from-rollup/count", f"withdrawals/{sent}"):
@@ -111,17 +110,17 @@ def test_messages_of_arbitrum_have_its_form(rollup, database_url):
     settings = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).settings
     execute(database_url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
     client = create_app(settings).test_client()
-    messages, ask = listed(client), Asking(client)
+    messages, ask = listed(client), test_responses.Asking(client)
     rows = ask.rows("/arbitrum/messages/from-rollup")
     assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == [
         (int(m["nonce"]), m["transactionHash"]) for m in messages
     ]
     path = "/api/v2/arbitrum/messages/from-rollup"
-    assert not faults(path, ask("/arbitrum/messages/from-rollup"))
+    assert not published.faults(path, ask("/arbitrum/messages/from-rollup"))
     assert ask("/arbitrum/messages/from-rollup/count") == len(messages)
     sent = messages[0]["transactionHash"]
     shown = ask(f"/arbitrum/messages/withdrawals/{sent}")
-    assert not faults("/api/v2/arbitrum/messages/withdrawals/{}", shown)
+    assert not published.faults("/api/v2/arbitrum/messages/withdrawals/{}", shown)
     of_sent = [m for m in messages[::-1] if m["transactionHash"] == sent]
     assert [row["callvalue"] for row in shown["items"]] == [m["value"] for m in of_sent][:25]
     assert client.get("/api/v2/optimism/withdrawals").status_code == 404

@@ -9,12 +9,8 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
-from tests.support.chain_forms.encoding import HEADER_FIELDS
-from tests.support.chain_forms.genesis import ALICE, BOB
-from tests.support.chain_forms.new_rollups import BASE_TIME, DENIM_S, denim, lagoon
-from tests.support.chain_forms.op_stack import OpStack
-from tests.support.faulty_node import altering
-from tests.support.indexing import Indexing
+from tests.support import faulty_node, indexing
+from tests.support.chain_forms import encoding, genesis, new_rollups, op_stack
 
 Json = dict[str, Any]
 POST_EXEC = 0x7D
@@ -25,7 +21,7 @@ def altered(alter, *methods):
         if call["method"] in methods and answer.get("result"):
             alter(answer["result"])
 
-    return altering(alter_result)
+    return faulty_node.altering(alter_result)
 
 
 def times_of(client, head):
@@ -38,35 +34,36 @@ def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, p
     def say(block):
         block["timestampMs"] = None if said_ms is None else hex(said_ms)
 
-    chain = denim()
+    chain = new_rollups.denim()
     with served(chain) as node, postgres.cloned(template) as url:
         node.fault = altered(say, "eth_getBlockByNumber")
-        settings = Indexing(url, node.url).run_until(chain.head).settings
+        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
         client = create_app(settings).test_client()
         assert times_of(client, chain.head) == [None] + [
-            str(DENIM_S * 1000 + 200 * (number - 1)) for number in range(1, chain.head + 1)
+            str(new_rollups.DENIM_S * 1000 + 200 * (number - 1))
+            for number in range(1, chain.head + 1)
         ]
-        assert str(DENIM_S * 1000 + 800) in client.get("/block/5").text
+        assert str(new_rollups.DENIM_S * 1000 + 800) in client.get("/block/5").text
         second = client.get("/api/v1/blocks/5/transactions").json["transactions"][-2]
-        assert (second["toAddress"], second["fee"]) == ("0x" + BASE_TIME.hex(), "0")
+        assert (second["toAddress"], second["fee"]) == ("0x" + new_rollups.BASE_TIME.hex(), "0")
         assert client.get("/readyz").json["unproven"] == []
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"sender": ALICE},
-        {"to": BOB},
+        {"sender": genesis.ALICE},
+        {"to": genesis.BOB},
         {"data": b""},
         {"data": bytes.fromhex("86bdf394") + b"\1" * 32},
     ],
     ids=["a user", "elsewhere", "no call", "more than a second"],
 )
 def test_another_second_deposit_tells_no_milliseconds(change):
-    stack = OpStack("isthmus", 8453)
+    stack = op_stack.OpStack("isthmus", 8453)
     stack.begin(1)
     call = bytes.fromhex("86bdf394") + (200).to_bytes(32)
-    deposit = {"sender": stack.DEPOSITOR, "to": BASE_TIME, "data": call} | change
+    deposit = {"sender": stack.DEPOSITOR, "to": new_rollups.BASE_TIME, "data": call} | change
     stack.deposit(deposit["sender"], deposit["to"], data=deposit["data"])
     stack.chain.mine(timestampMs=7)
     with served(stack.chain) as node:
@@ -76,11 +73,11 @@ def test_another_second_deposit_tells_no_milliseconds(change):
 
 def test_a_header_that_covers_milliseconds_is_proven_with_them():
     """As no chain's does yet; a node that alters them is refused."""
-    stack = OpStack("isthmus", 8453)
-    stack.chain.header_fields = (*HEADER_FIELDS, "timestampMs")
+    stack = op_stack.OpStack("isthmus", 8453)
+    stack.chain.header_fields = (*encoding.HEADER_FIELDS, "timestampMs")
     for number in range(1, 4):
         stack.begin(number)
-        stack.chain.mine(timestampMs=1000 * DENIM_S + number)
+        stack.chain.mine(timestampMs=1000 * new_rollups.DENIM_S + number)
     with served(stack.chain) as node:
         source = BlockSource(Node([node.url]))
         assert {fetched.block.unproven for fetched in source.blocks(0, 3)} == {None}
@@ -95,9 +92,9 @@ def test_a_header_that_covers_milliseconds_is_proven_with_them():
 
 
 def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, template):
-    chain = lagoon()
+    chain = new_rollups.lagoon()
     with served(chain) as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).run_until(chain.head).settings
+        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
         client = create_app(settings).test_client()
         rows = client.get(f"/api/v1/transactions?type={POST_EXEC}").json["transactions"]
         assert [row["blockNumber"] for row in rows] == [3, 1]
@@ -132,14 +129,14 @@ def require_no_recipient(client, hash_):
 
 def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
     """As Base's 0x79 (announced), whose fields nobody knows; a signature may be anywhere in it."""
-    stack = OpStack("isthmus", 8453)
+    stack = op_stack.OpStack("isthmus", 8453)
     stack.chain.encodings[0x79] = ("novelField", *stack.chain.encodings[2])
     stack.begin(1)
-    stack.pay(ALICE, BOB, 5, type=0x79, novelField=9)
-    stack.pay(BOB, ALICE, 6)
+    stack.pay(genesis.ALICE, genesis.BOB, 5, type=0x79, novelField=9)
+    stack.pay(genesis.BOB, genesis.ALICE, 6)
     stack.chain.mine()
     with served(stack.chain, has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).run_until(1).settings
+        settings = indexing.Indexing(url, node.url).run_until(1).settings
         client = create_app(settings).test_client()
         [row] = client.get(f"/api/v1/transactions?type={0x79}").json["transactions"]
         assert row["chainFields"]["typeName"] == "unknown"
@@ -149,13 +146,13 @@ def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
 
 
 LIES: list[tuple[str, Json]] = [
-    ("eth_getBlockByNumber", {"from": "0x" + ALICE.hex()}),
-    ("eth_getBlockByNumber", {"to": "0x" + ALICE.hex()}),
+    ("eth_getBlockByNumber", {"from": "0x" + genesis.ALICE.hex()}),
+    ("eth_getBlockByNumber", {"to": "0x" + genesis.ALICE.hex()}),
     ("eth_getBlockByNumber", {"value": "0x7"}),
     ("eth_getBlockByNumber", {"gas": "0x5208"}),
     ("eth_getBlockByNumber", {"input": "0xc0"}),
-    ("eth_getBlockReceipts", {"from": "0x" + ALICE.hex()}),
-    ("eth_getBlockReceipts", {"contractAddress": "0x" + ALICE.hex()}),
+    ("eth_getBlockReceipts", {"from": "0x" + genesis.ALICE.hex()}),
+    ("eth_getBlockReceipts", {"contractAddress": "0x" + genesis.ALICE.hex()}),
     ("eth_getBlockReceipts", {"gasUsed": "0x7"}),
     ("eth_getBlockReceipts", {"status": "0x0"}),
 ]
@@ -168,7 +165,7 @@ def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, lie):
         if records and records[-1]["type"] == hex(POST_EXEC):
             records[-1] |= lie
 
-    with served(lagoon()) as node:
+    with served(new_rollups.lagoon()) as node:
         source = BlockSource(Node([node.url]))
         [honest] = source.blocks(3, 3)
         assert honest.block.unproven is None
@@ -183,7 +180,7 @@ def test_a_field_that_it_does_not_have_changes_nothing(field):
         if block["transactions"]:
             block["transactions"][-1][field] = "0xa4ec"
 
-    with served(lagoon()) as node:
+    with served(new_rollups.lagoon()) as node:
         source = BlockSource(Node([node.url]))
         [honest] = source.blocks(3, 3)
         node.fault = altered(alter, "eth_getBlockByNumber")

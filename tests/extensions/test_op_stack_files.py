@@ -8,10 +8,8 @@ from scan.database.connection import Database
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.chains.tests.test_op_stack import rollup
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.support import auditing
+from tests.support import auditing, indexing, table_digest
 from tests.support.database import execute
-from tests.support.indexing import Indexing, settings_for
-from tests.support.table_digest import digest
 
 __all__ = ["rollup"]
 
@@ -39,16 +37,16 @@ def test_bulk_and_reorganisations_have_the_same_credits(
     rollup, postgres, template, tmp_path, capsys
 ):
     node, head = rollup.node, rollup.node.head()
-    assert auditing.run(settings_for(rollup.url, node.url), node=True) == 0
+    assert auditing.run(indexing.settings_for(rollup.url, node.url), node=True) == 0
     assert "of type" not in capsys.readouterr().out
     with postgres.cloned(template) as url:
-        settings = settings_for(url, node.url)
+        settings = indexing.settings_for(url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - 3)
         follow(settings, head)
-        assert digest(url) == digest(rollup.url)
+        assert table_digest.digest(url) == table_digest.digest(rollup.url)
         node.reorganise(4)
         node.mine()
         follow(settings, head + 1)
         with postgres.cloned(template) as fresh:
-            Indexing(fresh, node.url).run_until(head + 1)
-            assert digest(url) == digest(fresh)
+            indexing.Indexing(fresh, node.url).run_until(head + 1)
+            assert table_digest.digest(url) == table_digest.digest(fresh)

@@ -10,10 +10,9 @@ import pytest
 
 from app import create_app
 from scan.extensions.markets.tests.unit_prices.test_prices import document, priced_by, read
-from scan.extensions.markets.unit_prices import pool_prices
+from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
-from scan.pages import site
-from scan.pages.formatting import worth
+from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
 
 
@@ -109,7 +108,7 @@ def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario,
         assert "price" not in rows_of(priced, "/api/v1/transactions")[0]
 
 
-@pytest.mark.parametrize("problem", ["The prices have not been read yet.", pool_prices.UNREAD])
+@pytest.mark.parametrize("problem", ["The prices have not been read yet.", prices.UNREAD])
 def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, monkeypatch, problem):
     monkeypatch.setattr(PriceSource, "read", lambda *_: Reading(None, problem))
     client = create_app(priced_by(indexed.settings, "https://prices.example/")).test_client()
@@ -125,7 +124,7 @@ def test_internal_transfers_have_the_worth_of_their_value(indexed, scenario, cli
     file.write_text(json.dumps(document(scenario, currency="USD")))
     priced = create_app(priced_by(indexed.settings, str(file))).test_client()
     read(priced)
-    total = worth(exact_worth(moved["value"], 18, Decimal(3000))).replace("<", "&lt;")
+    total = formatting.worth(exact_worth(moved["value"], 18, Decimal(3000))).replace("<", "&lt;")
     assert f"≈ {total} <bdi>USD</bdi>" in priced.get("/internal-transfers").text
 
 
@@ -136,7 +135,8 @@ def test_only_a_trade_that_transfers_bear_has_a_worth(monkeypatch, is_backed):
     token, other, pool = (f"0x{digit * 40}" for digit in "123")
     prices = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {token: Decimal(2)})
     trade = {
-        **{"pairAddress": pool, "dex": "uniswap-v2", "maker": pool, "logIndex": 1},
+        **{"pairAddress": pool, "poolId": None, "dex": "uniswap-v2", "maker": pool},
+        "logIndex": 1,
         **{"transactionHash": f"0x{64 * '9'}", "timestamp": "2026-01-31T00:00:00Z"},
         **{"tokenIn": token, "amountIn": str(10**60), "tokenInDecimals": 6},
         **{"tokenOut": other, "amountOut": "1", "tokenOutDecimals": 6},

@@ -1,7 +1,7 @@
 """GET /transactions/:hash beside ethers: the methods and events of whole chains."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pytest
@@ -10,9 +10,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
 from scan.extensions.demo.tests.conftest import demo, demo_node, demo_template
-from tests.fixtures import Played
 from tests.support.anvil import Anvil, Node
-from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
 from tests.support.lists import pages
@@ -37,20 +35,20 @@ class Chain(NamedTuple):
 @pytest.fixture(
     params=["demo_chain", "scenario_chain", pytest.param("storm", marks=pytest.mark.long)]
 )
-def chain(request: pytest.FixtureRequest) -> Chain:
+def chain(request):
     """One of those below, which last as long as the file: its long tests come first, so a fixture
     with parameters would make each chain twice."""
     return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="module")
-def demo_chain(demo: Indexing) -> Chain:
+def demo_chain(demo):
     client = create_app(demo.settings).test_client()
     return Chain(client, NO_ABI, Node(demo.settings.rpc_urls[0]))
 
 
 @pytest.fixture(scope="module")
-def scenario_chain(postgres: Postgres, template: str, scenario: Played) -> Iterator[Chain]:
+def scenario_chain(postgres, template, scenario):
     """Half of its contracts are verified, in a database of the file's own."""
     node = scenario.anvil
     with postgres.cloned(template) as url, Indexing(url, node.url, until=node.head()) as indexing:
@@ -59,7 +57,7 @@ def scenario_chain(postgres: Postgres, template: str, scenario: Played) -> Itera
 
 
 @pytest.fixture(scope="module")
-def storm(postgres: Postgres, template: str) -> Iterator[Chain]:
+def storm(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         weather = Storm(node, 1)
         with IndexerProcess(url, node.url) as indexer:

@@ -15,7 +15,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.ethereum.fork_schedule import missed_fork, unknown_fork
+from scan.ethereum.fork_schedule import fork_warnings
 from scan.extensions.demo.tests.replaying import served
 from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
@@ -306,7 +306,7 @@ def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
     with served(made(last=2)) as node, postgres.cloned(template) as url:
         for following, is_warned in SCHEDULES:
             node.fault = scheduling(NOW, following)
-            assert (words in unknown_fork(Node([node.url]))) is is_warned, following
+            assert (words in fork_warnings(Node([node.url]))[0]) is is_warned, following
         with caplog.at_level(logging.WARNING):
             settings = Indexing(url, node.url).run_until(2).settings
         assert words in caplog.text
@@ -342,7 +342,7 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
     with served(made(last=1)) as node:
         for current, following, is_missed in NODES:
             node.fault = scheduling(current, following)
-            assert missed_fork(Node([node.url])) == (MISSED if is_missed else ""), (
+            assert fork_warnings(Node([node.url]))[1] == (MISSED if is_missed else ""), (
                 current,
                 following,
             )
@@ -370,7 +370,7 @@ def test_sepolia_s_amsterdam_is_known_by_its_time():
         for following, is_known in ((ON_TIME, True), (TOO_LATE, False)):
             following = {**following, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}
             node.fault = scheduling(ON_SEPOLIA, following)
-            assert (unknown_fork(Node([node.url])) == "") is is_known
+            assert (fork_warnings(Node([node.url]))[0] == "") is is_known
 
 
 def answering(method, result):

@@ -6,11 +6,7 @@ from app import create_app
 from scan.extensions.backfill import derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.user_operations.tests.test_user_operations import chain, require_rows
-from tests.support import auditing
-from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
-from tests.support.entry_points import ADDRESSES, read_operations
-from tests.support.indexing import Indexing, settings_for
-from tests.support.table_digest import digest
+from tests.support import auditing, database, entry_points, indexing, table_digest
 
 __all__ = ["chain"]
 
@@ -19,11 +15,11 @@ __all__ = ["chain"]
 def test_bulk_and_reorganisations_have_the_same_operations(
     chain, postgres, template, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(derivation, "CHECKPOINT_EVERY", SHORT_CHECKPOINTS)
+    monkeypatch.setattr(derivation, "CHECKPOINT_EVERY", database.SHORT_CHECKPOINTS)
     node, head = chain.node, chain.node.head()
     with postgres.cloned(template) as url:
-        use_short_checkpoints(url)
-        settings = settings_for(url, node.url)
+        database.use_short_checkpoints(url)
+        settings = indexing.settings_for(url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - 1)
         follow(settings, head)
         require_rows(settings, chain.operations)
@@ -32,13 +28,13 @@ def test_bulk_and_reorganisations_have_the_same_operations(
         node.reorganise(2)
         node.mine()
         follow(settings, head + 1)
-        operations = read_operations(node)
-        assert len(operations) < 5 * len(ADDRESSES)
+        operations = entry_points.read_operations(node)
+        assert len(operations) < 5 * len(entry_points.ADDRESSES)
         require_rows(settings, operations)
         with postgres.cloned(template) as fresh:
-            use_short_checkpoints(fresh)
-            Indexing(fresh, node.url).run_until(head + 1)
-            assert digest(url) == digest(fresh)
+            database.use_short_checkpoints(fresh)
+            indexing.Indexing(fresh, node.url).run_until(head + 1)
+            assert table_digest.digest(url) == table_digest.digest(fresh)
         auditing.spoil(settings, "DELETE FROM list_counts WHERE key = ''")
         auditing.spoil(settings, "UPDATE list_counts SET count = count + 1")
         assert auditing.run(settings) == 1
@@ -49,7 +45,7 @@ def test_bulk_and_reorganisations_have_the_same_operations(
         path = f"/api/v1/user-operations?limit=100&cursor={refused.json['cursor']}"
         assert client.get(path).json["userOperations"] == operations[::-1]
         # An entry point gives each operation another hash; what is at its address need not.
-        execute(
+        database.execute(
             url,
             "INSERT INTO user_operations (SELECT (jsonb_populate_record(u, jsonb_build_object("
             "'ordinal', u.ordinal + 100, 'log_index', 99))).* FROM user_operations u"

@@ -1,24 +1,12 @@
 """The table of values: each is proven, computed here, or reported by the node and shown as that."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
 
 from app import create_app
 from scan.api.openapi.schemas import schemas
 from scan.database.connection import Database
-from scan.ethereum.block_encoding import BLOBS_INSIDE
-from scan.ethereum.block_validation import STATUSES
-from scan.ethereum.column_types import SAID
+from scan.ethereum import block_encoding, block_validation, column_types, transaction_checks
 from scan.ethereum.fork_schedule import PRICES
-from scan.ethereum.transaction_checks import (
-    ADDRESSES_AS_SIGNATURES,
-    OTHER_SIGNERS,
-    SENDERS,
-    UNSIGNED,
-    UNSIGNED_SENDERS,
-)
 from scan.extensions.block_records.uncles.block_completion import UNCLES
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_check import OWN_HEADER, SAID_WHERE, UPDATE, stored_values
@@ -31,7 +19,7 @@ from tests.support.made_blocks import Chain, Move
 
 
 @pytest.fixture(scope="module")
-def rollup(postgres: Any, template: str) -> Iterator[Any]:
+def rollup(postgres, template):
     """A rollup's index, beside a node that says another value of each field that nothing proves."""
     chain = FORMS["isthmus"]()
 
@@ -98,11 +86,16 @@ REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
     OWN_HEADER: (HEADER | BODY, SENT | PLACED, SENT | PLACED),
     f"header with fields zetaRoot, {UPDATE}": (HEADER | BODY, SENT | PLACED, SENT | PLACED),
     "receipts and receiptsRoot": (FEES, RECEIVED, RECEIVED),
-    BLOBS_INSIDE: (BODY, SENT, SENT),
+    block_encoding.BLOBS_INSIDE: (BODY, SENT, SENT),
     "transactions and transactionsRoot": (BODY, SENT, SENT),
-    UNSIGNED: (set(), OF_SENDER | {"hash"}, OF_SENDER | {"hash"}),
+    transaction_checks.UNSIGNED: (set(), OF_SENDER | {"hash"}, OF_SENDER | {"hash"}),
     **dict.fromkeys(
-        (SENDERS, UNSIGNED_SENDERS, ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS),
+        (
+            transaction_checks.SENDERS,
+            transaction_checks.UNSIGNED_SENDERS,
+            transaction_checks.ADDRESSES_AS_SIGNATURES,
+            transaction_checks.OTHER_SIGNERS,
+        ),
         (set(), OF_SENDER, OF_SENDER),
     ),
     "senders of transactions of type 3": (set(), set(), OF_SENDER),
@@ -113,10 +106,10 @@ REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
     "no transaction shows Scroll": (set(), {"fee"}, {"fee"}),
     "status and price of transactions of type 3": (set(), set(), {"status", "gasPrice", "fee"}),
     PRICES: (FEES, set(), {"fee"}),
-    STATUSES: (set(), {"status", "contractAddress"}, set()),
+    block_validation.STATUSES: (set(), {"status", "contractAddress"}, set()),
     UNCLES: ({"size", "miningReward"}, set(), set()),
     "a state sync": (BODY, set(), set()),
-    f"{SENDERS}; {PRICES}": (FEES, OF_SENDER, OF_SENDER | {"fee"}),
+    f"{transaction_checks.SENDERS}; {PRICES}": (FEES, OF_SENDER, OF_SENDER | {"fee"}),
     "a reason that a later version wrote": (BODY, SENT, SENT),
 }
 
@@ -187,4 +180,4 @@ def test_the_document_of_the_interface_says_what_is_said():
     assert {"name", "symbol", "decimals", "type", "totalSupply"} <= {*said["Token"]}
     kinds = stored_values()["internal_transfers"]
     assert {"type", "fromAddress", "toAddress", "value"} <= {*said["InternalTransfer"]}
-    assert kinds["value"] is SAID
+    assert kinds["value"] is column_types.SAID

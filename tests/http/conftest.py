@@ -2,7 +2,6 @@
 
 import re
 import socket
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -19,7 +18,7 @@ UNLIMITED = {
 
 
 @pytest.fixture
-def clients() -> Iterator[ExitStack]:
+def clients():
     """Closes what a test has connected."""
     with ExitStack() as stack:
         yield stack

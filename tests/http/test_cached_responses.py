@@ -4,7 +4,6 @@ import itertools
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 
 import orjson
@@ -14,11 +13,7 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
-from tests.fixtures import Played
-from tests.support.database import execute
-from tests.support.http_client import Client, busy_threads
-from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, wait_until
+from tests.support import database, http_client, serving
 
 PATH = "/api/v1/blocks?limit=2"
 # Threads wait for a statement as long as a test wants them to.
@@ -35,19 +30,19 @@ def uncached(path, body=b""):
 
 
 @pytest.fixture(scope="module")
-def url(own_index: Indexing) -> str:
+def url(own_index):
     return own_index.settings.database_url
 
 
 @pytest.fixture(scope="module")
-def server(url: str, own_index: Indexing) -> Iterator[str]:
+def server(url, own_index):
     environment = {"RPC_URL": own_index.settings.rpc_urls[0], **PATIENT}
-    with gunicorn(url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment) as address:
+    with serving.gunicorn(url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def questions(scenario: Played) -> list[tuple[str, bytes]]:
+def questions(scenario):
     """Every kind of response about the chain: a path, and a body for /query."""
     block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
     token, person = scenario.truth.tokens[0]["address"], transaction["fromAddress"]
@@ -75,11 +70,11 @@ def questions(scenario: Played) -> list[tuple[str, bytes]]:
 
 
 def test_the_loop_and_threads_answer_alike(server, url, questions):
-    client = Client(server)
+    client = http_client.Client(server)
     first = [client.ask(*question) for question in questions]
     by_thread = [client.ask(*uncached(*question)) for question in questions]
     assert {one.status for one in first + by_thread} == {200}
-    with busy_threads(server, url):
+    with http_client.busy_threads(server, url):
         by_loop = [client.ask(*question) for question in questions]
     for question, *found in zip(questions, first, by_thread, by_loop, strict=True):
         assert found[0].lasting == found[1].lasting == found[2].lasting, question
@@ -89,11 +84,11 @@ def test_the_loop_and_threads_answer_alike(server, url, questions):
 
 
 def test_what_needs_no_thread_is_answered_while_all_are_busy(server, url):
-    client = Client(server)
+    client = http_client.Client(server)
     malformed, unknown = "X-API-Key: nonsense\r\n", "X-API-Key: scan_" + "0" * 64 + "\r\n"
     assert client.ask(PATH, more=unknown).status == 401  # its look-up is remembered
     client.ask(PATH)
-    with busy_threads(server, url, "/", "/readyz"):
+    with http_client.busy_threads(server, url, "/", "/readyz"):
         for path in ("/", "/readyz", "/readyz/", "//readyz?x=1", "/?x=1"):  # nobody is charged
             assert client.ask(path).status == 200
         assert client.ask("/healthz").body == b'{"status":"alive"}'
@@ -134,12 +129,12 @@ def test_what_is_not_about_the_chain_is_not_cached(server, url):
         ("/api/v1/query", b'{"entity":"x"}'),
         ("/api/v1/query", b"{"),
     ]
-    client = Client(server)
+    client = http_client.Client(server)
     for question in others * 2:
         client.ask(*question)
-    with busy_threads(server, url):
+    with http_client.busy_threads(server, url):
         for question in others:
-            asking = Client(server)
+            asking = http_client.Client(server)
             asking.socket.settimeout(0.2)
             with pytest.raises(TimeoutError):
                 asking.ask(*question)
@@ -150,22 +145,22 @@ def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(databas
 
     def is_cached():
         client.ask(PATH)
-        with busy_threads(server, database_url), suppress(TimeoutError):
-            hurried = Client(server)
+        with http_client.busy_threads(server, database_url), suppress(TimeoutError):
+            hurried = http_client.Client(server)
             hurried.socket.settimeout(1.0)
             return hurried.ask(PATH).status == 200
         return False
 
     limit = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
-    with gunicorn(database_url, **limit, **PATIENT) as server:
-        client = Client(server)
+    with serving.gunicorn(database_url, **limit, **PATIENT) as server:
+        client = http_client.Client(server)
         client.ask(PATH)
-        execute(database_url, "SELECT pg_notify('scan_chain', 'chain 900000000000000000')")
-        wait_until(is_cached, timeout_s=60.0)
+        database.execute(database_url, "SELECT pg_notify('scan_chain', 'chain 900000000000000000')")
+        serving.wait_until(is_cached, timeout_s=60.0)
 
 
 def test_a_client_that_has_a_response_is_sent_304(server, url):
-    client = Client(server)
+    client = http_client.Client(server)
     whole = client.ask(PATH)
     tag = whole["ETag"]
     assert whole["Cache-Control"] == "no-cache" and re.fullmatch('"[^"]+"', tag)
@@ -175,12 +170,12 @@ def test_a_client_that_has_a_response_is_sent_304(server, url):
             found = client.ask(path, more=more, method=method)
             assert (found.status, found.body, found["ETag"]) == (304, b"", tag)
             assert "X-RateLimit-Remaining" in found and "Content-Type" not in found
-    with busy_threads(server, url):
+    with http_client.busy_threads(server, url):
         assert client.ask(PATH, more=f"If-None-Match: {tag}\r\n").status == 304
 
 
 def test_other_clients_are_sent_the_whole(server):
-    client = Client(server)
+    client = http_client.Client(server)
     tag = client.ask(PATH)["ETag"]
     too_long = tag + 200 * ', "a"'
     for condition in ('"other"', tag[:-1], tag.strip('"'), "", f"{tag}x", '"*"', too_long):
@@ -220,7 +215,7 @@ def test_both_ways_are_counted_once_and_for_one_route(server):
                     found[(sample.name, *labels, sample.labels.get("status", ""))] += sample.value
         return found
 
-    client, before = Client(server), counts()
+    client, before = http_client.Client(server), counts()
     for _ in range(20):
         client.ask(PATH)
     for _ in range(5):
@@ -244,7 +239,7 @@ def test_both_ways_are_counted_once_and_for_one_route(server):
 @pytest.mark.long
 def test_a_process_without_requests_reads_its_notifications(database_url):
     """Or its backend waits for it, and with that one whoever drops a database of the server."""
-    with gunicorn(database_url) as server:
+    with serving.gunicorn(database_url) as server:
         assert requests.get(f"{server}{PATH}", timeout=30).ok  # cached, so it listens
         patient = psycopg2.connect(database_url, options="-c statement_timeout=60000")
         try:

@@ -4,13 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from flask import Flask
 
 from app import create_app
 from scan import registry
-from tests.support.indexing import settings_for
+from tests.support import indexing, settings_document
 from tests.support.serving import NOWHERE
-from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
 
@@ -19,8 +17,8 @@ ROUTE = re.compile(r"(GET|POST|PATCH|DELETE|PUT) (/[^\s,]*)")
 
 
 @pytest.fixture(scope="module")
-def application() -> Flask:
-    return create_app(settings_for("postgresql://nobody@127.0.0.1:1/nothing", NOWHERE))
+def application():
+    return create_app(indexing.settings_for("postgresql://nobody@127.0.0.1:1/nothing", NOWHERE))
 
 
 def table():
@@ -68,7 +66,7 @@ def test_every_route_has_one_door_and_every_door_a_route(application):
                     other == method and (at.startswith(prefix) if prefix != path else at == path)
                     for other, at in existing
                 )
-                or taken_away()
+                or settings_document.taken_away()
             ), (method, path)
 
 

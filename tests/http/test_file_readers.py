@@ -27,9 +27,9 @@ def tokens_url(postgres: Postgres, template: str) -> Iterator[str]:
         execute(
             url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals,"
-            " total_supply, has_items, holder_count)"
+            " total_supply, item_type, holder_count)"
             " SELECT int8send(n) || '\\x000000000000000000000000', 0, 'BEP20', repeat('T', 255),"
-            " 'TKN', 18, 1, false, n FROM generate_series(1, %s) AS n RETURNING 1",
+            " 'TKN', 18, 1, NULL, n FROM generate_series(1, %s) AS n RETURNING 1",
             TOKENS,
         )
         yield url

@@ -1,7 +1,6 @@
 """Forms in Etherscan's form of the API: whose key they hold, and what a large one may cost."""
 
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qsl, urlencode
 
@@ -13,9 +12,7 @@ from scan.errors import InvalidParameter
 from scan.http.credentials_and_limits import key_in_form
 from scan.http.requests import _large_urlencoded
 from tests.http.test_limits_of_cached_responses import made_key
-from tests.support.http_client import Client
-from tests.support.serving import exchange, gunicorn
-from tests.support.source_address import new_client
+from tests.support import http_client, serving, source_address
 
 KEY = "scan_" + "5e" * 32
 BOUNDARY = "----form"
@@ -70,8 +67,8 @@ def test_looking_for_a_key_is_no_work_worth_an_attack():
 
 
 @pytest.fixture(scope="module")
-def server(shared_database_url: str) -> Iterator[str]:
-    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ADDRESS="60/minute") as address:
+def server(shared_database_url):
+    with serving.gunicorn(shared_database_url, SCAN_RATE_LIMIT_ADDRESS="60/minute") as address:
         yield address
 
 
@@ -97,7 +94,7 @@ def test_a_form_is_charged_to_the_key_it_holds_exactly(
     server, shared_database_url, write, name, path
 ):
     key = made_key(shared_database_url, 20)
-    client = new_client()
+    client = source_address.new_client()
     body = write(**QUESTION, sourceCode="x" * 400_000, **{name: key.text})
     with ThreadPoolExecutor(8) as pool:
         answers = list(
@@ -114,7 +111,7 @@ def test_forms_of_keys_are_charged_to_the_ceiling_of_their_address_once(
     server, shared_database_url
 ):
     keys = [made_key(shared_database_url, 1000) for _ in range(2)]
-    client = new_client()
+    client = source_address.new_client()
     bodies = [urlencoded(**QUESTION, apikey=key.text) for key in keys]
     answers = [post(client, f"{server}/api", bodies[n % 2]) for n in range(62)]
     refused = ["Max rate limit" in answer.text for answer in answers]
@@ -123,7 +120,7 @@ def test_forms_of_keys_are_charged_to_the_ceiling_of_their_address_once(
 
 def test_an_address_over_its_limit_has_no_form_parsed(server):
     """It is told so before any of its form is looked at: that one is malformed does not show."""
-    client = new_client()
+    client = source_address.new_client()
     for _ in range(10):
         assert client.get(server + "/api/v1/nothing", timeout=9).status_code == 404
     for kind in KINDS.values():
@@ -134,7 +131,7 @@ def test_an_address_over_its_limit_has_no_form_parsed(server):
 
 def test_past_the_ceiling_no_form_is_received(server):
     """The loop refuses by the head alone; no byte of the body has come."""
-    client = Client(server, "127.4.0.1")
+    client = http_client.Client(server, "127.4.0.1")
     for _ in range(60):
         client.ask("/api", b"{}")
     head = "POST /api HTTP/1.1\r\nHost: x\r\nContent-Length: 5000000\r\n\r\n"
@@ -144,7 +141,7 @@ def test_past_the_ceiling_no_form_is_received(server):
 
 @pytest.mark.parametrize("write", KINDS)
 def test_a_form_of_too_many_fields_is_refused(server, write):
-    client = new_client()
+    client = source_address.new_client()
     for fields, is_refused in ((198, False), (201, True), (20_000, True)):
         body = write(**QUESTION, **{f"field{n}": "x" for n in range(fields - len(QUESTION))})
         answer = post(client, f"{server}/api", body, KINDS[write])
@@ -153,12 +150,12 @@ def test_a_form_of_too_many_fields_is_refused(server, write):
 
 def test_a_field_with_an_endless_head_is_refused(server):
     body = multipart(**QUESTION, **{"a" * 1_000_000: "x"})
-    answer = post(new_client(), f"{server}/api", body, KINDS[multipart])
+    answer = post(source_address.new_client(), f"{server}/api", body, KINDS[multipart])
     assert "malformed" in answer.text
 
 
 def test_a_form_whose_chunks_are_malformed_is_refused(server):
-    answer = exchange(
+    answer = serving.exchange(
         server,
         b"POST /api?module=contract&action=checkverifystatus&guid=x HTTP/1.1\r\nHost: x\r\n"
         b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -173,7 +170,7 @@ def test_a_form_that_ends_early_is_refused(server):
         b"POST /api?module=contract&action=checkverifystatus&guid=x HTTP/1.1\r\nHost: x\r\n"
         b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n"
     )
-    answer = exchange(server, head + b"apikey=x", finish=True)
+    answer = serving.exchange(server, head + b"apikey=x", finish=True)
     assert b'"status":"0"' in answer and b"body ended early" in answer
 
 
@@ -200,5 +197,5 @@ def test_a_large_form_with_malformed_escapes_is_refused(body):
 )
 def test_no_form_may_have_any_number_of_fields(server, path):
     """Half a million fields took five seconds and hundreds of megabytes on pages."""
-    answer = post(new_client(), server + path, b"a&" * 20_000)
+    answer = post(source_address.new_client(), server + path, b"a&" * 20_000)
     assert "A form must have at most" in answer.text

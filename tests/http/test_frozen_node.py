@@ -3,7 +3,6 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
@@ -12,10 +11,8 @@ import pytest
 import requests
 
 from bench.seed import seed
-from tests.http.conftest import served
-from tests.http.test_limits_of_cached_responses import made_key
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.http import conftest, test_limits_of_cached_responses
+from tests.support import anvil, database
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.long
@@ -28,7 +25,7 @@ PATIENCE_S = 60.0
 
 class Served(NamedTuple):
     address: str
-    node: Anvil
+    node: anvil.Anvil
     keys: list[str]
 
     def block_list(self):
@@ -48,16 +45,16 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def service(postgres: Postgres, template: str) -> Iterator[Served]:
-    with postgres.cloned(template) as url, Anvil() as node:
+def service(postgres, template):
+    with postgres.cloned(template) as url, anvil.Anvil() as node:
         seed(url, 300)
         genesis = node.call("eth_getBlockByNumber", "0x0", False)["hash"]
-        execute(
+        database.execute(
             url, "UPDATE chain SET chain_id = 31337, genesis_hash = decode(%s, 'hex')", genesis[2:]
         )
-        keys = [made_key(url, 1000).text for _ in range(3)]
+        keys = [test_limits_of_cached_responses.made_key(url, 1000).text for _ in range(3)]
         environment = {"RPC_URL": node.url, "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
-        with served(url, SCAN_TRUSTED_PROXIES="1", **environment) as (_, address):
+        with conftest.served(url, SCAN_TRUSTED_PROXIES="1", **environment) as (_, address):
             yield Served(address, node, keys)
 
 

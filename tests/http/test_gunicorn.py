@@ -9,20 +9,13 @@ import pytest
 import requests
 
 from tests.http.conftest import workers
-from tests.support.serving import (
-    connect,
-    exchange,
-    free_port,
-    gunicorn,
-    gunicorn_started,
-    wait_until,
-)
+from tests.support import serving
 
 
 def exit_message(*arguments, **environment):
     """What a server that refuses to start says."""
-    with gunicorn_started(
-        "postgresql://127.0.0.1:1/x", free_port(), *arguments, **environment
+    with serving.gunicorn_started(
+        "postgresql://127.0.0.1:1/x", serving.free_port(), *arguments, **environment
     ) as process:
         _, stderr = process.communicate(timeout=30)
     assert process.returncode not in (0, None)
@@ -44,10 +37,10 @@ def test_a_setting_that_cannot_be_used_stops_the_start_by_its_name():
 
 
 def test_a_running_server_refuses_one_more_worker(database_url):
-    port = free_port()
-    with gunicorn_started(database_url, port) as process:
+    port = serving.free_port()
+    with serving.gunicorn_started(database_url, port) as process:
         address = f"http://127.0.0.1:{port}/healthz"
-        wait_until(lambda: _is_up(address), process)
+        serving.wait_until(lambda: _is_up(address), process)
         process.send_signal(signal.SIGTTIN)
         time.sleep(0.5)
         children = workers(process)
@@ -69,7 +62,7 @@ NO_REQUESTS = {
 
 def test_what_no_application_sees_is_answered_in_json(shared_server):
     for request, status in NO_REQUESTS.items():
-        head, _, body = exchange(shared_server, request).partition(b"\r\n\r\n")
+        head, _, body = serving.exchange(shared_server, request).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 %d " % status), request[:30]
         assert b"Content-Type: application/json" in head
         assert {"error", "code"} <= set(json.loads(body))
@@ -81,7 +74,7 @@ def test_half_a_body_is_no_request(shared_server):
     head = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     for missing, status in ((0, b"200"), (9, b"400")):
         sent = head + b"Content-Length: %d\r\n\r\n" % (len(body) + missing) + body
-        assert exchange(shared_server, sent, finish=True).startswith(b"HTTP/1.1 " + status)
+        assert serving.exchange(shared_server, sent, finish=True).startswith(b"HTTP/1.1 " + status)
 
 
 HALF_A_HEAD = b"GET /healthz HTTP/1.1\r\nX-Slow: "
@@ -108,7 +101,7 @@ UNFINISHED = [
 def test_the_end_of_a_body_may_come_in_two_pieces(shared_server):
     whole = CHUNKED + b'13\r\n{"entity":"blocks"}\r\n0\r\n\r\n'
     for last in range(1, 5):
-        with connect(shared_server) as client:
+        with serving.connect(shared_server) as client:
             client.sendall(whole[:-last])
             time.sleep(0.05)
             client.sendall(whole[-last:])
@@ -119,9 +112,9 @@ def test_the_rest_of_a_body_is_waited_for(database_url):
     """Beyond the worker's next check of its connections, at which it closes the idle one."""
     whole = CHUNKED + b'13\r\n{"entity":"blocks"}\r\n0\r\n\r\n'
     with (
-        gunicorn(database_url, "--keep-alive", "1") as server,
-        connect(server) as client,
-        connect(server) as idle,
+        serving.gunicorn(database_url, "--keep-alive", "1") as server,
+        serving.connect(server) as client,
+        serving.connect(server) as idle,
     ):
         client.sendall(whole[:-20])
         idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -134,7 +127,7 @@ def test_the_rest_of_a_body_is_waited_for(database_url):
 def test_clients_that_never_finish_hold_no_thread(shared_server):
     """Eight threads, two hundred clients; those who do ask are answered while these wait, by the
     loop and by a thread."""
-    slow = [connect(shared_server) for _ in range(200)]
+    slow = [serving.connect(shared_server) for _ in range(200)]
     for number, connection in enumerate(slow):
         connection.sendall(UNFINISHED[number % len(UNFINISHED)])
     for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
@@ -146,8 +139,8 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
 
 def test_a_body_larger_than_is_waited_for_is_read_as_it_comes(database_url):
     """Eight threads, sixteen clients that never finish a long one: each thread is let go."""
-    with gunicorn(database_url, "--timeout", "2") as server:
-        slow = [connect(server) for _ in range(16)]
+    with serving.gunicorn(database_url, "--timeout", "2") as server:
+        slow = [serving.connect(server) for _ in range(16)]
         for connection in slow:
             connection.sendall(HALF_A_BODY.replace(b" 19", b" 190000"))
         assert requests.get(f"{server}/healthz", timeout=20).status_code == 200

@@ -4,45 +4,34 @@ import itertools
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan.accounts.api_keys import new_key
 from tests.http.test_cached_responses import PATH, PATIENT, uncached
-from tests.support.database import execute
+from tests.support import database, serving
 from tests.support.http_client import Client, busy_threads
-from tests.support.indexing import Indexing
-from tests.support.serving import (
-    NOWHERE,
-    free_port,
-    gunicorn,
-    gunicorn_started,
-    redis_server,
-    wait_for,
-    wait_until,
-)
 
 _sources = (f"127.0.1.{n}" for n in itertools.count(2))
 
 
 @pytest.fixture(scope="module")
-def url(own_index: Indexing) -> str:
+def url(own_index):
     return own_index.settings.database_url
 
 
 @pytest.fixture(scope="module")
-def server(url: str) -> Iterator[str]:
+def server(url):
     """Ten requests a minute, as by default, and the response is cached."""
-    with gunicorn(url, RPC_URL=NOWHERE, **PATIENT) as address:
+    with serving.gunicorn(url, RPC_URL=serving.NOWHERE, **PATIENT) as address:
         Client(address, next(_sources)).ask(PATH)
         yield address
 
 
 def made_key(url, per_minute):
     key = new_key()
-    execute(
+    database.execute(
         url,
         "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
         " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', %s)",
@@ -116,9 +105,9 @@ def test_a_key_is_charged_and_counted_exactly(server, url):
     assert Counter(one.status for one in found) == {200: 100, 429: 60}
     assert left(found) == list(range(100))
     count = "SELECT total_requests FROM api_keys WHERE id = %s"
-    wait_until(lambda: execute(url, count, key.id) == [(100,)], timeout_s=3)
+    serving.wait_until(lambda: database.execute(url, count, key.id) == [(100,)], timeout_s=3)
     time.sleep(1)
-    assert execute(url, count, key.id) == [(100,)]
+    assert database.execute(url, count, key.id) == [(100,)]
     assert Client(server, source).ask(PATH)["X-RateLimit-Remaining"] == "9"
 
 
@@ -126,7 +115,7 @@ def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server, url):
     key = made_key(url, 1_000_000)
     client, more = Client(server, next(_sources)), f"X-API-Key: {key.text}\r\n"
     assert client.ask(PATH, more=more).status == 200
-    execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
+    database.execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
     until = time.monotonic() + 5
     while client.ask(PATH, more=more).status == 200:
         assert time.monotonic() < until
@@ -135,7 +124,9 @@ def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server, url):
 
 
 def test_a_proxy_names_who_is_charged_on_both_ways(url):
-    with gunicorn(url, RPC_URL=NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT) as server:
+    with serving.gunicorn(
+        url, RPC_URL=serving.NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT
+    ) as server:
         client = Client(server)
         client.ask(PATH, more="X-Forwarded-For: 192.0.2.1\r\n")
         for named in ("192.0.2.2", "9.9.9.9, 192.0.2.3", "2001:db8::1"):
@@ -155,9 +146,9 @@ def test_a_proxy_names_who_is_charged_on_both_ways(url):
 @pytest.mark.long
 def test_two_workers_with_redis_charge_exactly(url, tmp_path):
     with (
-        redis_server(tmp_path) as storage,
-        gunicorn(
-            url, RPC_URL=NOWHERE, WEB_CONCURRENCY="2", SCAN_RATE_LIMIT_STORAGE=storage
+        serving.redis_server(tmp_path) as storage,
+        serving.gunicorn(
+            url, RPC_URL=serving.NOWHERE, WEB_CONCURRENCY="2", SCAN_RATE_LIMIT_STORAGE=storage
         ) as server,
     ):
         for _ in range(8):
@@ -168,10 +159,12 @@ def test_two_workers_with_redis_charge_exactly(url, tmp_path):
 
 @pytest.mark.long
 def test_every_request_has_its_line_where_lines_are_wanted(url):
-    port = free_port()
-    environment = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
-    with gunicorn_started(url, port, SCAN_LOG_FORMAT="text+requests", **environment) as process:
-        client = Client(wait_for(port, process))
+    port = serving.free_port()
+    environment = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
+    with serving.gunicorn_started(
+        url, port, SCAN_LOG_FORMAT="text+requests", **environment
+    ) as process:
+        client = Client(serving.wait_for(port, process))
         for number in range(20):
             client.ask(PATH, more=f"X-Request-Id: line-{number}\r\n")
         stop_quietly = threading.Thread(target=process.terminate)

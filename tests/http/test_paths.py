@@ -1,19 +1,15 @@
 """What a path costs and allows by itself: preflights, free files, unknown paths."""
 
 import itertools
-from collections.abc import Iterator
 
 import pytest
 import requests
 
 from app import create_app
-from scan.pages.static_files import url_of
+from scan.pages.site import url_of
 from scan.settings import Settings
 from tests.http.test_cached_responses import PATIENT
-from tests.support.database import execute
-from tests.support.http_client import Client, busy_threads
-from tests.support.serving import at_once, exchange, gunicorn, redis_server, statuses
-from tests.support.wallets import new_wallet, obtain_key
+from tests.support import database, http_client, serving, wallets
 
 HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"
 FREE = """
@@ -39,24 +35,24 @@ _addresses = (f"127.3.1.{n}" for n in itertools.count(1))
 
 
 @pytest.fixture(scope="module")
-def server(shared_database_url: str) -> Iterator[str]:
+def server(shared_database_url):
     """The default limits, but for pages: twelve."""
     environment = {"SCAN_RATE_LIMIT_PAGES": "12/minute", **PATIENT}
-    with gunicorn(shared_database_url, **environment) as address:
+    with serving.gunicorn(shared_database_url, **environment) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def counted_in_redis(shared_database_url, tmp_path_factory):
     with (
-        redis_server(tmp_path_factory.mktemp("redis")) as storage,
-        gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=storage) as address,
+        serving.redis_server(tmp_path_factory.mktemp("redis")) as storage,
+        serving.gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=storage) as address,
     ):
         yield address
 
 
 def test_a_preflight_names_the_methods_of_the_routes_and_allows_named_headers(server):
-    client = Client(server, "127.3.0.1")
+    client = http_client.Client(server, "127.3.0.1")
     asked = "Access-Control-Request-Method: PATCH\r\nOrigin: https://example.com\r\n"
     for path, methods in METHODS.items():
         response = client.ask(path, method="OPTIONS", more=asked)
@@ -76,7 +72,7 @@ def test_no_spelling_of_a_path_is_free_of_limits(shared_server):
     paths = ("/api/v1/blocks", "//api/v1/blocks", "///api/v1/blocks")
     for target in (*paths, "api/v1/blocks?://"):
         request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-        answer = exchange(shared_server, request.encode())
+        answer = serving.exchange(shared_server, request.encode())
         assert b"X-RateLimit-Limit" in answer or target not in paths
         assert b"X-RateLimit-Limit" in answer or not answer.startswith(b"HTTP/1.1 200")
 
@@ -116,7 +112,7 @@ def test_files_are_served_whole_and_then_by_the_loop(shared_database_url):
     ],
 )
 def test_what_is_no_free_file_is_charged_as_a_page(server, method, path):
-    client = Client(server, next(_addresses))
+    client = http_client.Client(server, next(_addresses))
     body = b"{}" if method.endswith("body") else b""
     for page_is_left in [True] * 12 + [False]:
         response = client.ask(path, body=body, method=method.partition(" ")[0])
@@ -125,7 +121,7 @@ def test_what_is_no_free_file_is_charged_as_a_page(server, method, path):
 
 
 def test_a_body_or_a_query_makes_the_document_one_of_the_api(server):
-    client = Client(server, next(_addresses))
+    client = http_client.Client(server, next(_addresses))
     assert client.ask("/api/v1/openapi.json")["X-RateLimit-Remaining"] == "10"
     required = "X-Scan-At-Least-Block: 999999999\r\n"
     assert client.ask("/api/v1/openapi.json", more=required).status == 200  # it is of no block
@@ -141,17 +137,17 @@ def test_a_key_that_many_requests_bring_at_once_pays_once_for_each(
     counted_in_redis, shared_database_url
 ):
     """Its address is charged before it is looked up, and others look it up meanwhile."""
-    created = obtain_key(counted_in_redis, new_wallet())
+    created = wallets.obtain_key(counted_in_redis, wallets.new_wallet())
     statement = "UPDATE api_keys SET requests_per_minute = 20 WHERE id = %s"
-    execute(shared_database_url, statement, created["id"])
+    database.execute(shared_database_url, statement, created["id"])
     url, headers = f"{counted_in_redis}/api/v1/keys", {"X-API-Key": created["key"]}
-    responses = at_once(30, lambda _: requests.get(url, headers=headers, timeout=60))
-    assert statuses(responses) == {400: 20, 429: 10}
+    responses = serving.at_once(30, lambda _: requests.get(url, headers=headers, timeout=60))
+    assert serving.statuses(responses) == {400: 20, 429: 10}
 
 
 @pytest.mark.parametrize("store", ["server", "counted_in_redis"])
 def test_preflights_show_the_limit_and_are_not_charged(request, store):
-    client = Client(request.getfixturevalue(store), "127.3.0.2")
+    client = http_client.Client(request.getfixturevalue(store), "127.3.0.2")
     assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "9"
     for _ in range(20):
         preflight = client.ask("/api/v1/keys", method="OPTIONS")
@@ -162,10 +158,10 @@ def test_preflights_show_the_limit_and_are_not_charged(request, store):
 def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are_busy(
     server, shared_database_url
 ):
-    client = Client(server, "127.3.0.4")
+    client = http_client.Client(server, "127.3.0.4")
     for _ in range(12):
         assert client.ask("/no-page").status == 404
-    with busy_threads(server, shared_database_url):
+    with http_client.busy_threads(server, shared_database_url):
         assert client.ask("/api/v1/webhooks/1", method="OPTIONS").status == 204
         refused = client.ask("/wp-login.php")
         assert (refused.status, refused["X-RateLimit-Remaining"]) == (429, "0")
@@ -176,7 +172,7 @@ def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are
 
 @pytest.mark.parametrize("path", FREE)
 def test_what_is_free_is_never_charged(server, path):
-    client = Client(server, "127.3.0.5")
+    client = http_client.Client(server, "127.3.0.5")
     answers = [client.ask(path) for _ in range(15)]
     assert {answer.status for answer in answers} == {200}
     if path.startswith("/api/v1"):
@@ -190,7 +186,7 @@ def test_what_is_free_is_never_charged(server, path):
     "path", ["/no-page", "/nowhere", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
 )
 def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server, path):
-    client = Client(server, next(_addresses))
+    client = http_client.Client(server, next(_addresses))
     browser = client.ask(path, more=HTML)
     assert (browser.status, browser["Content-Type"]) == (404, "text/html; charset=utf-8")
     assert b"<!doctype html>" in browser.body.lower()

@@ -1,15 +1,13 @@
 """Requests that cannot be answered now are refused by the loop, and take no thread."""
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 
 from app import create_app
 from scan.errors import ClientBusy
-from scan.http.request_state import Services
 from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from scan.settings import Settings
 
@@ -36,17 +34,17 @@ Begin = Callable[[tuple[str, str, str]], str | None]
 
 
 @pytest.fixture
-def app(shared_database_url: str) -> Iterator[Any]:
+def app(shared_database_url):
     yield create_app(Settings(database_url=shared_database_url, rate_limit_anonymous="1000/minute"))
 
 
 @pytest.fixture
-def services(app: Any) -> Services:
+def services(app):
     return app.extensions["scan"]
 
 
 @pytest.fixture
-def begin(app: Any) -> Begin:
+def begin(app):
     """The status of what the loop answers; None where it leaves a request to a thread."""
     middleware = app.wsgi_app
 

@@ -3,11 +3,10 @@ where the indexer reports nothing."""
 
 from app import create_app
 from scan.http import worker_threads
+from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, cut_connection, hang
 from tests.support.indexing import Indexing, settings_for
-from tests.support.serving import NOWHERE, wait_until
 
 LONG_AGO = "UPDATE indexer_status SET checked_at = now() - interval '20 seconds'"
 
@@ -31,8 +30,8 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
             client.get("/readyz").json["newestBlockAt"]
             == (client.get("/api/v1/blocks/1").json["timestamp"])
         )
-        with FaultyNode(node.url) as slow:
-            slow.fault = hang(2)
+        with faulty_node.FaultyNode(node.url) as slow:
+            slow.fault = faulty_node.hang(2)
             asked = settings_for(database_url, slow.url)
             # What the node has reported to the indexer within a minute counts.
             assert state(create_app(asked).test_client()) == (1, 1, 0, worker_threads.SLOW)
@@ -49,28 +48,28 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
     """The log has a line for each within ten seconds, with the host, and never with the key."""
     anvil.mine(2)
     head = anvil.head()
-    with FaultyNode(anvil.url) as node:
+    with faulty_node.FaultyNode(anvil.url) as node:
         url = f"{node.url}/v2/secret-key"
         with Indexing(database_url, url, until=head) as indexing:
             client = create_app(indexing.settings).test_client()
             assert state(client) == (head, head, 0, None)
-            node.fault = hang(1.2)
+            node.fault = faulty_node.hang(1.2)
             anvil.mine(3)
             slow = "the node is slow: its newest block took 1 s"
-            wait_until(lambda: state(client)[3] == slow)
+            serving.wait_until(lambda: state(client)[3] == slow)
             assert state(client)[1] == head + 3
             indexing.wait_for(head + 3)
-            wait_until(lambda: state(client)[:3] == (head + 3, head + 3, 0))
-            node.fault = hang(60)
+            serving.wait_until(lambda: state(client)[:3] == (head + 3, head + 3, 0))
+            node.fault = faulty_node.hang(60)
             silent = "the node did not respond in time"
-            wait_until(lambda: state(client) == (head + 3, None, None, silent))
+            serving.wait_until(lambda: state(client) == (head + 3, None, None, silent))
             page = client.get("/status").text
             assert silent in page and "up to date" not in page
-            node.fault = cut_connection
+            node.fault = faulty_node.cut_connection
             gone = "the node cannot be reached or cut the connection"
-            wait_until(lambda: state(client) == (head + 3, None, None, gone), timeout_s=60)
+            serving.wait_until(lambda: state(client) == (head + 3, None, None, gone), timeout_s=60)
             node.fault = None
-            wait_until(lambda: state(client) == (head + 3, head + 3, 0, None), timeout_s=60)
+            serving.wait_until(lambda: state(client) == (head + 3, head + 3, 0, None), timeout_s=60)
     lines = [r.getMessage() for r in caplog.records if r.name == "scan.indexer.progress"]
     for problem in (slow, silent, gone):
         [line] = [line for line in lines if problem in line]
@@ -79,7 +78,7 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
 
 
 def test_nothing_indexed_is_not_up_to_date(database_url):
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = create_app(settings_for(database_url, serving.NOWHERE)).test_client()
     assert state(client) == (None, None, None, "the node cannot be reached")
     assert "up to date" not in client.get("/status").text
 

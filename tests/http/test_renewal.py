@@ -7,12 +7,9 @@ from dataclasses import fields, is_dataclass, replace
 from types import ModuleType
 
 import pytest
-from flask import Flask
 
 from app import create_app, renew
 from scan.http.application import Application
-from tests.fixtures import Played
-from tests.support.indexing import Indexing
 
 MADE_BY_MODULES = (dict, list, set, deque)
 CONTAINERS = (list, tuple, set, frozenset)
@@ -21,7 +18,7 @@ OWN_FILES = ("scan.database.statements", "scan.observability.metrics", "scan.reg
 
 
 @pytest.fixture
-def served(indexed: Indexing, scenario: Played) -> Flask:
+def served(indexed, scenario):
     """An application that has answered from database and node, refused, and cached."""
     app = create_app(indexed.settings)
     [client, sender] = [app.test_client(), scenario.anvil.accounts[0]]

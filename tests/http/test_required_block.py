@@ -1,7 +1,6 @@
 """X-Scan-Block is the block that a response shows, X-Scan-At-Least-Block one that it needs."""
 
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -9,10 +8,8 @@ import pytest
 import requests
 
 from tests.http.test_response_freshness import UNLIMITED
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support import anvil, serving
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, wait_until
 
 NEWEST = "/api/v1/blocks?limit=1"
 PATHS = (NEWEST, "/api?module=block&action=getblockreward&blockno=1", "/blocks", "/api/v1/stats")
@@ -22,7 +19,7 @@ class Served(NamedTuple):
     """One instance for all tests: each takes the chain as the one before has left it."""
 
     address: str
-    node: Anvil
+    node: anvil.Anvil
     indexing: Indexing
 
     def mine(self):
@@ -33,12 +30,12 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def served(postgres: Postgres, template: str) -> Iterator[Served]:
+def served(postgres, template):
     with (
-        Anvil() as node,
+        anvil.Anvil() as node,
         postgres.cloned(template) as url,
         Indexing(url, node.url) as indexing,
-        gunicorn(
+        serving.gunicorn(
             url, RPC_URL=node.url, SCAN_RATE_LIMIT_PAGES="1000/minute", **UNLIMITED
         ) as address,
     ):
@@ -57,7 +54,7 @@ def newest(response):
 def test_a_response_carries_the_block_it_shows(served):
     for _ in range(2):
         number = served.mine()
-        wait_until(lambda number=number: newest(ask(served.address, NEWEST)) == number)  # type: ignore[misc]
+        serving.wait_until(lambda number=number: newest(ask(served.address, NEWEST)) == number)  # type: ignore[misc]
         for _ in range(3):  # read, and from the cache
             response = ask(served.address, NEWEST)
             assert int(response.headers["X-Scan-Block"]) == newest(response) == number

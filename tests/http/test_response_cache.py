@@ -3,17 +3,13 @@
 import os
 import signal
 import time
-from collections.abc import Iterator
 from typing import cast
 
 import pytest
 
-from scan.database.connection import Database
-from scan.database.notifications import Listener
+from scan.database import connection, notifications
 from scan.http import index_version, response_cache
-from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.request_state import CacheKey
-from scan.http.response_cache import ResponseCache
 from scan.server.responses import WsgiResponse
 from tests.support.database import execute
 from tests.support.serving import wait_until
@@ -36,13 +32,13 @@ class GivenVersion:
 
 
 @pytest.fixture
-def version() -> GivenVersion:
+def version():
     return GivenVersion()
 
 
 @pytest.fixture
-def cache(version: GivenVersion) -> ResponseCache:
-    return ResponseCache(cast(IndexVersion, version))
+def cache(version):
+    return response_cache.ResponseCache(cast(index_version.IndexVersion, version))
 
 
 def response(text):
@@ -129,14 +125,14 @@ def test_few_responses_are_served_for_a_time(cache, monkeypatch):
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    found = Database(database_url, statement_timeout_ms=1000)
+def database(database_url):
+    found = connection.Database(database_url, statement_timeout_ms=1000)
     yield found
     found.close()
 
 
 def listening(database):
-    version = IndexVersion(Listener(database, CHANNEL))
+    version = index_version.IndexVersion(notifications.Listener(database, index_version.CHANNEL))
     version.listen()
     return version
 
@@ -146,7 +142,7 @@ def notify(url, payload):
 
 
 def test_a_version_is_notified_or_read_and_never_counts_back(database, database_url):
-    version = IndexVersion(Listener(database, CHANNEL))
+    version = index_version.IndexVersion(notifications.Listener(database, index_version.CHANNEL))
     began_at = time.monotonic()
     version.record(7, began_at)
     assert version.newest() is None  # until the listener is connected
@@ -232,7 +228,7 @@ def test_a_version_that_was_not_read_for_long_is_unknown(database, monkeypatch):
 @pytest.mark.check
 def test_without_a_listener_reading_alone_counts_and_for_a_moment():
     """Replicas may be behind each other."""
-    version = IndexVersion(None)
+    version = index_version.IndexVersion(None)
     version.record(7, time.monotonic())
     version.record(5, time.monotonic())
     assert (version.newest(), version.rewinds) == (7, 0)
@@ -241,7 +237,7 @@ def test_without_a_listener_reading_alone_counts_and_for_a_moment():
 
 
 def test_a_frozen_server_holds_up_neither_polling_nor_listening(database, database_url):
-    listener = Listener(database, CHANNEL)
+    listener = notifications.Listener(database, index_version.CHANNEL)
     assert listener.connect("http/chain_get_version") == (0, 0)
     [(backend,)] = execute(
         database_url,

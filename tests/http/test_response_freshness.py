@@ -7,7 +7,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -17,7 +16,6 @@ import requests
 from scan.http.index_version import UNVERIFIED_S
 from scan.http.response_cache import CACHED_FOR_S
 from tests.http.test_cached_responses import uncached
-from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
@@ -30,7 +28,7 @@ UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "STATEMENT_TIMEOUT_M
 
 
 @pytest.fixture
-def server(anvil: Anvil, database_url: str) -> Iterator[str]:
+def server(anvil, database_url):
     with gunicorn(database_url, RPC_URL=anvil.url, **UNLIMITED) as address:
         yield address
 

@@ -3,7 +3,6 @@
 import re
 import socket
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -75,13 +74,13 @@ MALFORMED = [
 
 
 @pytest.fixture(scope="module")
-def ours(shared_database_url: str) -> Iterator[str]:
+def ours(shared_database_url):
     with gunicorn(shared_database_url, **UNLIMITED) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
-def gunicorns(shared_database_url: str) -> Iterator[str]:
+def gunicorns(shared_database_url):
     with gunicorn(shared_database_url, "--worker-class", "gthread", **UNLIMITED) as address:
         yield address
 

@@ -3,10 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from flask.testing import FlaskClient
 
 from scan.queries.addresses import AddressNames
-from scan.queries.reader import Reader, Sources
+from scan.queries.reader import Reader
 
 
 class ByAddress(AddressNames):
@@ -26,7 +25,7 @@ class Misspelt(AddressNames):
 
 
 @pytest.fixture
-def sources(client: FlaskClient) -> Sources:
+def sources(client):
     known = client.application.extensions["scan"].sources
     return replace(known, of_extensions={})
 

@@ -7,22 +7,13 @@ import socket
 import sys
 import termios
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 
 import pytest
 import requests
 
 from tests.http.conftest import UNLIMITED, peak_mib, require_served, served, unread
-from tests.support.indexing import Indexing
-from tests.support.serving import (
-    connect,
-    exchange,
-    free_port,
-    gunicorn_started,
-    wait_for,
-    wait_until,
-)
+from tests.support import serving
 
 pytestmark = pytest.mark.long
 
@@ -32,7 +23,7 @@ LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def server(own_index: Indexing) -> Iterator[str]:
+def server(own_index):
     """gunicorn over the scenario's chain."""
     with served(own_index.settings.database_url) as (_, address):
         yield address
@@ -40,7 +31,7 @@ def server(own_index: Indexing) -> Iterator[str]:
 
 def wait_for_answers(clients):
     """Until each has a part of an answer, which it does not read."""
-    wait_until(lambda: all(map(unread_bytes, clients)))
+    serving.wait_until(lambda: all(map(unread_bytes, clients)))
 
 
 def unread_bytes(client):
@@ -140,13 +131,13 @@ def test_a_body_is_forgotten_with_its_request(shared_database_url, kept):
 
 def test_clients_that_go_on_sending_hold_nobody_up(server, clients):
     closing = BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close")
-    flooding = [clients.enter_context(connect(server)) for _ in range(4)]
+    flooding = [clients.enter_context(serving.connect(server)) for _ in range(4)]
     threads = [threading.Thread(target=flood, args=(client, closing)) for client in flooding]
     for thread in threads:
         thread.start()
     pairs = list(zip(flooding, threads, strict=True))
     # The end of a thread means that the server has cut its client off, and what it had is gone.
-    wait_until(lambda: all(unread_bytes(c) or not thread.is_alive() for c, thread in pairs))
+    serving.wait_until(lambda: all(unread_bytes(c) or not thread.is_alive() for c, thread in pairs))
     require_served(server)
     for thread in threads:
         thread.join(5)
@@ -161,11 +152,11 @@ def flood(client, closing):
 
 
 def test_who_does_not_leave_is_left(server, clients):
-    client = clients.enter_context(connect(server))
+    client = clients.enter_context(serving.connect(server))
     client.sendall(BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close"))
     [(head, _)] = answers(client, 1)
     assert b"Connection: close" in head and client.recv(1) == b""
-    wait_until(lambda: not takes_a_byte(client))
+    serving.wait_until(lambda: not takes_a_byte(client))
 
 
 def takes_a_byte(client):
@@ -180,7 +171,7 @@ def takes_a_byte(client):
     [(b"", None), (b"GARBAGE\r\n\r\n", 400), (b"GET / HT", None), (b"GET / HTTP/9.9\r\n\r\n", 400)],
 )
 def test_what_follows_a_cached_response_is_judged_by_itself(server, behind, status):
-    found = exchange(server, BLOCKS * 3 + behind, finish=True)
+    found = serving.exchange(server, BLOCKS * 3 + behind, finish=True)
     assert found.count(b"HTTP/1.1 200 OK\r\n") == 3
     assert re.findall(rb"HTTP/1.1 4\d\d", found) == ([b"HTTP/1.1 %d" % status] if status else [])
 
@@ -189,7 +180,7 @@ def test_connections_that_are_kept_leave_room_for_others(own_index, clients):
     limited = ("--worker-connections", "20")
     with served(own_index.settings.database_url, *limited) as (_, server):
         for _ in range(60):
-            client = clients.enter_context(connect(server))
+            client = clients.enter_context(serving.connect(server))
             client.settimeout(5)
             for _ in range(2):
                 client.sendall(BLOCKS)
@@ -210,7 +201,7 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
         "middleware.Middleware.step = broken\n"
     )
     with served(own_index.settings.database_url, PYTHONPATH=str(tmp_path)) as (process, server):
-        found = exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
+        found = serving.exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
         assert found.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in found, found
         require_served(server)
         process.send_signal(signal.SIGTERM)
@@ -219,10 +210,12 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
 
 
 def test_a_unix_socket_serves_as_well(own_index, tmp_path):
-    path, port = tmp_path / "socket", free_port()
+    path, port = tmp_path / "socket", serving.free_port()
     bound = ("--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}")
-    with gunicorn_started(own_index.settings.database_url, port, *bound, **UNLIMITED) as process:
-        wait_for(port, process)
+    with serving.gunicorn_started(
+        own_index.settings.database_url, port, *bound, **UNLIMITED
+    ) as process:
+        serving.wait_for(port, process)
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(path))
             for _ in range(3):
@@ -243,7 +236,7 @@ def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes
         ]
         for thread in busy:
             thread.start()
-        wait_until(lambda: min(answered) > 5)
+        serving.wait_until(lambda: min(answered) > 5)
         process.send_signal(signal.SIGTERM)
         for thread in busy:
             thread.join(20)
@@ -252,7 +245,7 @@ def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes
 
 def ask_until_closed(server, request, ends, answered, place):
     """One request after the other; what comes behind the answer that ends the connection."""
-    with connect(server) as client:
+    with serving.connect(server) as client:
         head = b""
         while b"Connection: close" not in head:
             number = answered[place] + 1

@@ -148,6 +148,24 @@ def status_soon(service, client):
         return 0
 
 
+def test_what_caches_have_of_the_node_waits_for_no_turn(service):
+    """Of an address and of a page of it, whose state was read at the head before."""
+    paths = [
+        path.format(f"0x{next(_numbers):040x}") for path in ("/api/v1/addresses/{}", "/address/{}")
+    ]
+    assert all(service.get(path, OTHER).ok for path in paths)
+    service.node.held.clear()
+    with ExitStack() as stack:
+        stack.callback(service.node.held.set)
+        waiting = [sent(service) for _ in range(5)]
+        wait_until(lambda: service.node.waiting == 3)
+        for path in paths:
+            anew = f"{service.address}{path}?={time.monotonic_ns()}"
+            assert requests.get(anew, headers={"X-Forwarded-For": "127.0.0.1"}, timeout=5).ok
+        service.node.held.set()
+        assert all(b'"balance":"0"' in received(connection) for connection in waiting)
+
+
 def test_clients_that_leave_while_they_wait_free_their_places(service):
     service.node.held.clear()
     with ExitStack() as stack:

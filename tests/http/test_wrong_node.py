@@ -1,6 +1,5 @@
 """A service whose node is of another chain: it shows what is indexed, and nothing of that node."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,7 +29,7 @@ class Served(NamedTuple):
 
 
 @pytest.fixture
-def served(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+def served(database_url, monkeypatch):
     """A node behind a proxy, which leads to another one where a test says so."""
     monkeypatch.setattr(served_chain, "CHECK_AGAIN_S", 0.0)
     with Anvil() as right, Anvil("--chain-id", "4242") as wrong, FaultyNode(right.url) as proxy:

@@ -5,9 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from scan.indexer import prefetch
-from scan.indexer.block_rows import BlockContracts, BlockRows
-from scan.indexer.prefetch_process import FetchedRows
+from scan.indexer import block_rows, prefetch, prefetch_process
 
 pytestmark = pytest.mark.check
 
@@ -15,8 +13,8 @@ TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 
 def block(number, transactions=100, logs=""):
-    return BlockRows(
-        BlockContracts(number, b"", b"", (b"a",) * 10, frozenset(), frozenset(), [], []),
+    return block_rows.BlockRows(
+        block_rows.BlockContracts(number, b"", b"", (b"a",) * 10, frozenset(), frozenset(), [], []),
         columns={},
         transactions=[""] * transactions,
         internal_transfers=[],
@@ -55,7 +53,7 @@ def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch):
 
 def fetched(logs):
     future = Future()
-    future.set_result(FetchedRows([block(1, logs=logs)], 0.0, 0.0))
+    future.set_result(prefetch_process.FetchedRows([block(1, logs=logs)], 0.0, 0.0))
     return future, 1
 
 

@@ -1,15 +1,13 @@
 """Several batches of blocks in one transaction, as an index that is large already is caught up."""
 
 import threading
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
 from scan.errors import Unavailable
 from scan.ethereum import node_errors
-from scan.indexer import chain_indexer, prefetch, prefetch_process, progress
-from scan.indexer.writer import Append
+from scan.indexer import chain_indexer, prefetch, prefetch_process, progress, writer
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -24,14 +22,14 @@ BLOCKS = 2  # in a batch
 
 
 @pytest.fixture
-def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def transactions(monkeypatch):
     """Of the database: how many batches were written in each."""
     monkeypatch.setattr(prefetch_process, "FETCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(prefetch, "BATCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(chain_indexer, "COMMIT_SHARE", 1)
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.2)
     batches = []
-    start, add = Append.__init__, Append.add
+    start, add = writer.Append.__init__, writer.Append.add
 
     def note_start(append, *arguments):
         batches.append(0)
@@ -41,8 +39,8 @@ def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         batches[-1] += 1
         add(append, batch)
 
-    monkeypatch.setattr(Append, "__init__", note_start)
-    monkeypatch.setattr(Append, "add", note_batch)
+    monkeypatch.setattr(writer.Append, "__init__", note_start)
+    monkeypatch.setattr(writer.Append, "add", note_batch)
     return batches
 
 
@@ -71,7 +69,7 @@ def indexed_once(postgres, template, tmp_path_factory):
 
 
 @pytest.fixture
-def node(indexed_once: Indexed, database_url: str) -> Iterator[Anvil]:
+def node(indexed_once, database_url):
     """Whose chain the test's database has in the end, as an index that took it batch by batch."""
     yield indexed_once.node
     assert head_of(database_url) == indexed_once.node.head()
@@ -109,7 +107,7 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     node, database_url, transactions, monkeypatch
 ):
     """So that what fails again and again with many batches does not stop the index."""
-    derive = Append.derive
+    derive = writer.Append.derive
     failed = []
 
     def fail_with_several(append):
@@ -118,7 +116,7 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
             raise Unavailable("no")
         return derive(append)
 
-    monkeypatch.setattr(Append, "derive", fail_with_several)
+    monkeypatch.setattr(writer.Append, "derive", fail_with_several)
     Indexing(database_url, node.url).run_until(node.head())
     assert len(failed) == 2 and all(transactions[index + 1] == 1 for index in failed)
 
@@ -130,7 +128,7 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
     """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
     clock = 0.0
     taken = []
-    add, derive = Append.add, Append.derive
+    add, derive = writer.Append.add, writer.Append.derive
 
     def add_slowly(append, batch):
         nonlocal clock
@@ -148,8 +146,8 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
         return derive(append)
 
     monkeypatch.setattr(chain_indexer, "monotonic", lambda: clock)
-    monkeypatch.setattr(Append, "add", add_slowly)
-    monkeypatch.setattr(Append, "derive", derive_slowly)
+    monkeypatch.setattr(writer.Append, "add", add_slowly)
+    monkeypatch.setattr(writer.Append, "derive", derive_slowly)
     Indexing(database_url, node.url).run_until(node.head())
     slower = next(n for n in range(len(taken)) if sum(transactions[: n + 1]) >= 20)
     assert max(taken[:slower]) == max(taken[slower + 1 :]) == chain_indexer.COMMIT_S
@@ -161,7 +159,7 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
     node, database_url, transactions, monkeypatch
 ):
     monkeypatch.setattr(progress, "RECORD_AGAIN_AFTER_S", 0.05)
-    derive = Append.derive
+    derive = writer.Append.derive
     seen = []
 
     def checked_at():
@@ -173,7 +171,7 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
             wait_until(lambda: checked_at() != seen[0])
         return derive(append)
 
-    monkeypatch.setattr(Append, "derive", wait_and_derive)
+    monkeypatch.setattr(writer.Append, "derive", wait_and_derive)
     Indexing(database_url, node.url).run_until(node.head())
     assert seen
 
@@ -183,7 +181,7 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
     node, database_url, transactions, monkeypatch
 ):
     """As a migration does."""
-    add = Append.add
+    add = writer.Append.add
     waiting = []
 
     def lock():
@@ -196,7 +194,7 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
             waiting[0].start()
             wait_until(lambda: execute(database_url, "SELECT pid FROM pg_locks WHERE NOT granted"))
 
-    monkeypatch.setattr(Append, "add", wait_at_the_third)
+    monkeypatch.setattr(writer.Append, "add", wait_at_the_third)
     Indexing(database_url, node.url).run_until(node.head())
     waiting[0].join()
     assert 3 in transactions
@@ -205,19 +203,19 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
 @pytest.mark.long
 def test_a_stop_rolls_several_batches_back(node, database_url, transactions, monkeypatch):
     indexing = Indexing(database_url, node.url)
-    add = Append.add
+    add = writer.Append.add
 
     def stop_at_the_third(append, batch):
         add(append, batch)
         if transactions[-1] == 3:
             indexing._stop.set()
 
-    monkeypatch.setattr(Append, "add", stop_at_the_third)
+    monkeypatch.setattr(writer.Append, "add", stop_at_the_third)
     with indexing:
         indexing._thread.join()
     assert transactions[-1] == 3
     assert head_of(database_url) + 1 == sum(transactions[:-1]) * BLOCKS
-    monkeypatch.setattr(Append, "add", add)
+    monkeypatch.setattr(writer.Append, "add", add)
     Indexing(database_url, node.url).run_until(node.head())
 
 

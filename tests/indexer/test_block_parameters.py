@@ -5,12 +5,8 @@ import pytest
 from scan.ethereum.client import Call, Node, NodeError
 from scan.ethereum.served_chain import BlockId
 from tests.indexer.test_node_faults import status
-from tests.support import faulty_node
-from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.indexing import Indexing
-from tests.support.scenario.stage import Stage
-from tests.support.scenario.tokens import honest_tokens
-from tests.support.table_digest import digest, fresh_digest
+from tests.support import faulty_node, indexing, table_digest
+from tests.support.scenario import stage, tokens
 
 
 def newest(anvil):
@@ -26,17 +22,17 @@ def test_a_node_that_ignores_block_hashes_is_read_by_number(
     postgres, template, database_url, anvil, node
 ):
     """As one that refuses them is, below."""
-    honest_tokens(Stage(anvil))
+    tokens.honest_tokens(stage.Stage(anvil))
     node.fault = faulty_node.ignore_block_hashes
-    with Indexing(database_url, node.url, until=anvil.head()):
+    with indexing.Indexing(database_url, node.url, until=anvil.head()):
         assert status(database_url)["stateReadBy"] == "blockNumber"
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+    assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
 
 
 def test_a_node_that_takes_block_hashes_is_read_by_them(anvil, database_url):
     anvil.mine(2)
     assert status(database_url)["stateReadBy"] is None
-    with Indexing(database_url, anvil.url, until=2):
+    with indexing.Indexing(database_url, anvil.url, until=2):
         assert status(database_url)["stateReadBy"] == "blockHash"
 
 
@@ -62,7 +58,7 @@ def test_it_is_tried_again_where_the_node_behind_the_address_was_changed(anvil, 
 def test_each_of_several_nodes_is_asked_in_its_own_way(anvil, node):
     anvil.mine(3)
     node.fault = faulty_node.refuse_block_objects
-    with FaultyNode(anvil.url) as first:
+    with faulty_node.FaultyNode(anvil.url) as first:
         client, block = Node([first.url, node.url]), newest(anvil)
         assert balance_at(client, anvil.accounts[0], block) > 0
         assert client.takes_block_hashes is True
@@ -92,7 +88,7 @@ def test_a_node_that_refuses_once_is_no_node_without_block_hashes(anvil, node):
     def refuse_once(calls, forward):
         if isinstance(calls[0]["params"][-1], dict) and next(refusals, False):
             return faulty_node.node_error(-32000, "header not found")(calls, forward)
-        return Reply(body=forward(calls))
+        return faulty_node.Reply(body=forward(calls))
 
     node.fault = refuse_once
     client = Node([node.url])

@@ -1,22 +1,18 @@
 """Blocks that contradict their own hash or roots whenever a node gives them."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node
+from scan.ethereum import blocks, client
 from scan.ethereum.transaction_checks import UNSIGNED
 from scan.indexer.block_source import BlockSource
-from tests.support import faulty_node
-from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode
+from tests.support import anvil, faulty_node
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[Anvil]:
-    with Anvil() as node:
+def chain():
+    with anvil.Anvil() as node:
         for value in range(6):
             node.send(node.accounts[0], node.accounts[1], value=value)
             node.mine()
@@ -49,14 +45,14 @@ def alter_header(block):
 @pytest.mark.parametrize("version", ["Geth/v1.16.7", "anvil/v1.7.1", "Ganache/v7.9.2"])
 def test_a_block_that_one_node_always_alters_is_not_taken(chain, alter, version):
     """Another node has it right; of test nodes only what they really have otherwise is taken."""
-    true = BlockSource(Node([chain.url])).blocks(0, 5)
-    with FaultyNode(chain.url) as node:
+    true = BlockSource(client.Node([chain.url])).blocks(0, 5)
+    with faulty_node.FaultyNode(chain.url) as node:
         node.fault = altered_block(alter, 3, 31_337, version)
-        source = BlockSource(Node([node.url]))
+        source = BlockSource(client.Node([node.url]))
         assert source.blocks(0, 5) == true[:3]
-        with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
+        with pytest.raises(blocks.MalformedBlock, match="block 3 contradicts itself"):
             source.blocks(3, 5)
-        assert BlockSource(Node([node.url, chain.url])).blocks(0, 5) == true
+        assert BlockSource(client.Node([node.url, chain.url])).blocks(0, 5) == true
         node.fault = None
         assert source.blocks(0, 5) == true
 
@@ -65,9 +61,9 @@ IMPERSONATED = "0x" + "ab" * 20
 
 
 @pytest.fixture(scope="module")
-def impersonating() -> Iterator[Anvil]:
+def impersonating():
     """The transaction of block 2 has no signature, and another hash than its bytes."""
-    with Anvil() as node:
+    with anvil.Anvil() as node:
         node.impersonate(IMPERSONATED)
         for sender in (node.accounts[0], IMPERSONATED, node.accounts[0]):
             node.send(sender, node.accounts[1], value=1)
@@ -86,28 +82,28 @@ def read(node, number, version, old="", new="", chain_id=31337):
                 answer["result"] = version
         return faulty_node.Reply(body=answers)
 
-    with FaultyNode(node.url) as faulty:
+    with faulty_node.FaultyNode(node.url) as faulty:
         faulty.fault = reply
-        source = BlockSource(Node([faulty.url]), traces="off")
+        source = BlockSource(client.Node([faulty.url]), traces="off")
         source.expect(chain_id)
         return source.blocks(number, number)[0].block
 
 
 def test_a_hash_that_is_not_the_transactions_is_taken_from_anvil_alone(impersonating):
     assert read(impersonating, 2, "anvil/v1.7.1").unproven == UNSIGNED
-    with pytest.raises(MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
+    with pytest.raises(blocks.MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
         read(impersonating, 2, "Geth/v1")
 
 
 @pytest.mark.parametrize("chain_id", [1, 10, 250, 31_338])
 def test_nodes_for_development_are_excused_on_their_own_chain_ids_alone(impersonating, chain_id):
-    with pytest.raises(MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
+    with pytest.raises(blocks.MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
         read(impersonating, 2, "anvil/v1.7.1", chain_id=chain_id)
 
 
 def test_a_signed_transaction_has_its_hash_in_anvils_blocks_too(impersonating):
     block = impersonating.call("eth_getBlockByNumber", "0x3", False)
-    with pytest.raises(MalformedBlock, match=r"block 3 .*\(hashes of transactions\)"):
+    with pytest.raises(blocks.MalformedBlock, match=r"block 3 .*\(hashes of transactions\)"):
         read(impersonating, 3, "anvil/v1.7.1", block["transactions"][0], "0x" + "5e" * 32)
 
 
@@ -115,7 +111,7 @@ def test_other_fields_of_a_block_with_such_a_hash_are_compared(impersonating):
     """Of the receipt, which names the sender, too."""
     receipt = impersonating.call("eth_getBlockReceipts", "0x2")[0]
     used = json.dumps({"gasUsed": receipt["gasUsed"]})[1:-1]
-    with pytest.raises(MalformedBlock, match=r"block 2 .*\(gasUsed and cumulativeGasUsed\)"):
+    with pytest.raises(blocks.MalformedBlock, match=r"block 2 .*\(gasUsed and cumulativeGasUsed\)"):
         read(
             impersonating, 2, "anvil/v1.7.1", f'{used}, "effective', '"gasUsed": "0x7", "effective'
         )

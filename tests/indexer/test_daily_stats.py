@@ -5,15 +5,12 @@ from collections import defaultdict
 from datetime import UTC, datetime
 
 from scan.commands import audit
-from tests.support.auditing import run
+from tests.support import auditing, indexing, made_blocks, serving
 from tests.support.database import execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
-from tests.support.serving import NOWHERE
 
 DAY_S = 86_400
-MIDNIGHT_S = FIRST_TIMESTAMP_S // DAY_S * DAY_S
-PEOPLE = [address(f"person {n}") for n in range(12)]
+MIDNIGHT_S = made_blocks.FIRST_TIMESTAMP_S // DAY_S * DAY_S
+PEOPLE = [made_blocks.address(f"person {n}") for n in range(12)]
 COLUMNS = (
     "first_block, last_block, transaction_count, failed_transaction_count, active_address_count,"
     " new_address_count, created_contract_count, token_transfer_count, dex_trade_count,"
@@ -24,7 +21,7 @@ COLUMNS = (
 def moves(chance):
     """Up to five of any kind, between a few people and contracts that are new."""
     return [
-        Move(
+        made_blocks.Move(
             sender=chance.choice(PEOPLE),
             recipient=None if (created := chance.random() < 0.1) else chance.choice(PEOPLE),
             contract=chance.randbytes(20) if created else None,
@@ -93,7 +90,7 @@ def test_a_block_belongs_to_the_newest_day_up_to_it(database_url, chain):
     chain.unwind(3)
     chain.append(moves(chance), timestamp_s=MIDNIGHT_S)
     assert stored(database_url) == counted(database_url)
-    assert run(settings_for(database_url, NOWHERE)) == audit.EXACT
+    assert auditing.run(indexing.settings_for(database_url, serving.NOWHERE)) == audit.EXACT
 
 
 def test_a_time_beyond_every_calendar_is_a_day_like_others(database_url, chain):

@@ -11,11 +11,9 @@ import pytest
 
 from scan.commands import audit
 from scan.errors import ScanError
-from tests.support import scenario
-from tests.support.database import execute
+from tests.support import database, scenario, table_digest
 from tests.support.indexing import PATIENCE_S, Indexing
 from tests.support.scenario.stage import ETHER, Stage
-from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
 
@@ -28,7 +26,7 @@ def name_of(url):
 
 
 def refuse_connections(postgres, name):
-    execute(postgres.url("postgres"), f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+    database.execute(postgres.url("postgres"), f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
 
 
 @contextmanager
@@ -37,13 +35,13 @@ def standby_of(postgres, primary):
     name = f"{primary}_standby"
     server = postgres.url("postgres")
     refuse_connections(postgres, primary)
-    execute(
+    database.execute(
         server, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", primary
     )
-    execute(server, f'CREATE DATABASE "{name}" TEMPLATE "{primary}"')
-    execute(server, f'ALTER DATABASE "{primary}" ALLOW_CONNECTIONS true')
+    database.execute(server, f'CREATE DATABASE "{name}" TEMPLATE "{primary}"')
+    database.execute(server, f'ALTER DATABASE "{primary}" ALLOW_CONNECTIONS true')
     yield name
-    execute(server, f'DROP DATABASE "{name}" WITH (FORCE)')
+    database.execute(server, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def fail_over(postgres, primary, standby):
@@ -77,7 +75,7 @@ def use_novelties(stage):
 
 def watch(url, address):
     """A webhook for everything of an address, which nobody delivers."""
-    execute(
+    database.execute(
         url,
         "WITH made AS (INSERT INTO webhooks VALUES"
         " (7, %s, %s, 'https://receiver.test/', '{tx,token_transfer}', true, now()) RETURNING id)"
@@ -100,7 +98,7 @@ def wait_for(indexing, number):
 
 
 def delivery_ids(url):
-    return [row[0] for row in execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
+    return [row[0] for row in database.execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
 
 
 def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, database_url):
@@ -129,16 +127,16 @@ def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, 
             assert not lost & set(delivery_ids(database_url))
     print(FAILOVERS, "failovers,", blocks, "blocks,", len(lost), "deliveries lost")
     assert lost
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+    assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
     assert audit.audit(indexing.settings, AUDIT) == audit.EXACT
 
 
 def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(database_url):
     def advance():
-        return int(execute(database_url, "SELECT advance_delivery_ids()")[0][0])  # type: ignore[call-overload]
+        return int(database.execute(database_url, "SELECT advance_delivery_ids()")[0][0])  # type: ignore[call-overload]
 
     first = advance()
     assert abs(first - time.time() * 1e6) < PATIENCE_S * 1e6
     assert advance() == first + 1
-    execute(database_url, "SELECT setval('deliveries_id_seq', 2 * %s)", first)
+    database.execute(database_url, "SELECT setval('deliveries_id_seq', 2 * %s)", first)
     assert advance() == 2 * first + 1

@@ -6,10 +6,7 @@ from contextlib import suppress
 import pytest
 
 from scan.ethereum import node_errors
-from scan.ethereum.node_errors import NodeError
 from scan.indexer import fork_finder
-from scan.indexer.fork_finder import ForkBackoff
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
@@ -37,7 +34,7 @@ class FalseHashes:
 
 
 @pytest.fixture
-def paid(anvil: Anvil) -> Anvil:
+def paid(anvil):
     sender, recipient, *_ = anvil.accounts
     for value in range(BLOCKS):
         anvil.send(sender, recipient, value=value + 1)
@@ -76,20 +73,20 @@ def test_a_node_that_stays_on_one_fork_again_is_followed_within_seconds(monkeypa
     does so is not followed before."""
     now = 0.0
     monkeypatch.setattr(fork_finder.time, "monotonic", lambda: now)
-    backoff = ForkBackoff()
+    backoff = fork_finder.ForkBackoff()
     for _ in range(8):
         for fork in (b"a", b"b"):
             backoff.record_written(fork)
             backoff.record_unwound(fork)
     for _ in range(40):  # there and back at every second look
         now += 0.5
-        with pytest.raises(NodeError):
+        with pytest.raises(node_errors.NodeError):
             backoff.require_elapsed()
         backoff.record_agreement()
     steady_from, is_followed = now, False
     while not is_followed:
         now += 0.5
-        with suppress(NodeError):
+        with suppress(node_errors.NodeError):
             backoff.require_elapsed()
             is_followed = True
     assert fork_finder.STEADY_S <= now - steady_from < fork_finder.STEADY_S + 2

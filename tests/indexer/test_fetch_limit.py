@@ -4,22 +4,20 @@ import threading
 
 import pytest
 
-from scan.ethereum import node_errors
-from scan.ethereum.client import RateLimited
+from scan.ethereum import client, node_errors
 from scan.indexer import prefetch_process
-from scan.indexer.prefetch_process import FetchLimit
 
 pytestmark = pytest.mark.check
 
 
 @pytest.fixture
-def limit(monkeypatch: pytest.MonkeyPatch) -> FetchLimit:
+def limit(monkeypatch):
     monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.0)
-    return FetchLimit(threading.Event())
+    return prefetch_process.FetchLimit(threading.Event())
 
 
 def refuse(retry_after_s=None):
-    raise RateLimited("no", retry_after_s=retry_after_s)
+    raise client.RateLimited("no", retry_after_s=retry_after_s)
 
 
 def test_requests_that_are_waited_for_become_more(limit):
@@ -32,14 +30,14 @@ def test_requests_that_are_waited_for_become_more(limit):
 
 
 def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit):
-    with pytest.raises(RateLimited):
+    with pytest.raises(client.RateLimited):
         limit.run(refuse)
     assert limit.concurrency == 1
     assert limit.run(lambda: 7) == 7
 
 
 def test_a_long_pause_is_left_to_the_caller(limit):
-    with pytest.raises(RateLimited):
+    with pytest.raises(client.RateLimited):
         limit.run(lambda: refuse(300))
 
 

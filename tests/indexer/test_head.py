@@ -12,8 +12,10 @@ from scan.ethereum.client import Node
 from scan.indexer import derivation, writer
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.derivation import read_block_range
+from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.explain import SMALL
+from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
@@ -138,4 +140,49 @@ def test_blocks_that_the_database_lost_are_indexed_again(database_url, postgres,
         with postgres.cloned(template) as fresh:
             Indexing(fresh, node.url).run_until(node.head())
             assert digest(database_url) == digest(fresh)
+    database.close()
+
+
+def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(database_url):
+    """The next step has the calls of a step without a failure; a fork is followed with the chain
+    checked anew."""
+    called: list[str] = []
+
+    @faulty_node.altering
+    def note(call, _answer):
+        called.append(call["method"])
+
+    def refuse(calls, forward):
+        called.extend(call["method"] for call in calls)
+        return faulty_node.status(502)(calls, forward)
+
+    database = Database(database_url, statement_timeout_ms=0)
+    with Anvil() as anvil, FaultyNode(anvil.url) as node:
+        settings = settings_for(database_url, node.url)
+        indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
+
+        def step():
+            called.clear()
+            indexer.step()
+            return list(called)
+
+        node.fault = note
+        assert {"eth_chainId", "eth_config"} < {*step()}
+        while indexer.step() == 0.0:
+            pass
+        anvil.mine()
+        usual = step()
+        assert usual.count("eth_chainId") == 1
+        for _ in range(2):
+            anvil.mine()
+            node.fault = refuse
+            assert step()
+            node.fault = note
+            assert step() == usual
+        fork = anvil.snapshot()
+        anvil.mine()
+        step()
+        anvil.revert(fork)
+        anvil.mine(2)
+        assert "eth_config" in step()
     database.close()

@@ -31,8 +31,8 @@ RECOUNT = """
 LARGE = bytes.fromhex("71" * 20)
 # Many with the same balance; digits of all lengths; some below zero, who are no holders.
 SEED = """
-INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, has_items)
-VALUES (%(token)s, 0, 'BEP20', 'Large', 'L', 18, 0, false);
+INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, item_type)
+VALUES (%(token)s, 0, 'BEP20', 'Large', 'L', 18, 0, NULL);
 INSERT INTO token_holders (holder, token_address, balance)
 SELECT substr(sha256(n::text::bytea), 1, 20), %(token)s, CASE n % 5
         WHEN 0 THEN 1 + n % 3 WHEN 1 THEN 1000000000000000000 WHEN 2 THEN 1200000 + n % 9

@@ -1,7 +1,5 @@
 """Blocks made to take the indexer's memory: it stays below 400 MiB, and goes on."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from tests.support.anvil import Anvil
@@ -16,7 +14,7 @@ GAS = 500_000_000
 
 
 @pytest.fixture
-def anvil() -> Iterator[Anvil]:
+def anvil():
     """With blocks as large as any chain's, several times over."""
     with Anvil("--gas-limit", str(GAS), "--no-request-size-limit") as node:
         yield node

@@ -3,11 +3,9 @@
 import pytest
 
 from scan.ethereum.client import AnswerTooLarge, Call, Node, NodeError
-from tests.support import endless_responses, faulty_node
+from tests.support import endless_responses, faulty_node, indexing
 from tests.support.database import execute, wait_for_problem
-from tests.support.faulty_node import Fault
 from tests.support.indexer_process import IndexerProcess
-from tests.support.indexing import Indexing
 from tests.support.memory import PeakMemory
 
 MOST_MEBIBYTES = 400
@@ -16,7 +14,7 @@ MEBIBYTE = b" " * 2**20
 
 TOO_LARGE = "larger than 8 MiB"
 LATE = "did not respond in time"
-FAULTS: dict[str, tuple[Fault, str]] = {
+FAULTS: dict[str, tuple[faulty_node.Fault, str]] = {
     "endless body": (endless_responses.endless_body, TOO_LARGE),
     "endless chunks": (endless_responses.endless_chunks, TOO_LARGE),
     "endless head": (endless_responses.endless_head, "cannot be reached"),
@@ -30,7 +28,7 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "a number of 10^6 digits": (faulty_node.every_result("1" * 10**6), "not JSON"),
     "a quantity of 10^6 digits": (faulty_node.every_result(f'"0x{"1" * 10**6}"'), "malformed"),
 }
-DRIPPING: dict[str, Fault] = {
+DRIPPING: dict[str, faulty_node.Fault] = {
     "head": endless_responses.dripping_head,
     "body": endless_responses.dripping_body,
     "chunk's head": endless_responses.dripping_chunk_head,
@@ -72,7 +70,7 @@ def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(node, anvil, databa
             answer["result"] = result or anvil.call("eth_getBlockByNumber", "0x1", False)
 
     node.fault = lie_once
-    Indexing(database_url, node.url).run_until(1)
+    indexing.Indexing(database_url, node.url).run_until(1)
     assert not lies
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
     chain = execute(database_url, "SELECT chain_id, '0x' || encode(genesis_hash, 'hex') FROM chain")

@@ -1,7 +1,6 @@
 """Blocks whose answers are larger than is read at once: checked as others are, or refused."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,8 +9,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError
 from scan.indexer import node_reader
 from scan.indexer.block_source import BlockSource
-from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply
+from tests.support import anvil, faulty_node
 
 Json = dict[str, Any]
 NUMBER = 3
@@ -19,8 +17,8 @@ LARGER = MAX_ANSWER_BYTES + 2**20
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[Anvil]:
-    with Anvil() as node:
+def chain():
+    with anvil.Anvil() as node:
         coin = node.deploy(node.accounts[0], "Coin", "Coin", "COIN", 18)
         node.mine()
         while node.head() < 5:
@@ -40,7 +38,7 @@ def padded(alter, size=LARGER):
                 alter(call["method"], answer["result"])
         large = ("eth_getBlockByNumber", "eth_getBlockReceipts")
         is_large = any(c["method"] in large and c["params"][0] == hex(NUMBER) for c in calls)
-        return Reply(raw=json.dumps(answers).encode() + b" " * (size * is_large))
+        return faulty_node.Reply(raw=json.dumps(answers).encode() + b" " * (size * is_large))
 
     return reply
 
@@ -94,7 +92,7 @@ def gas(method, result):
 
 def test_spaces_around_a_block_leave_it_proven(chain):
     true = BlockSource(Node([chain.url])).blocks(0, 5)
-    with FaultyNode(chain.url) as node:
+    with faulty_node.FaultyNode(chain.url) as node:
         node.fault = padded(nothing)
         source = BlockSource(Node([node.url]))
         assert [block for n in range(6) for block in source.blocks(n, n)] == true
@@ -114,7 +112,7 @@ ALTERATIONS = {
 @pytest.mark.parametrize("alter", ALTERATIONS, ids=lambda alter: alter.__name__)
 def test_a_large_block_that_is_altered_is_refused_and_taken_from_the_next_node(chain, alter):
     true = BlockSource(Node([chain.url])).blocks(0, 5)
-    with FaultyNode(chain.url) as node:
+    with faulty_node.FaultyNode(chain.url) as node:
         node.fault = padded(alter)
         with pytest.raises(MalformedBlock, match=f"block 3 .*{ALTERATIONS[alter]}"):
             BlockSource(Node([node.url])).blocks(NUMBER, NUMBER)
@@ -127,7 +125,7 @@ def test_a_large_block_that_is_altered_is_refused_and_taken_from_the_next_node(c
 def test_an_answer_above_all_bounds_is_refused_and_the_next_node_is_asked(chain, monkeypatch):
     monkeypatch.setattr(node_reader, "MAX_BLOCK_BYTES", LARGER)
     true = BlockSource(Node([chain.url])).blocks(NUMBER, NUMBER)
-    with FaultyNode(chain.url) as node:
+    with faulty_node.FaultyNode(chain.url) as node:
         node.fault = padded(nothing, 2 * LARGER)
         with pytest.raises(NodeError, match="larger than 9 MiB"):
             BlockSource(Node([node.url])).blocks(NUMBER, NUMBER)

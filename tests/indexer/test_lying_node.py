@@ -2,18 +2,14 @@
 that is proven is called unproven."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import pytest
 
 from scan.ethereum import client, node_errors
-from tests.fixtures import Played
-from tests.support.database import Postgres, execute
-from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import Indexing
-from tests.support.lying_node import LyingNode
-from tests.support.table_digest import Digest, digest, explain
+from tests.support import faulty_node, indexing, lying_node, table_digest
+from tests.support.database import execute
 
 MOST_RUNS = 200
 
@@ -49,7 +45,7 @@ SAID = {"blocks": {"size"}}
 
 
 @pytest.fixture
-def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_pauses(monkeypatch):
     """A node that lied is left alone for a moment, not for ten seconds."""
     monkeypatch.setattr(client, "REST_AFTER_FAILURE_S", 0.02)
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
@@ -57,11 +53,11 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def honest(scenario: Played, postgres: Postgres, template: str) -> Iterator[Digest]:
+def honest(scenario, postgres, template):
     """All of an index beside the honest node alone, with all logs."""
     with postgres.cloned(template) as url:
-        Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
-        expected = digest(url)
+        indexing.Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
+        expected = table_digest.digest(url)
         expected.keep_rows()
         yield expected
 
@@ -89,15 +85,15 @@ def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
     for seed in range(MOST_RUNS):
         if told.total() >= most:
             break
-        with FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
-            node.fault = liar = LyingNode(
+        with faulty_node.FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
+            node.fault = liar = lying_node.LyingNode(
                 seed, LIES[kind].share, spared=unproven_blocks(honest), methods=LIES[kind].methods
             )
             urls = f"{node.url},{scenario.anvil.url}"
-            Indexing(url, urls, logs="all").run_until(scenario.anvil.head())
-            lying = digest(url)
+            indexing.Indexing(url, urls, logs="all").run_until(scenario.anvil.head())
+            lying = table_digest.digest(url)
             different = [*differences(lying, honest, LIES[kind].tables)]
-            assert not different, (seed, different, explain(lying, honest), liar.told)
+            assert not different, (seed, different, table_digest.explain(lying, honest), liar.told)
             assert unproven_blocks(lying) == unproven_blocks(honest)
             # No reader was told that a block was replaced: none was.
             assert execute(url, "SELECT number FROM orphaned_blocks") == []

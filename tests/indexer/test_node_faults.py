@@ -10,13 +10,10 @@ from functools import lru_cache
 import pytest
 
 from scan.database.connection import Database
-from scan.ethereum import node_errors
-from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum import client, node_errors
 from tests.ethereum.test_refusals import FAILURES
-from tests.support import faulty_node
+from tests.support import database, faulty_node
 from tests.support.anvil import Anvil
-from tests.support.database import wait_for_problem
-from tests.support.faulty_node import Fault, FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
@@ -36,7 +33,7 @@ def status(database_url):
     return dict(json.loads(row[1]))
 
 
-FAULTS: dict[str, Fault] = {
+FAULTS: dict[str, faulty_node.Fault] = {
     "rate limit is exceeded (429)": faulty_node.too_many_requests(0),
     "HTTP 500": faulty_node.status(500),
     "HTTP 503": faulty_node.status(503),
@@ -67,7 +64,7 @@ def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog, 
         for head, (reason, fault) in enumerate(FAULTS.items(), start=1):
             node.fault = fault
             pay()
-            wait_for_problem(database_url, reason)
+            database.wait_for_problem(database_url, reason)
             before = node.requests
             wait_until(lambda least=before + 2: node.requests > least)
             assert status(database_url)["indexedBlock"] == head
@@ -89,10 +86,10 @@ def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog, 
     ids=["one error", "a list", "413", "an error in every call", "a result cap"],
 )
 def test_batches_shrink_to_what_the_node_takes(scenario, fault):
-    calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in range(60)]
-    with FaultyNode(scenario.anvil.url) as node:
+    calls = [client.Call("eth_getBlockByNumber", (hex(n), False)) for n in range(60)]
+    with faulty_node.FaultyNode(scenario.anvil.url) as node:
         node.fault = fault
-        answers = Node([node.url]).batch(calls)
+        answers = client.Node([node.url]).batch(calls)
         assert node.requests < 40
     assert [int(block["number"], 16) for block in answers] == list(range(60))
 
@@ -115,7 +112,7 @@ def test_a_block_that_never_matches_is_told_before_anything_is_indexed(node, anv
     node.fault = alter
     with Indexing(database_url, node.url) as indexing:
         expected = "block 1 contradicts itself (transactions and transactionsRoot)"
-        wait_for_problem(database_url, expected)
+        database.wait_for_problem(database_url, expected)
         assert status(database_url)["indexedBlock"] == 0
         node.fault = None
         indexing.wait_for(anvil.head())
@@ -123,14 +120,14 @@ def test_a_block_that_never_matches_is_told_before_anything_is_indexed(node, anv
 
 
 def test_a_slow_node_is_asked_for_less(scenario):
-    with FaultyNode(scenario.anvil.url) as proxy:
-        node = Node([proxy.url], timeout_s=0.2)
-        calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(40)]
+    with faulty_node.FaultyNode(scenario.anvil.url) as proxy:
+        node = client.Node([proxy.url], timeout_s=0.2)
+        calls = [client.Call("eth_getBlockByNumber", (hex(n), True)) for n in range(40)]
         proxy.fault = faulty_node.limit_batch(10, faulty_node.hang(0.5))
         for _ in range(50):  # on a busy machine 0.2 s may pass for other reasons
             try:
                 answers = node.batch(calls)
-            except NodeError:
+            except client.NodeError:
                 continue
             break
         assert [int(block["number"], 16) for block in answers] == list(range(40))
@@ -139,7 +136,7 @@ def test_a_slow_node_is_asked_for_less(scenario):
 def test_retry_after_is_honoured(node, anvil, database_url):
     with Indexing(database_url, node.url, until=0):
         node.fault = faulty_node.too_many_requests(2)
-        wait_for_problem(database_url, "429")
+        database.wait_for_problem(database_url, "429")
         before = node.requests
         time.sleep(1.5)
         assert node.requests == before
@@ -148,8 +145,8 @@ def test_retry_after_is_honoured(node, anvil, database_url):
 def test_a_reverts_words_are_not_the_nodes(node):
     for words in ("too many requests", "header not found", "batch too large", "timeout"):
         node.fault = faulty_node.node_error(3, f"execution reverted: {words}")
-        [answer] = Node([node.url]).batch([Call("eth_call", ({}, "latest"))])
-        assert isinstance(answer, RpcError) and answer.is_refusal
+        [answer] = client.Node([node.url]).batch([client.Call("eth_call", ({}, "latest"))])
+        assert isinstance(answer, client.RpcError) and answer.is_refusal
         assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
 
 
@@ -171,7 +168,7 @@ def test_a_failed_call_is_made_again_and_stored_as_no_answer(
                 answer.pop("result", None)
                 answer["error"] = {"code": code, "message": message}
 
-    with FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
+    with faulty_node.FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
         node.fault = alter
         Indexing(url, node.url).run_until(scenario.truth.stats["latestBlock"])
         assert failures and min(failures.values()) > 4
@@ -212,7 +209,7 @@ def test_a_fork_past_finality_stops_with_advice(anvil, database_url):
         before = digest(database_url)
         anvil.call("anvil_setCoinbase", anvil.accounts[3])
         anvil.reorganise(6)
-        wait_for_problem(database_url, "raise SCAN_FINALITY")
+        database.wait_for_problem(database_url, "raise SCAN_FINALITY")
         assert digest(database_url) == before
     with Indexing(database_url, anvil.url, finality=6) as indexing:
         newest = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
@@ -248,7 +245,7 @@ def test_another_chain_is_refused(node, anvil, database_url, options, blocks):
         before = digest(database_url)
         other.mine(blocks)
         node.upstream = other.url
-        wait_for_problem(database_url, "this database holds chain 31337 with genesis")
+        database.wait_for_problem(database_url, "this database holds chain 31337 with genesis")
         assert digest(database_url) == before
         node.upstream = anvil.url
         anvil.mine()
@@ -258,7 +255,7 @@ def test_another_chain_is_refused(node, anvil, database_url, options, blocks):
 def test_a_node_that_goes_back_and_forth_costs_no_busy_loop(
     anvil, database_url, postgres, template
 ):
-    with Anvil() as other, FaultyNode(anvil.url) as node:
+    with Anvil() as other, faulty_node.FaultyNode(anvil.url) as node:
         for one in (anvil, other):
             one.mine(10)
         other.call("anvil_setCoinbase", other.accounts[3])
@@ -294,4 +291,4 @@ def test_the_next_node_serves_while_one_fails(node, anvil, database_url):
 
 def test_each_of_several_nodes_has_to_serve_the_chain(anvil, database_url):
     with Anvil("--chain-id", "97") as other, Indexing(database_url, f"{anvil.url},{other.url}"):
-        wait_for_problem(database_url, "but node 2 of 2 in RPC_URL serves chain 97")
+        database.wait_for_problem(database_url, "but node 2 of 2 in RPC_URL serves chain 97")

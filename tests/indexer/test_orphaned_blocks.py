@@ -1,7 +1,6 @@
 """The journal of orphaned blocks: what it keeps of them, and which block they have in common with
 the chain, through forks of forks and back."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,12 +12,11 @@ from scan.ethereum.served_chain import BlockId
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.queries.cursors import newest_common_block
 from scan.queries.reader import Reader
+from tests.support import indexing, made_blocks
 from tests.support.database import execute
-from tests.support.indexing import settings_for
 from tests.support.lists import ONLY_OF_ONE_BLOCK
-from tests.support.made_blocks import Chain, Move, address
 
-ANNA, BERT = address("anna"), address("bert")
+ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 NOWHERE = "http://127.0.0.1:1"
 TOPIC = b"\1" * 32
 
@@ -29,12 +27,12 @@ class Branches:
     def __init__(self, url):
         self.url = url
         self.database = Database(url, statement_timeout_ms=0)
-        self.chain = Chain(self.database)
-        self._app = create_app(settings_for(url, NOWHERE))
+        self.chain = made_blocks.Chain(self.database)
+        self._app = create_app(indexing.settings_for(url, NOWHERE))
 
     def append(self, blocks=1):
         for _ in range(blocks):
-            self.chain.append([Move(ANNA, BERT)])
+            self.chain.append([made_blocks.Move(ANNA, BERT)])
         return self.head()
 
     def head(self):
@@ -53,7 +51,7 @@ class Branches:
 
 
 @pytest.fixture
-def branches(database_url: str) -> Iterator[Branches]:
+def branches(database_url):
     made = Branches(database_url)
     yield made
     made.database.close()
@@ -119,12 +117,12 @@ def test_the_journal_keeps_what_the_block_had(branches):
         " VALUES (1, '', 0, 'all')",
     )
     branches.chain.append(
-        [Move(ANNA, BERT, tokens=5), Move(BERT, None, contract=ANNA)],
+        [made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, None, contract=ANNA)],
         [EventLog(0, 0, ANNA, (TOPIC,), b"\1"), EventLog(1, 1, ANNA, (), long_data)],
         internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, ANNA, BERT, 7)],
         is_traced=True,
     )
-    client = create_app(settings_for(branches.url, NOWHERE)).test_client()
+    client = create_app(indexing.settings_for(branches.url, NOWHERE)).test_client()
     lists = ("transactions", "token_transfers", "internal_transfers", "logs")
     listed = {
         name: client.post(

@@ -1,7 +1,6 @@
 """Chains of Hardhat's node, Ganache and EthereumJS, indexed as anvil's are: beside their truth."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 import rlp
@@ -11,11 +10,10 @@ from app import create_app
 from scan.commands import audit
 from tests.audit.test_audit import run
 from tests.indexer.test_node_faults import status
-from tests.support.database import execute
+from tests.support import database, table_digest
 from tests.support.indexing import Indexing
-from tests.support.other_nodes import EthereumJs, Ganache, Hardhat, OtherNode
+from tests.support.other_nodes import EthereumJs, Ganache, Hardhat
 from tests.support.scenario.stage import STRANGERS
-from tests.support.table_digest import digest
 from tests.support.truth import read_truth
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
@@ -23,7 +21,7 @@ STATE_READ_BY = {Hardhat: "blockHash", Ganache: "blockNumber", EthereumJs: "bloc
 
 
 @pytest.fixture(scope="module", params=STATE_READ_BY, ids=lambda kind: kind.__name__)
-def node(request: pytest.FixtureRequest) -> Iterator[OtherNode]:
+def node(request):
     with request.param() as running:
         yield running
 
@@ -90,7 +88,7 @@ def test_the_index_is_the_nodes(node, postgres, template):
             found = [r for r in found if r.get("number", r.get("blockNumber")) <= head]
             assert [subset(r, e) for r, e in zip(found, expected, strict=True)] == expected
         named = {r["number"] for r in everything(client, "blocks") if r["unproven"]}
-        reasons = execute(url, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
+        reasons = database.execute(url, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
         assert named == {number for (number,) in reasons}
         tokens = client.get("/api/v1/tokens?limit=100").get_json()["tokens"]
         assert [subset(r, e) for r, e in zip(tokens, truth.tokens, strict=True)] == truth.tokens
@@ -120,6 +118,6 @@ def test_a_fork_is_followed(kind, postgres, template):
         indexing.wait_for(node.head())
         with postgres.cloned(template) as fresh:
             Indexing(fresh, node.url).run_until(node.head())
-            assert digest(url) == digest(fresh)
+            assert table_digest.digest(url) == table_digest.digest(fresh)
         # Hardhat's first block has a transactionsRoot that is not that of no transactions.
         assert run(indexing.settings, node=kind is not Hardhat) == audit.EXACT

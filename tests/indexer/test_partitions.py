@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -11,14 +10,11 @@ import pytest
 
 from app import create_app
 from scan.commands import audit
-from scan.database import migrations
+from scan.database import migrations, statements
 from scan.database.connection import Database
-from scan.database.statements import load_statements
 from scan.indexer import partitions
-from scan.indexer.partitions import TABLES
-from tests.fixtures import Played
 from tests.support.auditing import run
-from tests.support.database import Postgres, execute, wait_for_problem
+from tests.support.database import execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scenario.stage import Stage
@@ -45,7 +41,7 @@ class SmallPartitions(IndexerProcess):
 
 
 @pytest.fixture(scope="module")
-def parted(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
+def parted(postgres, template, scenario):
     """The scenario's chain in many partitions a table, with its logs."""
     with postgres.cloned(template) as url:
         indexing = Indexing(url, scenario.anvil.url, logs="all", partition_rows=ROWS)
@@ -55,11 +51,11 @@ def parted(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]
 
 
 @pytest.fixture(scope="module")
-def plain(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
+def plain(postgres, template, scenario):
     """The same in one partition a table."""
     with postgres.cloned(template) as url:
         Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
-        assert {execute(url, PARTS, table)[0] for table in TABLES} == {(1,)}
+        assert {execute(url, PARTS, table)[0] for table in partitions.TABLES} == {(1,)}
         yield url
 
 
@@ -199,7 +195,7 @@ def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
+def folder():
     """Where PostgreSQL's user may write; pytest's own is root's alone."""
     with tempfile.TemporaryDirectory(prefix="scan-partitions-") as name:
         Path(name).chmod(0o777)
@@ -251,7 +247,7 @@ def index_counts(url):
 
 def test_checkpoints_are_looked_for_without_subqueries(parted):
     """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
-    statement = load_statements()["indexer/lists_insert_checkpoints"]
+    statement = statements.load_statements()["indexer/lists_insert_checkpoints"]
     parameters = {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
     parameters["span"] = (0, 10 * ROWS) * 6
     with transaction(parted) as cursor:

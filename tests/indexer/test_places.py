@@ -1,19 +1,17 @@
 """Nodes that number logs, or name receipts, otherwise than their order, which the roots prove."""
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 
 from app import create_app
 from tests.commands.test_command import scan
+from tests.support import faulty_node, table_digest
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
-from tests.support.table_digest import digest
 
 
-@altering
+@faulty_node.altering
 def numbered_by_transaction(call, answer):
     """As EthereumJS numbers logs: anew in each transaction."""
     if call["method"] == "eth_getBlockReceipts":
@@ -23,7 +21,7 @@ def numbered_by_transaction(call, answer):
 
 
 @pytest.fixture
-def logging_chain(anvil: Anvil) -> Anvil:
+def logging_chain(anvil):
     """Two transactions with two logs each in one block."""
     first, second = anvil.accounts[:2]
     coin = anvil.deploy(first, "Coin", "C", "C", 18)
@@ -36,7 +34,7 @@ def logging_chain(anvil: Anvil) -> Anvil:
 
 def test_logs_are_numbered_by_their_place(logging_chain, database_url, postgres, template, caplog):
     caplog.set_level(logging.WARNING)
-    with FaultyNode(logging_chain.url) as node:
+    with faulty_node.FaultyNode(logging_chain.url) as node:
         node.fault = numbered_by_transaction
         Indexing(database_url, node.url).run_until(logging_chain.head())
         found = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
@@ -44,11 +42,11 @@ def test_logs_are_numbered_by_their_place(logging_chain, database_url, postgres,
     assert "have another logIndex of logs than their roots prove" in caplog.text
     with postgres.cloned(template) as honest:
         Indexing(honest, logging_chain.url).run_until(logging_chain.head())
-        assert digest(database_url) == digest(honest)
+        assert table_digest.digest(database_url) == table_digest.digest(honest)
 
 
 @pytest.fixture
-def rollup() -> Iterator[Anvil]:
+def rollup():
     with Anvil("--network", "optimism", hardfork="isthmus") as node:
         yield node
 

@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,17 +13,10 @@ from prometheus_client import REGISTRY
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError
-from scan.indexer import prefetch_process
-from scan.indexer.block_rows import BlockRows
-from scan.indexer.prefetch_process import FetchLimit, PrefetchProcess, ProcessEnded
-from tests.fixtures import Played
-from tests.support import faulty_node
-from tests.support.anvil import Anvil
+from scan.indexer import block_rows, prefetch_process
+from tests.support import faulty_node, indexer_process, serving, table_digest
 from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
-from tests.support.serving import wait_until
-from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.long
 
@@ -35,7 +27,7 @@ SPAWNING = multiprocessing.get_context  # before tests/fixtures.py replaces it
 
 
 @pytest.fixture(autouse=True)
-def spawned_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+def spawned_workers(monkeypatch):
     monkeypatch.setattr(multiprocessing, "get_context", SPAWNING)
 
 
@@ -77,35 +69,35 @@ def stuck_receipts(calls, forward):
 
 
 @pytest.fixture
-def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def processes(monkeypatch):
     """The numbers of those started, for ranges of any length."""
     started = []
-    start = PrefetchProcess.__init__
+    start = prefetch_process.PrefetchProcess.__init__
 
     def watched(self, *arguments):
         start(self, *arguments)  # type: ignore[arg-type]
         assert self.pid
         started.append(self.pid)
 
-    monkeypatch.setattr(PrefetchProcess, "__init__", watched)
+    monkeypatch.setattr(prefetch_process.PrefetchProcess, "__init__", watched)
     monkeypatch.setattr(prefetch_process, "MIN_PROCESS_BLOCKS", 1)
     return started
 
 
 @pytest.fixture
-def node(scenario: Played) -> Iterator[FaultyNode]:
+def node(scenario):
     with FaultyNode(scenario.anvil.url) as proxy:
         yield proxy
 
 
 def start_process(indexed, url):
     """One of the indexer of the scenario's chain: the database says which chain that is."""
-    limit = FetchLimit(threading.Event())
-    return PrefetchProcess(settings_for(indexed.settings.database_url, url), limit)
+    limit = prefetch_process.FetchLimit(threading.Event())
+    return prefetch_process.PrefetchProcess(settings_for(indexed.settings.database_url, url), limit)
 
 
 @pytest.fixture
-def process(indexed: Indexing, node: FaultyNode) -> Iterator[PrefetchProcess]:
+def process(indexed, node):
     started = start_process(indexed, node.url)
     try:
         yield started
@@ -119,14 +111,14 @@ def test_a_killed_process_is_reported_once_and_replaced(
     node.fault = slow_receipts
     with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
         for number in (1, 2, 3):
-            wait_until(lambda least=number: len(processes) >= least)
+            serving.wait_until(lambda least=number: len(processes) >= least)
             os.kill(processes[-1], signal.SIGKILL)
         indexing.wait_for(scenario.anvil.head())
     reports = [
         r for r in caplog.records if "the process that fetches blocks ended" in r.getMessage()
     ]
     assert len(reports) == 1
-    assert digest(database_url) == digest(indexed.settings.database_url)
+    assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
 
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false"])
@@ -138,7 +130,7 @@ def test_without_a_second_process_it_goes_on_in_the_first(
         indexing.wait_for(scenario.anvil.head())
     assert [r for r in caplog.records if "no second process" in r.getMessage()]
     assert processes == []
-    assert digest(database_url) == digest(indexed.settings.database_url)
+    assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
 
 
 def command_of(pid):
@@ -159,7 +151,7 @@ def test_errors_arrive_whole(process, node):
     node.fault = None
     blocks = process.submit(0, 3).result(PATIENCE_S).blocks
     assert [block.number for block in blocks] == [0, 1, 2, 3]
-    assert all(isinstance(block, BlockRows) for block in blocks)
+    assert all(isinstance(block, block_rows.BlockRows) for block in blocks)
 
 
 def test_results_belong_to_their_ranges_and_are_counted(process, node):
@@ -196,10 +188,10 @@ def test_an_ended_process_returns_nothing(indexed, node):
     waiting = process.submit(0, 3)
     assert process.pid
     os.kill(process.pid, signal.SIGKILL)
-    with pytest.raises(ProcessEnded, match="ended with -9"):
+    with pytest.raises(prefetch_process.ProcessEnded, match="ended with -9"):
         waiting.result(PATIENCE_S)
-    wait_until(lambda: not process.is_alive)
-    with pytest.raises(ProcessEnded):
+    serving.wait_until(lambda: not process.is_alive)
+    with pytest.raises(prefetch_process.ProcessEnded):
         process.submit(0, 3).result(PATIENCE_S)
     process.close()
     process.close()
@@ -210,7 +202,7 @@ def test_a_process_killed_while_it_sends_leaves_nobody_waiting(indexed, node):
     for delay_s in (0.0, 0.01, 0.02, 0.05):
         process = start_process(indexed, node.url)
         futures = [process.submit(0, 40) for _ in range(3)]
-        wait_until(lambda: node.requests > 0)
+        serving.wait_until(lambda: node.requests > 0)
         time.sleep(delay_s)
         closing = threading.Thread(target=process.close, daemon=True)
         closing.start()
@@ -220,13 +212,13 @@ def test_a_process_killed_while_it_sends_leaves_nobody_waiting(indexed, node):
 
 
 @pytest.fixture
-def busy(anvil: Anvil, database_url: str) -> Iterator[tuple[IndexerProcess, int]]:
+def busy(anvil, database_url):
     """`scan index` while its second process waits for the node; and the number of that process."""
     anvil.mine(LONG)
     with FaultyNode(anvil.url) as node:
         node.fault = stuck_receipts
-        with IndexerProcess(database_url, node.url) as indexer:
-            wait_until(lambda: workers(indexer.pid))
+        with indexer_process.IndexerProcess(database_url, node.url) as indexer:
+            serving.wait_until(lambda: workers(indexer.pid))
             [pid] = workers(indexer.pid)
             time.sleep(1.0)
             yield indexer, pid
@@ -235,7 +227,7 @@ def busy(anvil: Anvil, database_url: str) -> Iterator[tuple[IndexerProcess, int]
 def test_a_killed_indexer_leaves_no_process(busy):
     indexer, pid = busy
     indexer.kill()
-    wait_until(lambda: is_gone(pid))
+    serving.wait_until(lambda: is_gone(pid))
     assert "Traceback" not in indexer.output()
 
 

@@ -1,19 +1,15 @@
 """Nodes that have dropped old blocks: the first block that they have is named, and what helps."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from scan.ethereum.client import HistoryPruned, Node, NodeError
-from scan.indexer.block_source import BlockSource
-from scan.indexer.node_reader import require_kept
+from scan.indexer import block_source, node_reader
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
+from tests.support import faulty_node, indexing, serving
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, prune
-from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
 
 WAYS = ("null", "4444", "-32000", "null receipts", "no receipts")
 HEAD, FIRST = 60, 23
@@ -21,7 +17,7 @@ REASON = f"the node has pruned blocks before {FIRST}, and block 1 is needed"
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[Anvil]:
+def chain():
     """A transaction in each block but every seventh."""
     with Anvil() as anvil:
         for number in range(1, HEAD + 1):
@@ -32,25 +28,25 @@ def chain() -> Iterator[Anvil]:
 
 
 @pytest.fixture
-def node(chain: Anvil) -> Iterator[FaultyNode]:
-    with FaultyNode(chain.url) as proxy:
+def node(chain):
+    with faulty_node.FaultyNode(chain.url) as proxy:
         yield proxy
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_first_block_that_a_node_has_kept_is_named(node, way):
-    node.fault = prune(FIRST, way)
-    source = BlockSource(Node((node.url,)))
+    node.fault = faulty_node.prune(FIRST, way)
+    source = block_source.BlockSource(Node((node.url,)))
     with pytest.raises(HistoryPruned, match=f"{REASON}.* SCAN_START_BLOCK={FIRST} for"):
         source.blocks(1, 5)
     with pytest.raises(HistoryPruned, match=REASON):
-        require_kept(source.node, 1)
+        node_reader.require_kept(source.node, 1)
     assert [fetched.block.number for fetched in source.blocks(FIRST, FIRST + 2)] == [23, 24, 25]
 
 
 def test_a_missing_block_near_the_head_is_no_pruned_one(node):
-    node.fault = prune(HEAD - 3, "null")
-    source = BlockSource(Node((node.url,)))
+    node.fault = faulty_node.prune(HEAD - 3, "null")
+    source = block_source.BlockSource(Node((node.url,)))
     with pytest.raises(NodeError, match=f"does not have block {HEAD - 5}, but has block {HEAD}"):
         source.blocks(HEAD - 5, HEAD)
     with pytest.raises(NodeError, match=f"does not have block {HEAD + 1} yet"):
@@ -58,8 +54,8 @@ def test_a_missing_block_near_the_head_is_no_pruned_one(node):
 
 
 def test_another_node_that_has_the_block_is_read(chain, node):
-    node.fault = prune(FIRST, "null")
-    source = BlockSource(Node((node.url, chain.url)))
+    node.fault = faulty_node.prune(FIRST, "null")
+    source = block_source.BlockSource(Node((node.url, chain.url)))
     with pytest.raises(NodeError, match=r"does not have block 1$"):
         source.blocks(1, 5)
     assert len(source.blocks(1, 5)) == 5
@@ -73,17 +69,17 @@ def is_quiet(node, seconds):
 
 
 def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, postgres, template):
-    node.fault = prune(FIRST, "no receipts")
-    with Indexing(database_url, node.url):
-        wait_until(lambda: REASON in (status(database_url)["problem"] or ""))
-        wait_until(lambda: is_quiet(node, 0.3))  # those on their way have come
+    node.fault = faulty_node.prune(FIRST, "no receipts")
+    with indexing.Indexing(database_url, node.url):
+        serving.wait_until(lambda: REASON in (status(database_url)["problem"] or ""))
+        serving.wait_until(lambda: is_quiet(node, 0.3))  # those on their way have come
         assert is_quiet(node, 1.5)
     with postgres.cloned(template) as empty:
-        Indexing(empty, node.url, start_block=FIRST).run_until(HEAD)
+        indexing.Indexing(empty, node.url, start_block=FIRST).run_until(HEAD)
 
 
 def test_commands_name_the_first_block_that_a_node_has(node, database_url, tmp_path):
-    node.fault = prune(FIRST, "null receipts")
+    node.fault = faulty_node.prune(FIRST, "null receipts")
     done = scan("doctor", RPC_URL=node.url)
     assert f"it has pruned blocks before {FIRST}" in done.stdout, done.stdout
     assert f"SCAN_START_BLOCK={FIRST}" in done.stdout

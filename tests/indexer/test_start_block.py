@@ -1,6 +1,5 @@
 """SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -10,7 +9,7 @@ from app import create_app
 from scan.settings import Settings
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE, free_port
 
@@ -65,7 +64,7 @@ class Older(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def older(postgres: Postgres, template: str) -> Iterator[Older]:
+def older(postgres, template):
     """Four accounts had 100 of the token before block 5, after which they move some; one had 100 of
     item 7."""
     with Anvil() as anvil, postgres.cloned(template) as url:

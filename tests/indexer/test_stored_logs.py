@@ -3,16 +3,13 @@
 import pytest
 
 from app import create_app
-from scan.database.connection import Database
-from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.blocks import EventLog, MalformedBlock
+from scan.ethereum import block_decoder, blocks
 from scan.indexer.block_rows import load_standard_topics
+from tests.support import indexing, made_blocks
 from tests.support.database import execute, wait_for_problem
-from tests.support.indexing import Indexing, settings_for
-from tests.support.made_blocks import Chain, Move, address
 from tests.support.truth.token_moves import TRANSFER
 
-EMITTER = address("emitter")
+EMITTER = made_blocks.address("emitter")
 NOWHERE = "http://127.0.0.1:1"
 MADE_CHAIN = (
     "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs) VALUES (%s, %s, 0, %s)"
@@ -38,7 +35,7 @@ def stored(url):
 @pytest.mark.parametrize("mode", ["", "standard", "all"])
 def test_what_is_stored(database_url, scenario, mode):
     standard = {"0x" + topic.hex() for topic in load_standard_topics()}
-    Indexing(database_url, scenario.anvil.url, logs=mode).run_until(scenario.anvil.head())
+    indexing.Indexing(database_url, scenario.anvil.url, logs=mode).run_until(scenario.anvil.head())
     expected = [
         (log["blockNumber"], log["logIndex"])
         for log in reversed(scenario.truth.logs)
@@ -53,40 +50,40 @@ def test_a_database_keeps_what_it_has_stored_from_its_first_block(database_url, 
     coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
     anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)
     anvil.mine()
-    Indexing(database_url, anvil.url, logs="all").run_until(anvil.head())
+    indexing.Indexing(database_url, anvil.url, logs="all").run_until(anvil.head())
     indexed = anvil.head()
     anvil.mine()
-    with Indexing(database_url, anvil.url, logs="none"):
+    with indexing.Indexing(database_url, anvil.url, logs="none"):
         wait_for_problem(database_url, "stores all logs since its first block, but SCAN_LOGS=none")
         assert execute(database_url, "SELECT max(number) FROM blocks") == [(indexed,)]
-    Indexing(database_url, anvil.url).run_until(anvil.head())
+    indexing.Indexing(database_url, anvil.url).run_until(anvil.head())
     assert len(stored(database_url)) == 1
 
 
 def test_before_the_first_block_it_may_change(database_url, anvil):
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
     execute(database_url, MADE_CHAIN, 31337, bytes.fromhex(genesis[2:]), "none")
-    Indexing(database_url, anvil.url, logs="standard").run_until(anvil.head())
+    indexing.Indexing(database_url, anvil.url, logs="standard").run_until(anvil.head())
     assert execute(database_url, "SELECT stored_logs FROM chain") == [("standard",)]
     assert execute(database_url, "SELECT count(*) > 30 FROM event_topics") == [(True,)]
 
 
 @pytest.fixture
-def made(database_url: str, database: Database) -> Chain:
+def made(database_url, database):
     """Blocks made up, of which all logs are stored."""
     execute(database_url, MADE_CHAIN, 1, b"genesis", "all")
-    return Chain(database)
+    return made_blocks.Chain(database)
 
 
 def log(log_index, *topics, data=b""):
-    return EventLog(0, log_index, EMITTER, topics, data)
+    return blocks.EventLog(0, log_index, EMITTER, topics, data)
 
 
 def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(database_url, made):
     large = bytes(range(256)) * 400
     topics = tuple(bytes([n]) * 32 for n in range(4))
     logs = [log(0), log(2, *topics, data=large), log(7, topics[1], data=b"\0")]
-    made.append([Move(EMITTER, EMITTER)], logs)
+    made.append([made_blocks.Move(EMITTER, EMITTER)], logs)
     assert plain(
         database_url,
         "SELECT log_index, topic0, topics, data FROM logs LEFT JOIN event_topics USING (topic_id)"
@@ -101,8 +98,8 @@ def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(database_url
 def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made):
     topic = b"\1" * 32
     large = b"\7" * (9 * 1024 * 1024)
-    made.append([Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    made.append([made_blocks.Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
+    client = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
     for asked in ({}, {"topic0": "0x" + topic.hex()}):
         answer = client.get("/api/v1/logs", query_string=asked)
         assert (answer.status_code, "limit" in answer.json["error"]) == (503, True)
@@ -122,7 +119,7 @@ def test_logs_that_cannot_be_are_the_nodes_fault(anvil, change):
     number = anvil.head()
     block = anvil.call("eth_getBlockByNumber", hex(number), True)
     receipts = anvil.call("eth_getBlockReceipts", hex(number))
-    assert len(decode_block(block, receipts, number).logs) == 2
+    assert len(block_decoder.decode_block(block, receipts, number).logs) == 2
     changed = receipts[1]["logs"][0]
     if change == "five topics":
         changed["topics"] = [TRANSFER] * 5
@@ -130,5 +127,5 @@ def test_logs_that_cannot_be_are_the_nodes_fault(anvil, change):
         changed["logIndex"] = receipts[0]["logs"][0]["logIndex"]
     else:
         changed["topics"] = [TRANSFER[:-2]]
-    with pytest.raises(MalformedBlock):
-        decode_block(block, receipts, number)
+    with pytest.raises(blocks.MalformedBlock):
+        block_decoder.decode_block(block, receipts, number)

@@ -4,10 +4,9 @@ import os
 
 import pytest
 
-from tests.support.faulty_node import FaultyNode
+from tests.support import faulty_node, table_digest
 from tests.support.indexer_process import IndexerProcess
 from tests.support.storm import Storm
-from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
 
@@ -25,7 +24,7 @@ def test_forks_and_kills_leave_what_a_fresh_index_has(
 ):
     storm = Storm(anvil, SEED)
     with (
-        FaultyNode(anvil.url, SEED, faults) as node,
+        faulty_node.FaultyNode(anvil.url, SEED, faults) as node,
         IndexerProcess(database_url, node.url if faults else anvil.url, SCAN_LOGS=logs) as indexer,
     ):
         try:
@@ -33,5 +32,5 @@ def test_forks_and_kills_leave_what_a_fresh_index_has(
         except BaseException:
             print(f"STORM_SEED={SEED}", storm.steps, indexer.tail(), sep="\n")
             raise
-    expected = fresh_digest(postgres, template, anvil, logs=logs)
-    assert digest(database_url) == expected, f"STORM_SEED={SEED}: {storm.steps}"
+    expected = table_digest.fresh_digest(postgres, template, anvil, logs=logs)
+    assert table_digest.digest(database_url) == expected, f"STORM_SEED={SEED}: {storm.steps}"

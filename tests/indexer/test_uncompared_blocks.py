@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.block_validation import STATUSES, contradicting_fields
+from scan.ethereum.block_validation import STATUSES, check_body
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.rlp_and_tries import keccak256
@@ -184,7 +184,7 @@ def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, ca
         node.fault = with_state_sync
         assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
         [(header, receipts)] = BlockSource(Node([node.url])).raw_blocks(3, 3)
-        contradiction = contradicting_fields(header, receipts, 1)
+        contradiction = check_body(header, receipts, chain_id=1).contradiction
         assert contradiction == "transactions and transactionsRoot"
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = with_state_sync

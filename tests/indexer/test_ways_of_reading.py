@@ -11,11 +11,8 @@ import pytest
 
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
-from tests.support import faulty_node
+from tests.support import faulty_node, indexing, table_digest
 from tests.support.altered_fields import AlteredFields
-from tests.support.faulty_node import Fault, FaultyNode, Reply
-from tests.support.indexing import Indexing
-from tests.support.table_digest import digest
 
 RETRIES = {"ethereum.node_errors.MAX_PAUSE_S": 0.2, "ethereum.node_errors.REFUSAL_PAUSE_S": 0.05}
 PROCESS = {"indexer.prefetch_process.MIN_PROCESS_BLOCKS": 1}  # a second one, also for few blocks
@@ -37,7 +34,7 @@ def offers_less(calls, forward):
         if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
             answer.pop("result", None)
             answer["error"] = {"code": -32601, "message": "Method not found"}
-    return Reply(body=answers)
+    return faulty_node.Reply(body=answers)
 
 
 def altered_headers(_):
@@ -65,14 +62,14 @@ class TwoAtATime:
             return faulty_node.too_many_requests(0)(calls, forward)
         try:
             time.sleep(0.01)
-            return Reply(body=forward(calls))
+            return faulty_node.Reply(body=forward(calls))
         finally:
             self._places.release()
 
 
 class Way(NamedTuple):
     settings: Mapping[str, float] = {}  # attributes of modules of scan
-    fault: Callable[[str], Fault | None] = lambda honest: None  # of an honest index
+    fault: Callable[[str], faulty_node.Fault | None] = lambda honest: None  # of an honest index
     rate: float = 0.0  # of requests that meet a passing fault
 
 
@@ -104,17 +101,17 @@ def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
     for name, value in way.settings.items():
         monkeypatch.setattr(f"scan.{name}", value)
     honest = indexed.settings.database_url
-    with FaultyNode(scenario.anvil.url, seed=3, rate=way.rate) as node:
+    with faulty_node.FaultyNode(scenario.anvil.url, seed=3, rate=way.rate) as node:
         node.fault = fault = way.fault(honest)
-        Indexing(database_url, node.url).run_until(scenario.anvil.head())
+        indexing.Indexing(database_url, node.url).run_until(scenario.anvil.head())
     if isinstance(fault, AlteredFields | TwoAtATime):
         assert fault.is_met
-    assert digest(database_url) == digest(honest)
+    assert table_digest.digest(database_url) == table_digest.digest(honest)
 
 
 def test_receipts_that_are_read_one_by_one_are_those_of_their_blocks(scenario):
     url, head = scenario.anvil.url, scenario.anvil.head()
-    with FaultyNode(url) as node:
+    with faulty_node.FaultyNode(url) as node:
         node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
         one_by_one = BlockSource(Node([node.url]), traces="off").blocks(0, head)
     assert one_by_one == BlockSource(Node([url]), traces="off").blocks(0, head)

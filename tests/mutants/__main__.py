@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
@@ -26,9 +25,8 @@ from typing import NamedTuple
 import psutil
 
 from scan.settings import ROOT
-from tests.mutants import reached
+from tests.mutants import reached, selection
 from tests.mutants.drawing import Mutant, sample
-from tests.mutants.selection import Selector
 
 NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info build dist var".split())
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-m", "not long")
@@ -43,20 +41,20 @@ class Outcome(NamedTuple):
     word: str
     why: str
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.word}: {self.mutant}\n    {self.why}"
 
 
 class Copy:
     """A copy of the tree, in which one file at a time is changed."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder = folder
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
         modules = "tests/support/node/node_modules"
         (folder / modules).symlink_to(ROOT / modules)
 
-    def outcome(self, mutant: Mutant, selector: Selector, bound_s: float) -> Outcome:
+    def outcome(self, mutant, selector, bound_s):
         path = self.folder / mutant.place
         original = path.read_text(encoding="utf-8")
         tests, left = selector.of(mutant, original, bound_s)
@@ -74,7 +72,7 @@ class Copy:
         why = f"{len(tests)} tests of {len(files)} files pass, {left} more reach it"
         return Outcome(mutant, "tuning" if mutant.is_tuning else "survived", why)
 
-    def _failure(self, tests: Sequence[str], seconds: float) -> str | None:
+    def _failure(self, tests, seconds):
         """Run tests until one fails, and return what pytest says of it; None where all pass."""
         environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         output = self.folder / "output"
@@ -98,7 +96,7 @@ class Copy:
         return (said or lines or ["pytest ended"])[-1][:200]
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process):
     process.send_signal(signal.SIGINT)
     with suppress(subprocess.TimeoutExpired):
         process.wait(END_S)
@@ -110,7 +108,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def record(folder: Path, tests: Sequence[str], processes: int) -> None:
+def record(folder, tests, processes):
     """Run tests, and record what they reach."""
     folder.mkdir(parents=True)
     paths = [str(ROOT / "tests" / "mutants" / "started"), str(ROOT)]
@@ -127,14 +125,12 @@ def record(folder: Path, tests: Sequence[str], processes: int) -> None:
         )
 
 
-def outcomes(
-    selector: Selector, chosen: list[Mutant], copies: list[Copy], bound_s: float
-) -> Iterator[Outcome]:
+def outcomes(selector, chosen, copies, bound_s):
     free = SimpleQueue[Copy]()
     for copy in copies:
         free.put(copy)
 
-    def outcome(mutant: Mutant) -> Outcome:
+    def outcome(mutant):
         copy = free.get()
         try:
             return copy.outcome(mutant, selector, bound_s)
@@ -149,7 +145,7 @@ def outcomes(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
     parser.add_argument("--only", default="", help="files whose path matches this pattern")
     parser.add_argument("--tests", default="", help="folders or files of tests; otherwise all")
@@ -169,7 +165,7 @@ def main() -> int:
         folder = given.reached or Path(temporary) / "reached"
         if not folder.exists():
             record(folder, given.tests.split(), 2 * given.processes)
-        selector = Selector(ROOT, reached.read(folder))
+        selector = selection.Selector(ROOT, reached.read(folder))
         print(f"{len(selector.reached.seconds)} tests", flush=True)
         copies = [Copy(Path(temporary) / f"copy{number}") for number in range(given.processes)]
         for outcome in outcomes(selector, chosen, copies, given.bound):

@@ -4,9 +4,7 @@ import io
 import random
 import re
 import tokenize
-from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple
 
 PYTHON = {
@@ -65,21 +63,21 @@ class Mutant(NamedTuple):
     text: str  # of the whole file
 
     @property
-    def is_tuning(self) -> bool:
+    def is_tuning(self):
         return TUNING.match(self.change) is not None
 
-    def __str__(self) -> str:
+    def __str__(self):
         return f"{self.place}:{self.line}: {self.change}"
 
 
-def mutants(place: str, text: str) -> Iterator[Mutant]:
+def mutants(place, text):
     """Every mutant of a file; those of Python that do not compile are left out."""
     for change in changes(place, text):
         if mutant := mutated(place, text, *change):
             yield mutant
 
 
-def changes(place: str, text: str) -> Iterator[tuple[int, str, str]]:
+def changes(place, text):
     """Offsets of the tokens of a file that can be replaced, the tokens and what replaces them."""
     is_python = place.endswith(".py")
     for start, token in python_tokens(text) if is_python else sql_tokens(text):
@@ -90,7 +88,7 @@ def changes(place: str, text: str) -> Iterator[tuple[int, str, str]]:
             yield start, token, replacement
 
 
-def mutated(place: str, text: str, start: int, token: str, replacement: str) -> Mutant | None:
+def mutated(place, text, start, token, replacement):
     changed = text[:start] + replacement + text[start + len(token) :]
     if place.endswith(".py") and not _compiles(changed):
         return None
@@ -99,7 +97,7 @@ def mutated(place: str, text: str, start: int, token: str, replacement: str) -> 
     return Mutant(place, line + 1, change, changed)
 
 
-def python_tokens(text: str) -> Iterator[tuple[int, str]]:
+def python_tokens(text):
     """Offsets and texts of operators, names and numbers."""
     starts = [0]
     for line in text.splitlines(keepends=True):
@@ -109,11 +107,11 @@ def python_tokens(text: str) -> Iterator[tuple[int, str]]:
             yield starts[token.start[0] - 1] + token.start[1], token.string
 
 
-def sql_tokens(text: str) -> Iterator[tuple[int, str]]:
+def sql_tokens(text):
     yield from ((match.start(), match[0]) for match in SQL_TOKEN.finditer(text))
 
 
-def _compiles(text: str) -> bool:
+def _compiles(text):
     try:
         compile(text, "mutant", "exec")
     except SyntaxError:
@@ -121,7 +119,7 @@ def _compiles(text: str) -> bool:
     return True
 
 
-def sample(root: Path, only: str, count: int, seed: int) -> list[Mutant]:
+def sample(root, only, count, seed):
     """At most that many mutants of the files whose path matches `only`, at random."""
     paths = [*(root / "scan").rglob("*.py"), *(root / "sql").rglob("*.sql*")]
     paths += (root / "scan").rglob("*.sql*")

@@ -6,11 +6,10 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterable
 from inspect import CO_OPTIMIZED
 from pathlib import Path
-from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from types import CodeType
+from typing import NamedTuple
 
 import pytest
 
@@ -23,7 +22,7 @@ class Recorder:
     statements. Outside a process of pytest, it is written as soon as it is known, since the process
     may be killed."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.reached: set[str] = set()
         self.is_of_pytest = False
         self._prefix = f"{ROOT}/"
@@ -31,15 +30,15 @@ class Recorder:
         self._keys: dict[int, tuple[str, CodeType]] = {}
         self._file: int | None = None
 
-    def start(self) -> None:
+    def start(self):
         os.register_at_fork(after_in_child=self.clear)
         threading.settrace(self._call)
         sys.settrace(self._call)
 
-    def clear(self) -> None:
+    def clear(self):
         self.reached, self._file = set(), None
 
-    def _call(self, frame: FrameType, event: str, argument: object) -> None:
+    def _call(self, frame, event, argument):
         code = frame.f_code
         known = self._keys.get(id(code))
         if known is None:
@@ -52,12 +51,12 @@ class Recorder:
                 if statement not in self.reached:
                     self._add(statement)
 
-    def _key(self, code: CodeType) -> str:
+    def _key(self, code):
         place = code.co_filename.removeprefix(self._prefix)
         is_of_scan = place.startswith(("scan/", "app.py")) and code.co_flags & CO_OPTIMIZED
         return f"{place}:{code.co_firstlineno}" if is_of_scan else ""
 
-    def _add(self, key: str) -> None:
+    def _add(self, key):
         self.reached.add(key)
         test = os.environ.get("PYTEST_CURRENT_TEST")
         if not self.is_of_pytest and test:
@@ -70,7 +69,7 @@ class Recorder:
 recorder = Recorder()
 
 
-def start() -> None:
+def start():
     if FOLDER in os.environ:
         recorder.start()
 
@@ -78,14 +77,14 @@ def start() -> None:
 # The plugin. What a fixture of several tests reaches counts for all tests of the file.
 
 
-def pytest_configure() -> None:
+def pytest_configure():
     recorder.is_of_pytest = True
     threading.settrace(recorder._call)  # pytest may have started without
     sys.settrace(recorder._call)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+def pytest_runtest_protocol(item):
     recorder.clear()
     began, has_failed = time.monotonic(), item.session.testsfailed
     result = yield
@@ -95,9 +94,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(
-    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
-) -> Generator[None, object, object]:
+def pytest_fixture_setup(fixturedef, request):
     if fixturedef.scope == "function":
         return (yield)
     before = recorder.reached
@@ -109,7 +106,7 @@ def pytest_fixture_setup(
         recorder.reached |= before
 
 
-def _write(*event: object) -> None:
+def _write(*event):
     with (Path(os.environ[FOLDER]) / f"{os.getpid()}.tests").open("a") as file:
         file.write(json.dumps([*event, [*recorder.reached]]) + "\n")
 
@@ -122,13 +119,13 @@ class Reached(NamedTuple):
     by_tests: dict[str, set[str]]
     by_files: dict[str, set[str]]
 
-    def add(self, test: str, keys: Iterable[str]) -> None:
+    def add(self, test, keys):
         by, name = (self.by_tests, test) if "::" in test else (self.by_files, test)
         for key in keys:
             by.setdefault(key, set()).add(name)
 
 
-def read(folder: Path) -> Reached:
+def read(folder):
     """Read what processes have written. Fixtures of the whole session are of no file."""
     reached = Reached({}, {}, {})
     for path in folder.glob("*.tests"):

@@ -1,14 +1,13 @@
 """The tests that reach a mutant, by what was recorded of each test."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 from typing import NamedTuple
 
 from scan.cached_values import cached_property
-from tests.mutants.drawing import Mutant
 from tests.mutants.reached import Reached
 
 CREATED = re.compile(r"^CREATE (?:OR REPLACE )?\w+ (?:IF NOT EXISTS )?(\w+)", re.M)
@@ -27,7 +26,7 @@ class Selector:
     root: Path
     reached: Reached
 
-    def of(self, mutant: Mutant, original: str, bound_s: float) -> Selection:
+    def of(self, mutant, original, bound_s):
         """Return tests that reach a mutant, of together at most so many seconds: those of its room
         first, then the fastest."""
         keys = self._keys(mutant, original)
@@ -37,7 +36,7 @@ class Selector:
         behind = {t for t in self.reached.seconds if t.partition("::")[0] in files} - tests
         room = re.sub(r"^(scan|sql)/|\bsql/", "tests/", mutant.place).split("/")[:-1]
 
-        def rank(test: str) -> tuple[int, float]:
+        def rank(test):
             folder = test.partition("::")[0].split("/")[:-1]
             near = sum(a == b for a, b in zip(room, folder, strict=False))
             return -near, self.reached.seconds[test]
@@ -53,7 +52,7 @@ class Selector:
         together = [test for of_file in chosen.values() for test in of_file]
         return Selection(together, len(ranked) - len(together))
 
-    def _keys(self, mutant: Mutant, original: str) -> Collection[str]:
+    def _keys(self, mutant, original):
         if mutant.place.endswith(".py"):
             return self._of_python(mutant, original)
         if "sql/schema/" in mutant.place:
@@ -70,7 +69,7 @@ class Selector:
         stems = {re.sub(r"^.*?\bsql/|\.sql.*", "", place) for place in including}
         return {key for key in self._known if key in stems or key.partition("/")[0] in stems}
 
-    def _of_python(self, mutant: Mutant, original: str) -> Collection[str]:
+    def _of_python(self, mutant, original):
         """The function that the mutant is in; outside of functions all of its module, or of those
         that import it."""
         functions = functions_at(compile(original, mutant.place, "exec"), mutant.line)
@@ -88,11 +87,11 @@ class Selector:
         return [key for key in self._known if key.startswith(tuple(importing))]
 
     @cached_property
-    def _known(self) -> Collection[str]:
+    def _known(self):
         return self.reached.by_tests.keys() | self.reached.by_files.keys()
 
     @cached_property
-    def _files(self) -> list[tuple[str, str]]:
+    def _files(self):
         paths = [p for folder in ("scan", "sql") for p in (self.root / folder).rglob("*.*")]
         return [
             (path.relative_to(self.root).as_posix(), path.read_text("utf-8"))
@@ -101,19 +100,19 @@ class Selector:
         ]
 
     @cached_property
-    def _statements(self) -> list[tuple[str, str]]:
+    def _statements(self):
         from scan.database.statements import read_texts
 
         return [(name, text) for name, text in read_texts() if name in self._known]
 
 
-def functions_at(code: CodeType, line: int) -> list[CodeType]:
+def functions_at(code, line):
     """Return the functions that a line is in, the innermost first."""
     around = [function for function in _functions(code) if _has(function, line)]
     return around[::-1]
 
 
-def _functions(code: CodeType) -> Iterator[CodeType]:
+def _functions(code):
     """Yield functions, each before those in it; of comprehensions, that around them."""
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -122,7 +121,7 @@ def _functions(code: CodeType) -> Iterator[CodeType]:
             yield from _functions(constant)
 
 
-def _has(code: CodeType, line: int) -> bool:
+def _has(code, line):
     ends = (end for _, end, _, _ in code.co_positions() if end is not None)
     inner = (c for c in code.co_consts if isinstance(c, CodeType))
     last = max([code.co_firstlineno, *ends])

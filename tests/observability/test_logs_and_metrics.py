@@ -5,7 +5,6 @@ import json
 import logging
 import re
 import time
-from collections.abc import Iterator
 
 import pytest
 import requests
@@ -16,16 +15,14 @@ from app import create_app
 from scan.http.response_cache import CACHED_FOR_S
 from scan.observability import logs, metrics
 from scan.settings import Settings
-from tests.support.indexing import settings_for
-from tests.support.serving import free_port
-from tests.support.wallets import key_request, new_wallet
+from tests.support import indexing, serving, wallets
 
 NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
 KEY = "scan_" + 64 * "a"
 
 
 @pytest.fixture(params=["text", "json"])
-def lines(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
+def lines(request):
     """What the root logger writes in either format, and requests with it."""
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
@@ -94,8 +91,8 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines
     """Keys, signatures and webhook secrets through the API, with a node that does not answer."""
     node = "http://127.0.0.1:1/v3/0a1b2c3d4e5f"
     logging.getLogger().handlers[0].setLevel(logging.DEBUG)
-    client = create_app(settings_for(database_url, node)).test_client()
-    request = key_request(new_wallet())
+    client = create_app(indexing.settings_for(database_url, node)).test_client()
+    request = wallets.key_request(wallets.new_wallet())
     key = client.post("/api/v1/keys", json=request).json["key"]
     owner, authorized = request["ownerAddress"], {"X-API-Key": key}
     hook = {"ownerAddress": owner, "url": "https://hooks.example.com/path-of-the-receiver"}
@@ -216,7 +213,7 @@ def test_the_state_of_the_index_is_told(client):
 @pytest.mark.check
 def test_a_process_without_other_http_serves_metrics_at_its_host():
     """Prometheus reaches it in a container, whose HOST is 0.0.0.0."""
-    port = free_port()
+    port = serving.free_port()
     metrics.serve("127.0.0.2", port)
     assert "scan_" in requests.get(f"http://127.0.0.2:{port}/metrics", timeout=30).text
     with pytest.raises(requests.ConnectionError):
@@ -225,6 +222,6 @@ def test_a_process_without_other_http_serves_metrics_at_its_host():
 
 def test_metrics_answer_without_a_database():
     url = "postgresql://127.0.0.1:1/none"
-    families = scrape(create_app(settings_for(url, "http://127.0.0.1:1")).test_client())
+    families = scrape(create_app(indexing.settings_for(url, "http://127.0.0.1:1")).test_client())
     assert value(families, "scan_database_up") == 0
     assert families["scan_database_up"].samples

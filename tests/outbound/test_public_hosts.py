@@ -2,7 +2,6 @@
 
 import ipaddress
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -155,7 +154,7 @@ def test_one_address_outside_of_allowed_networks_brings_the_rules_back():
 
 
 @pytest.fixture
-def silent_resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def silent_resolver(monkeypatch):
     monkeypatch.setattr(public_hosts, "lookup", lambda *_: time.sleep(1))
     yield
 

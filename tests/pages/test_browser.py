@@ -1,7 +1,6 @@
 """The ways people take through the pages, in a real browser."""
 
 import json
-from collections.abc import Iterator
 from itertools import product
 from urllib.parse import urlsplit
 
@@ -9,13 +8,11 @@ import pytest
 import requests
 
 from scan.pages.formatting import checksummed
-from tests.support.browser import Page
-from tests.support.page_checks import all_violations, requested_from, show_at
-from tests.support.serving import wait_until
+from tests.support import page_checks, serving
 
 
 @pytest.fixture
-def hurried(page: Page) -> Iterator[Page]:
+def hurried(page):
     """Pages look for what is new thirty times as often."""
     script = "{ const later = setTimeout; setTimeout = (f, ms, ...a) => later(f, ms / 30, ...a); }"
     added = page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
@@ -38,7 +35,7 @@ def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(hurried, expl
     explorer.anvil.mine()
     page.wait(f"document.getElementById('head').textContent !== '{before}'")
     page.wait("window.fresh >= 1")
-    assert requested_from(page) == {urlsplit(explorer_url).netloc}
+    assert page_checks.requested_from(page) == {urlsplit(explorer_url).netloc}
     assert page.errors == []
 
 
@@ -49,7 +46,7 @@ def test_a_pending_transaction_becomes_the_mined_one(hurried, explorer, explorer
         hash_ = anvil.send(anvil.accounts[5], anvil.accounts[6], value="0x1")
         page.open(f"{explorer_url}/tx/{hash_}")
         assert page.evaluate("document.querySelector('#pending .badge').textContent") == "pending"
-        assert all_violations(page) == []
+        assert page_checks.all_violations(page) == []
     finally:
         anvil.call("evm_setAutomine", True)
     anvil.mine()
@@ -74,7 +71,7 @@ def test_the_search_box_suggests_and_is_used_by_keyboard(page, over_http, scenar
     page.wait("document.querySelector('.search [role=option]')")
     box = "document.querySelector('.search input')"
     assert page.evaluate(f"{box}.getAttribute('aria-expanded')") == "true"
-    assert all_violations(page) == []
+    assert page_checks.all_violations(page) == []
     press("Escape")
     assert page.evaluate("document.querySelector('[role=listbox]')") is None
     assert page.evaluate(f"{box}.value") == "merid"
@@ -107,7 +104,7 @@ def test_tabs_of_an_address_are_groups_of_one_line_each(page, over_http, scenari
     lines = f"{groups}.map((g) => new Set([...g.children].map((a) => a.offsetTop)).size)"
     current = "document.querySelector('main .tabs [aria-current]').getBoundingClientRect()"
     for width, names in shown:
-        show_at(page, width)
+        page_checks.show_at(page, width)
         page.open(f"{over_http}/address/{token if names == 3 else person}?tab=trades")
         titles = page.evaluate(f"{groups}.map((g) => g.ariaLabel)")
         assert titles == ["Activity", "Holdings", "Contract"][:names]
@@ -121,7 +118,7 @@ def test_tabs_of_an_address_are_groups_of_one_line_each(page, over_http, scenari
 
 def test_the_home_page_begins_with_a_large_search(page, over_http):
     for width in (360, 1280):
-        show_at(page, width)
+        page_checks.show_at(page, width)
         page.open(over_http)
         box = page.evaluate(
             "(({top, width, height}) => [top, width, height])"
@@ -129,7 +126,7 @@ def test_the_home_page_begins_with_a_large_search(page, over_http):
         )
         assert box[0] < 300 and box[1] > 0.85 * width and box[2] >= 48
         assert page.evaluate("document.querySelectorAll('input[name=q]').length") == 1
-    show_at(page, 390)
+    page_checks.show_at(page, 390)
     page.open(f"{over_http}/blocks")
     assert page.evaluate("document.querySelector('tbody tr').offsetHeight") < 230  # a card
     page.call("Emulation.clearDeviceMetricsOverride")
@@ -154,7 +151,7 @@ def test_the_csv_link_of_a_list_downloads_the_file_of_the_api(page, over_http, s
         page.open(f"{over_http}{path}")
         page.click("a.csv")
         # The browser makes the file before its content.
-        wait_until(lambda: file.exists() and file.stat().st_size >= len(expected.content))  # noqa: B023
+        serving.wait_until(lambda: file.exists() and file.stat().st_size >= len(expected.content))  # noqa: B023
         assert expected.headers["X-Scan-Complete"] == "true"
         assert file.read_bytes() == expected.content
         assert len(expected.content.splitlines()) > 2

@@ -12,11 +12,7 @@ from app import create_app
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
 from scan.queries.pages import FILTERS
-from tests.fixtures import Played
-from tests.support.database import execute
-from tests.support.derived_lists import contract_creations
-from tests.support.lists import lists_of
-from tests.support.truth import Record
+from tests.support import database, derived_lists, lists
 
 ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})["#]')
 
@@ -40,12 +36,12 @@ def hashes(rows):
 
 
 @pytest.fixture(scope="module")
-def sent(scenario: Played) -> list[Record]:
+def sent(scenario):
     return scenario.truth.transactions
 
 
 @pytest.fixture(scope="module")
-def sender(sent: list[Record]) -> str:
+def sender(sent):
     return str(sent[-1]["fromAddress"])
 
 
@@ -74,7 +70,7 @@ def page_of(path):
 @pytest.mark.parametrize(("every", "least"), [(3, 9), pytest.param(1, 30, marks=pytest.mark.long)])
 def test_every_list_is_a_page_with_its_rows_and_file(client, scenario, every, least):
     seen = 0
-    for listed in lists_of(scenario.truth)[::every]:
+    for listed in lists.lists_of(scenario.truth)[::every]:
         page = page_of(listed.path)
         if page is None or listed.rows is None:
             continue
@@ -147,7 +143,7 @@ def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, s
 
 
 def test_all_contracts_are_listed_with_what_is_known_of_them(client, scenario):
-    rows = contract_creations(scenario.truth)[::-1]
+    rows = derived_lists.contract_creations(scenario.truth)[::-1]
     made = next(row for row in rows if row["factory"])
     for query in ({}, {"creator": made["creator"]}, {"factory": made["factory"]}):
         expected = [r["address"] for r in rows if all(r[k] == v for k, v in query.items())]
@@ -312,13 +308,13 @@ def test_a_page_during_which_the_index_changed_is_not_cached(own_index, monkeypa
     read = entities.page
 
     def change(*arguments):
-        execute(url, "INSERT INTO labels VALUES ('\\x01', 'One')")
+        database.execute(url, "INSERT INTO labels VALUES ('\\x01', 'One')")
         return read(*arguments)
 
     with monkeypatch.context() as patch:
         patch.setattr(entities, "page", change)
         assert "ETag" not in client.get("/txs?=third").headers
-    execute(url, "DELETE FROM labels WHERE address = '\\x01'")
+    database.execute(url, "DELETE FROM labels WHERE address = '\\x01'")
     assert "ETag" in client.get("/txs?=fourth").headers or "ETag" in client.get("/txs?=5").headers
 
 

@@ -4,10 +4,8 @@ import pytest
 import requests
 from eth_account.messages import encode_defunct
 
+from tests.support import many_functions, page_checks, wallets
 from tests.support.explorer import compiled, standard_input
-from tests.support.many_functions import MANY, deploy
-from tests.support.page_checks import CUMULATIVE_SHIFT
-from tests.support.wallets import new_wallet, owner_of
 
 # A wallet as EIP-1193 describes it, whose signatures the test gives.
 WALLET = """
@@ -23,8 +21,8 @@ window.confirm = () => true;
 
 def test_a_contract_is_verified_and_read(page, explorer, explorer_url, tmp_path):
     source = tmp_path / "Many.sol"
-    source.write_text(MANY.replace("contract Many", "contract Read"))
-    address = deploy(explorer, source.read_text(), "Read")
+    source.write_text(many_functions.MANY.replace("contract Many", "contract Read"))
+    address = many_functions.deploy(explorer, source.read_text(), "Read")
     page.open(f"{explorer_url}/address/{address}?tab=contract")
     page.fill("input[name=compilerVersion]", "0.8.28")
     page.fill("input[name=contractName]", "Read")
@@ -83,7 +81,7 @@ def test_a_folder_of_sources_is_verified_by_its_paths(page, explorer, explorer_u
 
 
 def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
-    wallet = new_wallet()
+    wallet = wallets.new_wallet()
     page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
     page.open(f"{explorer_url}/keys")
     page.fill("#get-key input", "from a browser")
@@ -101,7 +99,7 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
     page.fill("#create-form input[name=url]", "https://hooks.example.com/scan")
     page.click("#create-form button")
     page.wait("document.querySelector('#webhooks td')")
-    assert owner_of(wallet) in page.text("#webhooks") and len(page.text("#secret")) == 64
+    assert wallets.owner_of(wallet) in page.text("#webhooks") and len(page.text("#secret")) == 64
     secret = "document.getElementById('secret-section').getBoundingClientRect()"
     assert page.evaluate(f"{secret}.top >= 0 && {secret}.bottom <= innerHeight")
     assert page.evaluate("document.getElementById('copy-secret').dataset.copy.length") == 64
@@ -110,14 +108,14 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
     assert "tx" in page.text("#deliveries")
     page.open(f"{explorer_url}/webhooks")
     page.wait("document.querySelector('#webhooks td')")
-    assert page.evaluate(CUMULATIVE_SHIFT) == 0
+    assert page.evaluate(page_checks.CUMULATIVE_SHIFT) == 0
     _press(page, "Delete")
     page.wait("document.getElementById('webhooks').textContent.includes('no webhooks')")
     assert page.text("#message") == "" and page.errors == []
 
 
 def test_a_key_is_ended_by_its_page(page, explorer_url):
-    wallet = new_wallet()
+    wallet = wallets.new_wallet()
     page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
     page.open(f"{explorer_url}/keys")
     page.click("#get-key button")

@@ -6,9 +6,7 @@ from html import unescape
 import pytest
 
 from app import create_app
-from tests.fixtures import Played
-from tests.support.database import execute
-from tests.support.indexing import settings_for
+from tests.support import database, indexing
 
 ROW = re.compile(
     r'data-label="Token"><a href="/token/(0x\w+)".*?<data class="amount" value="(\d+)"', re.S
@@ -16,7 +14,7 @@ ROW = re.compile(
 
 
 @pytest.fixture(scope="module")
-def holder(scenario: Played) -> str:
+def holder(scenario):
     addresses = {t["toAddress"] for t in scenario.truth.token_transfers} - {"0x" + "0" * 40}
     return max(addresses, key=lambda a: len(scenario.truth.tokens_held_by(a)))
 
@@ -71,7 +69,7 @@ def test_a_block_that_is_not_indexed_is_told(client, holder):
 
 def test_holdings_that_are_no_longer_known_are_told(postgres, indexed_template, indexed, holder):
     with postgres.cloned(indexed_template) as url:
-        execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")
-        client = create_app(settings_for(url, indexed.settings.rpc_urls[0])).test_client()
+        database.execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")
+        client = create_app(indexing.settings_for(url, indexed.settings.rpc_urls[0])).test_client()
         page = client.get(f"/address/{holder}?tab=tokens&block=3")
     assert page.status_code == 422 and "before block 40 are not kept" in page.text

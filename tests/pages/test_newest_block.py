@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from app import create_app
-from scan.http import indexed_block
-from scan.http.indexed_block import Position
+from scan.http import index_version
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -14,7 +13,7 @@ from tests.support.indexing import Indexing
 
 def staleness(age_s, lag, quiet_after_s):
     made_at = datetime.now(UTC) - timedelta(seconds=age_s)
-    return Position(1, 9, made_at, lag, quiet_after_s).staleness
+    return index_version.Position(1, 9, made_at, lag, quiet_after_s).staleness
 
 
 @pytest.mark.check
@@ -23,7 +22,7 @@ def test_the_nodes_head_decides_and_not_the_clock():
     assert [staleness(900, lag, None) for lag in (1, 10, 11)] == ["", "", "behind"]
     assert [staleness(age_s, None, None) for age_s in (25, 35)] == ["", "unknown"]
     assert [staleness(age_s, 0, 120.0) for age_s in (90, 130)] == ["", "quiet"]
-    assert staleness(25, 1000, 0.5) == Position(-1, -1).staleness == ""
+    assert staleness(25, 1000, 0.5) == index_version.Position(-1, -1).staleness == ""
 
 
 def test_a_page_says_of_when_its_newest_block_is(client, scenario):
@@ -55,8 +54,8 @@ def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(da
 
 
 def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypatch):
-    monkeypatch.setattr(indexed_block, "READ_AGAIN_S", 0.0)
-    monkeypatch.setattr(indexed_block, "LEAST_STALE_S", -1e9)
+    monkeypatch.setattr(index_version, "READ_AGAIN_S", 0.0)
+    monkeypatch.setattr(index_version, "LEAST_STALE_S", -1e9)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         client = create_app(indexing.settings).test_client()
         for _ in range(2):

@@ -1,15 +1,12 @@
 """The pages as HTML: what they show, how they are cached, and that hostile text stays text."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from tests.support.faulty_node import FaultyNode, every_result
-from tests.support.indexing import Indexing, settings_for
+from tests.support import faulty_node, indexing
 
 NOWHERE = "postgresql://127.0.0.1:9/nothing"
 
@@ -95,12 +92,12 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
 
 
 def test_malformed_finality_is_read_again(scenario, indexed):
-    with FaultyNode(scenario.anvil.url) as node:
-        settings = settings_for(indexed.settings.database_url, node.url)
+    with faulty_node.FaultyNode(scenario.anvil.url) as node:
+        settings = indexing.settings_for(indexed.settings.database_url, node.url)
         client = create_app(settings).test_client()
         path = f"/api/v1/transactions/{scenario.truth.transactions[-1]['hash']}"
         for lie in ("[]", '{"number":"0xzz"}', "7"):
-            node.fault = every_result(lie)
+            node.fault = faulty_node.every_result(lie)
             assert client.get("/api/v1/stats/finality").json["safeBlock"] is None
             assert client.get(path).json["finality"] is None
         node.fault = None
@@ -193,7 +190,7 @@ def test_static_files_name_their_content(client):
 
 
 @pytest.fixture(scope="module")
-def limited(indexed: Indexing) -> Iterator[FlaskClient]:
+def limited(indexed):
     settings = replace(indexed.settings, rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
     yield create_app(settings).test_client()
 
@@ -231,7 +228,7 @@ def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
 
 @pytest.mark.check
 def test_home_says_why_nothing_else_answers():
-    client = create_app(settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
+    client = create_app(indexing.settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
     answer = client.get("/")
     assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
     assert answer.mimetype == "text/html" and "database cannot be reached" in answer.text

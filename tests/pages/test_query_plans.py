@@ -8,7 +8,7 @@ import pytest
 
 from scan.hex import to_hex
 from tests.support.database import execute
-from tests.support.explain import SMALL, Explained, ExplainingDatabase
+from tests.support.explain import SMALL
 
 CREATED = b"\xc5" * 20
 LARGEST = {
@@ -20,12 +20,12 @@ LARGEST = {
 
 
 @pytest.fixture(scope="module")
-def service(seeded_service: Explained) -> Explained:
+def service(seeded_service):
     return seeded_service
 
 
 @pytest.fixture(scope="module")
-def database(service: Explained) -> ExplainingDatabase:
+def database(service):
     return service.database
 
 
@@ -36,7 +36,7 @@ def newest(database, statement, **params):
 
 
 @pytest.fixture(scope="module")
-def token(database: ExplainingDatabase) -> bytes:
+def token(database):
     row = newest(database, "queries/tokens_list", **LARGEST)
     return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
 

@@ -2,9 +2,7 @@
 
 import pytest
 
-from tests.fixtures import Played
-from tests.support.database import execute
-from tests.support.page_checks import INVISIBLE_LINKS, NOTHING_HIDDEN, TABLES_FIT, show_at
+from tests.support import database, page_checks
 
 FOCUSED = "document.activeElement.getAttribute('href')"
 # Elements whose text is cut at their edge.
@@ -33,7 +31,7 @@ def press(page, key):
 
 
 @pytest.fixture
-def busy(scenario: Played) -> str:
+def busy(scenario):
     """The path of an address with a head of many links before its list."""
     return f"/address/{scenario.truth.dex_trades[-1]['maker']}"
 
@@ -78,7 +76,7 @@ def test_a_page_is_printed_without_what_is_only_pressed(page, over_http, busy):
 
 
 def test_the_balance_of_an_address_has_one_line_at_768_px(page, over_http, busy):
-    show_at(page, 768)
+    page_checks.show_at(page, 768)
     page.open(over_http + busy)
     tops = "document.querySelectorAll('.numbers .wide dd > *')"
     bottoms = page.evaluate(f"[...{tops}].map(e => Math.round(e.getBoundingClientRect().bottom))")
@@ -90,7 +88,7 @@ def test_the_balance_of_an_address_has_one_line_at_768_px(page, over_http, busy)
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(page, over_http, width):
-    show_at(page, width)
+    page_checks.show_at(page, width)
     page.open(f"{over_http}/tokens")
     assert cut(page, "a.badge.bad") == []
     assert page.text("a.badge.bad").endswith("of another token")
@@ -103,10 +101,10 @@ def test_names_in_a_history_are_whole_and_in_one_line_where_there_is_room(
     owner, other = explorer.anvil.accounts[:2]
     url, name = explorer.settings.database_url, "Harbour treasury, cold wallet"
     insert = "INSERT INTO labels (address, label) VALUES (%s, %s)"
-    execute(url, insert, bytes.fromhex(other[2:]), name)
+    database.execute(url, insert, bytes.fromhex(other[2:]), name)
     explorer.anvil.receipt_of(explorer.anvil.send(owner, other, value=10**17 + 1))
     explorer.wait_for_block(explorer.anvil.head())
-    show_at(page, 1280)
+    page_checks.show_at(page, 1280)
     page.open(f"{explorer_url}/address/{owner}?tab=history&_=names")
     # What other tests sent from this account, names made to be cut among it, is in the list too.
     assert name not in cut(page, ".changes bdi")
@@ -115,14 +113,14 @@ def test_names_in_a_history_are_whole_and_in_one_line_where_there_is_room(
     )
     assert set(page.evaluate(f"{named}.map(e => e.getClientRects().length)")) == {1}
     page.call("Emulation.clearDeviceMetricsOverride")
-    execute(url, "DELETE FROM labels")
+    database.execute(url, "DELETE FROM labels")
 
 
 def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(page, over_http):
-    show_at(page, 1024)
+    page_checks.show_at(page, 1024)
     for path in ("/tokens", "/txs"):
         page.open(over_http + path)
-        assert page.evaluate(TABLES_FIT), path
+        assert page.evaluate(page_checks.TABLES_FIT), path
     assert page.evaluate(
         "[...document.querySelectorAll('.links a')].every(a => a.checkVisibility())"
     )
@@ -134,7 +132,7 @@ def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(page, over_ht
 
 def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(page, over_http):
     """A list of 25 transactions takes less than five screens."""
-    show_at(page, 390)
+    page_checks.show_at(page, 390)
     page.open(f"{over_http}/txs")
     rows = "[...document.querySelectorAll('tbody tr:not(.failed)')].map(r => r.offsetHeight)"
     heights = page.evaluate(rows)
@@ -171,35 +169,35 @@ def test_long_names_are_reached_in_full(page, explorer_url, explorer, hostile):
     insert = "INSERT INTO labels (address, label) VALUES (%s, %s)"
     rename = "UPDATE tokens SET name = %s, symbol = %s WHERE address = %s"
     token = bytes.fromhex(hostile[2:])
-    before = execute(url, "SELECT name, symbol FROM tokens WHERE address = %s", token)[0]
-    execute(url, insert, bytes.fromhex(owner[2:]), label)
-    execute(url, rename, name, symbol, token)
+    before = database.execute(url, "SELECT name, symbol FROM tokens WHERE address = %s", token)[0]
+    database.execute(url, insert, bytes.fromhex(owner[2:]), label)
+    database.execute(url, rename, name, symbol, token)
     for width in (1280, 360):
-        show_at(page, width)
+        page_checks.show_at(page, width)
         for path in ("/", "/txs", "/tokens", f"/address/{owner}?tab=transfers", "/search?q=nnnnnn"):
             page.open(f"{explorer_url}{path}{'&' if '?' in path else '?'}=long{width}")
-            assert page.evaluate(INVISIBLE_LINKS) == [], path
-            assert page.evaluate(NOTHING_HIDDEN) == [], path
+            assert page.evaluate(page_checks.INVISIBLE_LINKS) == [], path
+            assert page.evaluate(page_checks.NOTHING_HIDDEN) == [], path
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         page.open(f"{explorer_url}/address/{owner}?=long{width}")
         assert page.text("h1").startswith("Ten thousand bytes W")
         assert page.text(".facts pre") == label
         page.open(f"{explorer_url}/token/{hostile}?=long{width}")
         assert page.text("h1").startswith("NNN") and page.text(".facts pre") == name
-    show_at(page, 1280)
+    page_checks.show_at(page, 1280)
     page.open(f"{explorer_url}/txs?=long")
     link = "document.querySelector('td.party a.called')"
     page.evaluate(f"{link}.focus({{focusVisible: true}})")
     shown = page.evaluate(f"getComputedStyle({link}, '::after').content")
     assert label[:300] in shown and page.evaluate(f"{link}.title") == label[:300]
     page.call("Emulation.clearDeviceMetricsOverride")
-    execute(url, "DELETE FROM labels")
-    execute(url, rename, *before, token)
+    database.execute(url, "DELETE FROM labels")
+    database.execute(url, rename, *before, token)
 
 
 def test_whatever_is_touched_is_large_enough(page, explorer_url):
     """24 px, as WCAG 2.2 has it."""
-    show_at(page, 360)
+    page_checks.show_at(page, 360)
     for path in ("/", "/txs"):
         page.open(explorer_url + path)
         small = """[...document.querySelectorAll(":is(header, main, footer) :is(a, button)")]

@@ -1,33 +1,29 @@
 """/status, the state of the index for people, to which every page leads."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import create_app
-from tests.support.database import Postgres, execute
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
+from tests.support import database, indexing, serving
 
 
 @pytest.fixture
-def url(postgres: Postgres, indexed_template: str) -> Iterator[str]:
+def url(postgres, indexed_template):
     """An index of which no indexer reports anything by itself."""
     with postgres.cloned(indexed_template) as url:
-        execute(url, "DELETE FROM indexer_status")
+        database.execute(url, "DELETE FROM indexer_status")
         yield url
 
 
 def page_after(url, *reports):
     """The page once an indexer has reported a problem, or "" for none."""
     for problem in reports:
-        execute(
+        database.execute(
             url,
             "INSERT INTO indexer_status (problem, checked_at, node_head)"
             " VALUES (nullif(%s, ''), now(), (SELECT max(number) FROM blocks))",
             problem,
         )
-    return create_app(settings_for(url, NOWHERE)).test_client().get("/status").text
+    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client().get("/status").text
 
 
 def test_every_page_leads_to_the_state_of_the_index(client):

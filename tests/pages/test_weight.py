@@ -3,7 +3,7 @@
 import gzip
 import re
 
-from scan.pages.static_files import FOLDER, url_of
+from scan.pages.site import FOLDER, url_of
 
 MOST_BYTES = 80_000
 HEADERS_BYTES = 300  # of each response, as Chromium counts them

@@ -8,14 +8,13 @@ import pytest
 
 from scan.errors import ClientBusy
 from scan.rate_limits import concurrency
-from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places, unbounded_statements
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
 
 
 def test_without_a_length_of_the_line_all_wait_for_a_place():
-    places = ConcurrencyLimit(1, busy="busy")
+    places = concurrency.ConcurrencyLimit(1, busy="busy")
     assert places.take("a") and not places.take("b")
     with ThreadPoolExecutor(2) as pool:
         waiting = [pool.submit(places.take, client, wait_s=20.0) for client in "bb"]
@@ -28,7 +27,7 @@ def test_without_a_length_of_the_line_all_wait_for_a_place():
 def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
     """Of one client's eight requests at once, two or three had their turn and the others not."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 20.0)  # on a busy machine each takes longer
-    places, served, begin = unbounded_statements(), [], threading.Barrier(8)
+    places, served, begin = concurrency.unbounded_statements(), [], threading.Barrier(8)
 
     def read():
         begin.wait()
@@ -42,7 +41,7 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
     assert len(served) == 8 and max(served) == 1
 
 
-@pytest.mark.parametrize("make", [unbounded_statements, processor_places])
+@pytest.mark.parametrize("make", [concurrency.unbounded_statements, concurrency.processor_places])
 def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make, monkeypatch):
     """Its next requests held all other threads, as its last one had been quick."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 0.01)
@@ -59,7 +58,7 @@ def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make, 
 
 
 def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit():
-    places = unbounded_statements()
+    places = concurrency.unbounded_statements()
     places._held_s = 60.0
     with ThreadPoolExecutor(1) as pool, places.place("a"):
         waiting = pool.submit(places.take, "a", wait_s=20.0)
@@ -76,7 +75,7 @@ def test_as_many_clients_as_places_leave_one_to_others(monkeypatch):
     """Who has held a place gets the last free one after a pause, and any other at once."""
     now = 100.0
     monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)
-    places = ConcurrencyLimit(2, places_per_client=1, pause_factor=3.0, busy="busy")
+    places = concurrency.ConcurrencyLimit(2, places_per_client=1, pause_factor=3.0, busy="busy")
     assert places.take("a") and places.take("b") and not places.take("c")
     now += 2.0
     places.give_back("b")

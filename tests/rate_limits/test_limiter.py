@@ -2,9 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -43,7 +42,7 @@ class Clock:
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock():
     return Clock()
 
 
@@ -137,7 +136,7 @@ def test_addresses_and_keys_never_share_a_bucket():
 
 
 @pytest.fixture(params=["memory", "redis"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+def storage(request, tmp_path):
     """Every way in which two windows are charged together."""
     if request.param == "memory":
         yield "memory://"

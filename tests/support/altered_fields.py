@@ -2,8 +2,7 @@
 
 import random
 
-from tests.support.database import execute
-from tests.support.faulty_node import Reply
+from tests.support import database, faulty_node
 
 # Of transactions, receipts and logs; what blocks with their hash and index is checked always.
 ALTERED = set(
@@ -63,7 +62,7 @@ class AlteredFields:
 
     def __init__(self, honest, seed, share=0.1, of_header=frozenset()):
         """`honest` is the address of a database."""
-        rows = execute(honest, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
+        rows = database.execute(honest, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
         self._spared = {number for (number,) in rows}
         self._dice = random.Random(seed)
         self._share = share
@@ -86,4 +85,4 @@ class AlteredFields:
                 record = self._dice.choice(records)
                 self._names.add(_alter_a_field(record, self._dice, self._of_header))
                 self.count += 1
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)

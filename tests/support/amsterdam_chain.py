@@ -7,10 +7,8 @@ import json
 import rlp
 from eth_utils import keccak
 
+from tests.support import faulty_node, rehashed_chain, renamed_hashes
 from tests.support.chain_forms.encoding import HEADER_FIELDS, bloom_of, list_root
-from tests.support.faulty_node import Reply
-from tests.support.rehashed_chain import Json, field
-from tests.support.renamed_hashes import RenamedHashes
 
 SYSTEM = "0x" + "ff" * 19 + "fe"
 TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -23,9 +21,9 @@ class AmsterdamChain:
 
     def __init__(self, node, fork):
         self.fork = fork
-        self.headers: list[Json] = []
-        self.receipts: list[list[Json]] = []
-        self._hashes = RenamedHashes()
+        self.headers: list[rehashed_chain.Json] = []
+        self.receipts: list[list[rehashed_chain.Json]] = []
+        self._hashes = renamed_hashes.RenamedHashes()
         for number in range(node.head() + 1):
             header = node.call("eth_getBlockByNumber", hex(number), True)
             receipts = node.call("eth_getBlockReceipts", hex(number))
@@ -61,7 +59,7 @@ class AmsterdamChain:
             header["logsBloom"] = bloom(logs)
             header["receiptsRoot"] = "0x" + list_root([*map(encode_receipt, receipts)]).hex()
             header["parentHash"] = self.headers[number - 1]["hash"]
-            encoded = rlp.encode([field(header, name) for name in FIELDS])
+            encoded = rlp.encode([rehashed_chain.field(header, name) for name in FIELDS])
             ours, before = "0x" + keccak(encoded).hex(), header["hash"]
             self._hashes.add(before, ours)
             renamed = json.loads(json.dumps([header, receipts]).replace(before, ours))
@@ -72,7 +70,7 @@ class AmsterdamChain:
         for call, answer in zip(calls, answers, strict=True):
             if "result" in answer:
                 answer["result"] = self._result(call["method"], call["params"], answer["result"])
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
     def _result(self, method, params, result):
         if method.startswith("eth_getBlockBy") and result:

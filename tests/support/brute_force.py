@@ -88,20 +88,20 @@ LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
     },
 }
 Roles = tuple[int, ...]  # for each key the place in what LISTED_BY gives
-NO_ADDRESS = "0x" + 40 * "7"
-# A value of the right form that no record has; of a key that is not named here, NO_ADDRESS.
+# By kind, a value of the right form that no record has, or, of FEW_VALUES, that one may have.
 ABSENT = {
+    **dict.fromkeys(("address", "pool"), "0x" + 40 * "7"),
     "method": "0x77777777",
     "dex": "no such exchange",
-    "status": False,
+    "flag": False,
     "nonce": 2**63 - 1,
-    "type": 126,
-    "success": False,
-    "tokenType": "BEP1155",
-    **{f"topic{n}": "0x" + 64 * "7" for n in range(4)},
+    "transaction_type": 126,
+    "token_type": "BEP1155",
+    **dict.fromkeys(("event", "topic"), "0x" + 64 * "7"),
 }
 # For which every value of the right form may be a record's.
-FEW_VALUES = {"status", "success", "tokenType"}
+FEW_VALUES = {"flag", "token_type"}
+KINDS = {filter_.key: filter_.kind for entity in QUERIED for filter_ in FILTERS[entity]}
 
 
 def filter_keys():
@@ -117,15 +117,14 @@ def filter_keys():
         " tests/support/brute_force.py under which values of the key a record is listed, and in"
         " Chain._is() where a record matches other values than these."
     )
-    kinds = {filter_.key: filter_.kind for entity in QUERIED for filter_ in FILTERS[entity]}
-    unread = [f"{key} of the kind {kind}" for key, kind in kinds.items() if kind not in PARSERS]
+    unread = [f"{key} of the kind {kind}" for key, kind in KINDS.items() if kind not in PARSERS]
     assert not unread, (
         f"filters whose values nothing reads: {', '.join(unread)}. Add the kind's parser to PARSERS"
         " of scan/queries/pages.py."
     )
-    never_absent = [key for key, kind in kinds.items() if kind != "address" and key not in ABSENT]
+    never_absent = {*KINDS.values()} - ABSENT.keys()
     assert not never_absent, (
-        f"filters without a value that matches nothing: {', '.join(never_absent)}. Add one to"
+        f"kinds without a value that matches nothing: {', '.join(never_absent)}. Add one to"
         " ABSENT of tests/support/brute_force.py."
     )
     counted = {
@@ -290,7 +289,7 @@ def telling_filters(chain, entity, keys):
     and for every key, in every combination of roles of the others, one that some record fails by
     that key alone. The first is of values that no record has.
     """
-    yield {key: _absent(key) for key in keys if key not in FEW_VALUES}
+    yield {key: ABSENT[KINDS[key]] for key in keys if KINDS[key] not in FEW_VALUES}
     columns = [chain.values(entity, key) for key in keys]
     roles = [[column[n] for column in columns] for n in range(len(chain.records[entity]))]
     matched = {}
@@ -301,7 +300,7 @@ def telling_filters(chain, entity, keys):
         yield dict(zip(keys, found[0], strict=True))
         yield dict(zip(keys, found[-1], strict=True))
     for position in range(len(keys) if len(keys) > 1 else 0):
-        for values in _failing_by_one(roles, position, _absent(keys[position])):
+        for values in _failing_by_one(roles, position, ABSENT[KINDS[keys[position]]]):
             yield dict(zip(keys, values, strict=True))
 
 
@@ -337,8 +336,3 @@ def _ways(record):
     matching = [[role for role, value in enumerate(v) if value is not None] for v in record]
     for way in product(*matching):
         yield way, tuple(map(getitem, record, way))
-
-
-def _absent(key):
-    """A value that no record has, or, of FEW_VALUES, one that a record may have."""
-    return ABSENT.get(key, NO_ADDRESS)

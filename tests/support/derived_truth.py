@@ -143,15 +143,14 @@ def token_holders(truth):
 
 def tokens(truth):
     """The counters of tokens, by address."""
-    types = {token["address"]: token["type"] for token in truth.tokens}
     rows = {}
     for token, transfers in records_by(truth.token_transfers, "tokenAddress").items():
         held = [balance for holder, balance in balances_of(transfers).items() if holder != ZERO]
         rows[token] = {
             "holder_count": sum(balance > 0 for balance in held),
-            "negative_holder_count": sum(balance < 0 for balance in held),
             "transfer_count": len(transfers),
-            "held_supply": sum(b for b in held if b > 0) if types[token] != "BEP20" else 0,
+            "item_transfer_count": sum(t["tokenId"] is not None for t in transfers),
+            "held_supply": sum(b for b in held if b > 0),
             "item_count": len({t["tokenId"] for t in transfers} - {None}),
         }
     return rows

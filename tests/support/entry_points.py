@@ -11,8 +11,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_utils import keccak
 
-from tests.support.anvil import Contract, creation_code
-from tests.support.solidity import published
+from tests.support import anvil, solidity
 
 ADDRESSES = {
     "0.6": "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
@@ -25,7 +24,7 @@ PRICE_WEI = 2_000_000_000
 
 
 def _published(version, name):
-    return published(name, f"entry-point-{version}/artifacts/{name}.json")
+    return solidity.published(name, f"entry-point-{version}/artifacts/{name}.json")
 
 
 class Account4337(NamedTuple):
@@ -43,7 +42,7 @@ class EntryPoint:
         self.node, self.version = node, version
         self.sender = node.accounts[0]
         deployed = self._deploy("EntryPoint")
-        self.contract = Contract(ADDRESSES[version].lower(), deployed.artifact)
+        self.contract = anvil.Contract(ADDRESSES[version].lower(), deployed.artifact)
         self._move(deployed)
         self.factory = self._deploy("SimpleAccountFactory", self.contract.address)
 
@@ -103,11 +102,11 @@ class EntryPoint:
 
     def execute(self, to, data, value=0):
         """Call data of an account that makes a call."""
-        account = Contract(to, _published(self.version, "SimpleAccount"))
+        account = anvil.Contract(to, _published(self.version, "SimpleAccount"))
         return account.data("execute", to, value, bytes.fromhex(data[2:]))
 
     def execute_batch(self, calls):
-        account = Contract(ADDRESSES[self.version], _published(self.version, "SimpleAccount"))
+        account = anvil.Contract(ADDRESSES[self.version], _published(self.version, "SimpleAccount"))
         targets, values, data = zip(*calls, strict=True)
         inputs = [bytes.fromhex(text[2:]) for text in data]
         if self.version == "0.6":
@@ -118,10 +117,10 @@ class EntryPoint:
 
     def _deploy(self, name, *arguments):
         found = _published(self.version, name)
-        code = creation_code(found, *arguments)
+        code = anvil.creation_code(found, *arguments)
         receipt = self.node.receipt_of(self.node.send(self.sender, None, data=code, gas=12_000_000))
         assert receipt["status"] == "0x1", name
-        return Contract(receipt["contractAddress"], found)
+        return anvil.Contract(receipt["contractAddress"], found)
 
     def _move(self, deployed):
         """With what its constructor stored in its code; 0.8's creator of accounts knows it, too."""

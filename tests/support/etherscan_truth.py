@@ -5,6 +5,11 @@ from typing import Any
 Row = dict[str, Any]
 
 
+def written(value):
+    """An unknown number is empty."""
+    return "" if value is None else str(value)
+
+
 def number(value):
     return str(int(value, 16))
 
@@ -107,7 +112,7 @@ class EtherscanTruth:
             "input": "deprecated",
         }
         if kind == "BEP20":
-            return {**row, "value": transfer["value"], "tokenDecimal": str(token["decimals"])}
+            return {**row, "value": transfer["value"], "tokenDecimal": written(token["decimals"])}
         if kind == "BEP721":
             return {**row, "tokenID": transfer["tokenId"], "tokenDecimal": "0"}
         return {**row, "tokenID": transfer["tokenId"] or "", "tokenValue": transfer["value"]}

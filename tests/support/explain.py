@@ -8,10 +8,8 @@ from flask.testing import FlaskClient
 
 from app import create_app, renew
 from scan.database.connection import Database
-from scan.database.transaction import Row
 from scan.http.request_state import SESSION
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
+from tests.support import indexing, serving
 
 SORTS = ("Sort", "Incremental Sort")
 # Everything else grows with the chain, and is not read from one end to the other.
@@ -75,7 +73,7 @@ class ExplainingDatabase(Database):
         self.plans: list[Plan] = []
         self._parents: dict[str, str] | None = None  # of partitions; no test adds one
 
-    def rows(self, statement: str, **params: Any) -> list[Row]:
+    def rows(self, statement, **params):
         found = super().rows(statement, **params)
         used = self._statements[statement]
         if used.literals is None:
@@ -122,9 +120,9 @@ class Explained(NamedTuple):
 
 
 @contextmanager
-def explained(url, node=NOWHERE):
+def explained(url, node=serving.NOWHERE):
     database = ExplainingDatabase(url)
-    app = create_app(settings_for(url, node))
+    app = create_app(indexing.settings_for(url, node))
     permanent = app.extensions["scan.permanent"]
     connections = permanent.connections._replace(reads=database)
     app.extensions["scan.permanent"] = permanent._replace(connections=connections)

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from app import create_app
 from scan import registry
 from scan.database.connection import Database
-from scan.http import worker_threads
-from scan.http.hooks import Worker
+from scan.http import hooks, worker_threads
 from scan.verification.request import parse
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
@@ -24,7 +23,7 @@ from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import BUILT, NODE, alone, soljson
 
-OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
+OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode", "evm.methodIdentifiers"]
 
 
 class Compiled(NamedTuple):
@@ -57,7 +56,7 @@ class Explorer:
                 Thread(target=threads.pop().stop).start()
             services = self.app.extensions["scan"]
             threads.extend(worker_threads.equal_creations_threads(services))
-            for extension, worker in registry.by_extension(Worker):
+            for extension, worker in registry.by_extension(hooks.Worker):
                 if extension == "contract_details":
                     threads.extend(worker.threads(services))
             for thread in threads:

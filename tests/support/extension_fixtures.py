@@ -1,16 +1,11 @@
 """Tests of extensions whose folders are there, with a browser; a server as it is run, for tools
 that verify through the APIs of other explorers."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from scan import registry
-from tests.support.explorer import Explorer
-from tests.support.extension_tests import used_by
-from tests.support.foundry import Foundry, Served, project, served_over
-from tests.support.receiver import Authority
+from tests.support import extension_tests
+from tests.support.foundry import project, served_over
 
 
 def pytest_ignore_collect(collection_path):
@@ -18,11 +13,11 @@ def pytest_ignore_collect(collection_path):
     is_of_tests = collection_path.match("test_*.py") and "extensions" in collection_path.parts
     if not is_of_tests:
         return None
-    return True if used_by(collection_path) - registry.installed().keys() else None
+    return True if extension_tests.used_by(collection_path) - registry.installed().keys() else None
 
 
 @pytest.fixture(scope="module")
-def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+def served(own_explorer, solc_dir):
     generous = dict.fromkeys(
         ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_ADDRESS"), "10000/minute"
     )
@@ -31,13 +26,13 @@ def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
-def limited(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+def limited(own_explorer, solc_dir):
     """With the limits that it has by default."""
     with served_over(own_explorer, solc_dir) as found:
         yield found
 
 
 @pytest.fixture
-def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
+def foundry(tmp_path, solc_dir, authority):
     with project(tmp_path, solc_dir, authority) as foundry:
         yield foundry

@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import requests
 
+from tests.support import serving, solc_releases, solidity
 from tests.support.explorer import Explorer, compiled, standard_input
-from tests.support.serving import gunicorn
-from tests.support.solc_releases import published
-from tests.support.solidity import NODE
 
 CHAIN = "31337"
 VERSION, COMMIT = "0.8.28", "7893614a"
@@ -80,7 +78,7 @@ class Foundry:
         return self._run("cast", arguments)
 
     def _run(self, name, arguments):
-        [program] = (NODE / "node_modules/@foundry-rs").glob(f"{name}-*/bin/{name}")
+        [program] = (solidity.NODE / "node_modules/@foundry-rs").glob(f"{name}-*/bin/{name}")
         return subprocess.run(
             [program, *arguments],
             cwd=self.folder,
@@ -94,7 +92,7 @@ class Foundry:
 @contextmanager
 def project(folder, solc_dir, authority):
     solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
-    with published(authority, VERSION, COMMIT, solc) as environment:
+    with solc_releases.published(authority, VERSION, COMMIT, solc) as environment:
         yield Foundry(folder, environment)
 
 
@@ -116,5 +114,5 @@ class Served(NamedTuple):
 @contextmanager
 def served_over(explorer, solc_dir, **environment):
     environment |= {"RPC_URL": explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
-    with gunicorn(explorer.settings.database_url, **environment) as url:
+    with serving.gunicorn(explorer.settings.database_url, **environment) as url:
         yield Served(explorer, url)

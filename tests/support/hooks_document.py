@@ -22,6 +22,7 @@ class Contract(NamedTuple):
     name: str
     declared_in: str
     module: str
+    chapter: str
     meaning: str
     hooks: tuple[Hook, ...]
 
@@ -42,11 +43,11 @@ def readers_of_modules():
 def _contracts(file):
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):
-            [module] = [n.value.value for n in node.body if isinstance(n, ast.Assign)]
+            modules = [n.value.value for n in node.body if isinstance(n, ast.Assign)]
+            module, chapter = [*modules, ""][:2]
             declared_in = file.relative_to(ROOT).as_posix()
-            yield Contract(
-                node.name, declared_in, module, _line(ast.get_docstring(node)), (*_hooks(node),)
-            )
+            meaning = _line(ast.get_docstring(node))
+            yield Contract(node.name, declared_in, module, chapter, meaning, (*_hooks(node),))
 
 
 def _hooks(contract):
@@ -67,7 +68,8 @@ def _line(text):
 
 def _bases():
     """The classes by which services are known where they are not made: name, module, meaning."""
-    for file in sorted((ROOT / "scan/extensions").rglob("api.py")):
+    extensions = ROOT / "scan/extensions"
+    for file in sorted((*extensions.rglob("api.py"), *extensions.rglob("views.py"))):
         body = ast.parse(file.read_text(encoding="utf-8")).body
         modules = {
             name.name: node.module
@@ -80,17 +82,19 @@ def _bases():
             for node in body
             if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOOKS"
             for call in ast.walk(node)
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Service"
+            if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == "Service"
         ]
         keywords = [keyword for call in made for keyword in call.keywords]
         for base in (ast.unparse(k.value) for k in keywords if k.arg == "base"):
-            declared_in = (ROOT / modules[base].replace(".", "/")).with_suffix(".py")
+            package, _, base = base.rpartition(".")  # of a module that is imported, or empty
+            module = f"{modules[package]}.{package}" if package else modules[base]
+            declared_in = (ROOT / module.replace(".", "/")).with_suffix(".py")
             [declared] = [
                 node
                 for node in ast.parse(declared_in.read_text(encoding="utf-8")).body
                 if isinstance(node, ast.ClassDef) and node.name == base
             ]
-            yield base, modules[base], _line(ast.get_docstring(declared))
+            yield base, module, _line(ast.get_docstring(declared))
 
 
 def generated():
@@ -101,7 +105,7 @@ def generated():
         whose = f", for `{reader.removeprefix('scan/').removeprefix('extensions/')}`"
         sections += [
             "",
-            f"### {contract.module}.py: `{contract.name}`{whose}",
+            f"### {' or '.join(f'{m}.py' for m in contract[2:4] if m)}: `{contract.name}`{whose}",
             "",
             contract.meaning,
         ]

@@ -106,6 +106,7 @@ class Indexing:
             head is not None
             and is_it(head[0])
             and not self._database.rows("indexer/tokens_list_stale", limit=1)
+            and not self._database.rows("indexer/contract_changes_list_unread", limit=1)
             and not self._database.rows("indexer/addresses_list_stale", limit=1)
         )
 

@@ -17,7 +17,7 @@ from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
 from scan.indexer import block_rows
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
-from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
+from scan.indexer.contract_findings import ContractFindings, FoundPool, FoundToken, PoolTrade
 from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
@@ -142,9 +142,9 @@ class Chain:
     def _findings(self, number, transfers):
         tokens = []
         if transfers and self._token_block is None:
-            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, False)]
+            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, None, True)]
             self._token_block = number
-        return ContractFindings([], tokens, [], [], [], transfers, [], [])
+        return ContractFindings([], tokens, [], [], [], transfers, [], [], [])
 
     def _transaction(self, index, move):
         blobs = move.fields.get("blob_versioned_hashes", ())
@@ -168,7 +168,7 @@ class Chain:
 
 def _write(database, writer, head, fetched, findings):
     stored = block_rows.read_stored(database)
-    selection = block_rows.with_watched(stored, database)
+    selection = block_rows.watched_selection(stored, database)
     batch = inspected_batch([make_block_rows(fetched, selection)], findings)
     with writer.appending(head, batch) as append:
         append.add(batch)

@@ -14,8 +14,9 @@ from typing import Any
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.block_hashing import receipts_root
+from scan.ethereum.block_encoding import encode_receipts
 from scan.ethereum.blocks import ReceiptsJson, read_json
+from scan.ethereum.rlp_and_tries import list_root
 from tests.support.faulty_node import Reply
 from tests.support.rehashed_chain import OLDEST, field
 from tests.support.renamed_hashes import RenamedHashes
@@ -74,7 +75,8 @@ class MinedChain:
 
     def _receipts_root(self, number):
         receipts = self.node.call("eth_getBlockReceipts", hex(number))
-        return receipts_root(read_json([*map(_without_status, receipts)], ReceiptsJson, number))
+        receipts = read_json([*map(_without_status, receipts)], ReceiptsJson, number)
+        return list_root(encode_receipts(receipts))
 
     def earned(self, address, block):
         if isinstance(block, dict):

@@ -12,19 +12,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.support.anvil import (
-    GAS,
-    Contract,
-    Node,
-    RpcError,
-    _end_with_parent,
-    _hexed,
-    creation_code,
-)
-from tests.support.serving import free_port
-from tests.support.solidity import SUPPORT, artifact
+from tests.support import anvil, serving, solidity
 
-FOLDER = SUPPORT / "nodes"
+FOLDER = solidity.SUPPORT / "nodes"
 INSTALL_TIMEOUT_S = 600
 START_TIMEOUT_S = 60
 RECEIPT_TIMEOUT_S = 60
@@ -39,7 +29,7 @@ def install():
         done.touch()
 
 
-class OtherNode(Node):
+class OtherNode(anvil.Node):
     """A running node that mines a block for each transaction; it ends with the test."""
 
     evm_version = "shanghai"
@@ -47,7 +37,7 @@ class OtherNode(Node):
     def __init__(self):
         install()
         self.folder = Path(tempfile.mkdtemp(prefix="scan-node-"))
-        port = free_port()
+        port = serving.free_port()
         output = self.folder / "output"
         with output.open("wb") as out:
             self._process = subprocess.Popen(
@@ -58,7 +48,7 @@ class OtherNode(Node):
                 cwd=FOLDER,
                 env={"HOME": str(self.folder), "PATH": os.environ["PATH"]},
                 start_new_session=True,
-                preexec_fn=_end_with_parent,
+                preexec_fn=anvil._end_with_parent,
             )
         super().__init__(f"http://127.0.0.1:{port}")
         self._wait()
@@ -81,8 +71,10 @@ class OtherNode(Node):
 
     def send(self, sender, to, **fields):
         """The receipt, once it is mined."""
-        transaction = {"from": sender, "gas": GAS, **fields} | ({} if to is None else {"to": to})
-        hash_ = self._send(_hexed(transaction))
+        transaction = {"from": sender, "gas": anvil.GAS, **fields} | (
+            {} if to is None else {"to": to}
+        )
+        hash_ = self._send(anvil._hexed(transaction))
         deadline = time.monotonic() + RECEIPT_TIMEOUT_S
         while (receipt := self.call("eth_getTransactionReceipt", hash_)) is None:
             assert time.monotonic() < deadline, f"{hash_} was not mined"
@@ -90,10 +82,12 @@ class OtherNode(Node):
         return dict(receipt)
 
     def deploy(self, name, *args):
-        found = artifact(name, self.evm_version)
-        receipt = self.send(self.accounts[0], None, data=creation_code(found, *args), gas=1_500_000)
+        found = solidity.artifact(name, self.evm_version)
+        receipt = self.send(
+            self.accounts[0], None, data=anvil.creation_code(found, *args), gas=1_500_000
+        )
         assert receipt["status"] == "0x1", f"{name} was not created"
-        return Contract(receipt["contractAddress"], found)
+        return anvil.Contract(receipt["contractAddress"], found)
 
     def transact(self, who, contract, function, *args, **fields):
         data = contract.data(function, *args)
@@ -102,7 +96,7 @@ class OtherNode(Node):
     def _send(self, transaction):
         try:
             return str(self.call("eth_sendTransaction", transaction))
-        except RpcError as error:  # Hardhat's mines what fails, and says so as an error
+        except anvil.RpcError as error:  # Hardhat's mines what fails, and says so as an error
             hashes = re.findall(r"0x[0-9a-f]{64}\b", str(error.data))
             if not hashes:
                 raise
@@ -152,7 +146,7 @@ class EthereumJs(OtherNode):
         program = "node_modules/@ethereumjs/client/dist/esm/bin/cli.js"
         data = str(self.folder / "data")
         serve = ("--rpc", "--rpcAddr", "127.0.0.1", "--rpcPort", str(port))
-        alone = ("--port", str(free_port()), "--discDns=false", "--discV4=false")
+        alone = ("--port", str(serving.free_port()), "--discDns=false", "--discV4=false")
         return ["node", program, "--dev", "poa", *serve, *alone, "--dataDir", data]
 
     def _accounts(self):

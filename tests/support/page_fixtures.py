@@ -1,12 +1,9 @@
 """The pages over a chain to which tests may add contracts."""
 
-from collections.abc import Iterator
-
 import pytest
 from werkzeug.serving import make_server
 
-from tests.support.browser import Browser, Page, chromium
-from tests.support.explorer import Explorer
+from tests.support.browser import chromium
 from tests.support.many_functions import VERSION, deploy
 from tests.support.serving import in_thread
 
@@ -35,13 +32,13 @@ contract Hostile {
 
 
 @pytest.fixture(scope="module")
-def explorer_url(explorer: Explorer) -> Iterator[str]:
+def explorer_url(explorer):
     with in_thread(make_server("127.0.0.1", 0, explorer.app, threaded=True)) as url:
         yield url
 
 
 @pytest.fixture(scope="module")
-def hostile(explorer: Explorer) -> str:
+def hostile(explorer):
     """The address of a verified token that would run scripts."""
     address = deploy(explorer, HOSTILE, "Hostile")
     answer = explorer.verify(address, HOSTILE, VERSION, contractName="Hostile", optimizationUsed=0)
@@ -50,12 +47,12 @@ def hostile(explorer: Explorer) -> str:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser():
     with chromium() as running:
         yield running
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
+def page(browser):
     with browser.tab() as tab:
         yield tab

@@ -12,18 +12,16 @@ import hypothesis
 import psutil
 import pytest
 
-from tests.support.anvil import Anvil
-from tests.support.database import make_system_user
-from tests.support.scheduling import FixedScheduling, shuffled
+from tests.support import anvil, database, scheduling
 from tests.support.serving import NOT_INSTALLED, ROOT
 from tests.support.table_digest import Digest, explain
 
-SHARED_NODE = pytest.StashKey[Anvil]()
+SHARED_NODE = pytest.StashKey[anvil.Anvil]()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    return FixedScheduling(config, log)
+    return scheduling.FixedScheduling(config, log)
 
 
 def pytest_addoption(parser):
@@ -39,8 +37,8 @@ def pytest_configure_node(node):
     """The process that starts the workers starts the node they share, which ends with it."""
     shared = node.config.stash
     if SHARED_NODE not in shared:
-        make_system_user()
-        shared[SHARED_NODE] = Anvil()
+        database.make_system_user()
+        shared[SHARED_NODE] = anvil.Anvil()
     node.workerinput["scenario_node"] = pickle.dumps(shared[SHARED_NODE])
 
 
@@ -153,4 +151,4 @@ def pytest_collection_modifyitems(config, items):
     with_long_tests = {item.path for item in items if item.get_closest_marker("long")}
     items.sort(key=lambda item: item.path not in with_long_tests)
     if seed := config.getoption("shuffle"):
-        items[:] = shuffled(items, seed)
+        items[:] = scheduling.shuffled(items, seed)

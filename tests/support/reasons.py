@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from flask.testing import FlaskClient
 
 from app import create_app
+from tests.support import database, solidity
 from tests.support.anvil import Anvil, Contract, creation_code
-from tests.support.database import execute
 from tests.support.indexing import Indexing
-from tests.support.solidity import artifact
 
 GAS = 300_000
 
@@ -62,7 +61,7 @@ ALONE: dict[str, Callable[[Anvil, Contract], str]] = {
     "alone": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 9),
     "clearing": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 0),
     "deployment": lambda anvil, _: anvil.send(
-        anvil.accounts[2], None, data=creation_code(artifact("Reasons")), gas=5_000_000
+        anvil.accounts[2], None, data=creation_code(solidity.artifact("Reasons")), gas=5_000_000
     ),
     "money": lambda anvil, _: anvil.send(anvil.accounts[3], anvil.accounts[4], value=123),
     "failed alone": lambda anvil, reasons: anvil.transact(
@@ -94,7 +93,7 @@ def play_reasons(postgres, template):
         sent["missing function"] = anvil.send(one, reasons.address, data="0xdeadbeef", gas=GAS)
         sent["not payable"] = anvil.transact(one, reasons, "increase", value=1, gas=GAS)
         sent["creation"] = anvil.send(
-            one, None, data=creation_code(artifact("Unborn"), 77), gas=GAS
+            one, None, data=creation_code(solidity.artifact("Unborn"), 77), gas=GAS
         )
         sent["creation of nothing valid"] = anvil.send(one, None, data="0x60ef60005360016000f3")
         sent["payment"] = anvil.send(one, anvil.accounts[1], value=5)
@@ -103,7 +102,7 @@ def play_reasons(postgres, template):
             sent[name] = act(anvil, reasons)
             anvil.mine()
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
-            verify(url, [reasons, Contract(guard, artifact("Guard"))])
+            verify(url, [reasons, Contract(guard, solidity.artifact("Guard"))])
             client = create_app(indexing.settings).test_client()
             yield Played(anvil, url, client, reasons, guard, sent)
 
@@ -114,14 +113,14 @@ def verify(url, contracts):
     by_code = {}
     for contract in contracts:
         address = contract.address.lower()
-        [(code_hash,)] = execute(
+        [(code_hash,)] = database.execute(
             url,
             "SELECT code_hash FROM contracts WHERE address = decode(%s, 'hex')"
             " ORDER BY block_number DESC LIMIT 1",
             address[2:],
         )
         by_code[bytes(code_hash)] = contract.artifact.abi
-        execute(
+        database.execute(
             url,
             "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
             " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
@@ -133,7 +132,7 @@ def verify(url, contracts):
             contract.artifact.name,
             json.dumps(contract.artifact.abi),
         )
-    for address, code_hash in execute(
+    for address, code_hash in database.execute(
         url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"
     ):
         if bytes(code_hash) in by_code:

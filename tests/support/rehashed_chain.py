@@ -7,9 +7,8 @@ from typing import Any
 import rlp
 from eth_utils import keccak
 
+from tests.support import faulty_node, renamed_hashes
 from tests.support.chain_forms.encoding import HEADER_FIELDS
-from tests.support.faulty_node import Reply
-from tests.support.renamed_hashes import RenamedHashes
 
 Json = dict[str, Any]
 OLDEST = HEADER_FIELDS[:15]
@@ -29,7 +28,7 @@ class RehashedChain:
 
     def __init__(self, node, alter, fields):
         self.headers: list[Json] = []
-        self._hashes = RenamedHashes()
+        self._hashes = renamed_hashes.RenamedHashes()
         for number in range(node.head() + 1):
             block = node.call("eth_getBlockByNumber", hex(number), False)
             header = dict(block)
@@ -48,4 +47,4 @@ class RehashedChain:
             if call["method"].startswith("eth_getBlockBy") and result:
                 own = self.headers[int(result["number"], 16)]
                 result |= {name: own[name] for name in own if name != "transactions"}
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)

@@ -24,11 +24,11 @@ SELECT n, timestamptz '2020-01-01 00:00:00+00' + n * interval '12 seconds', n * 
 FROM generate_series(0, current_setting('items.transfers')::bigint / 100 - 1) AS n;
 
 INSERT INTO tokens
-    (address, block_number, type, name, symbol, decimals, total_supply, supply_block, has_items)
-SELECT pg_temp.address_of('collection', n), 0, 'BEP721', 'Collection ' || n, 'C' || n, 0, 1, 0, false
+    (address, block_number, type, name, symbol, decimals, total_supply, supply_block, item_type)
+SELECT pg_temp.address_of('collection', n), 0, 'BEP721', 'Collection ' || n, 'C' || n, 0, 1, 0, NULL
 FROM generate_series(0, 199) AS n
 UNION ALL
-SELECT pg_temp.address_of('bazaar', 0), 0, 'BEP1155', 'Bazaar', 'BZR', 0, 1, 0, false;
+SELECT pg_temp.address_of('bazaar', 0), 0, 'BEP1155', 'Bazaar', 'BZR', 0, 1, 0, NULL;
 
 SELECT add_partition(name, 0, 1000000000)
 FROM unnest(ARRAY['transactions', 'token_transfers']) AS name;

@@ -22,7 +22,7 @@ SETTINGS: dict[str, Any] = {
     "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
 }
 
-FOR_OLDER_NODES = ("Makers.sol", "Purses.sol", "Poison.sol")
+FOR_OLDER_NODES = ("Lives.sol", "Makers.sol", "Purses.sol", "Poison.sol")
 
 # Uniswap publishes the very bytes it deployed; compiling again would only risk others.
 UNISWAP = {

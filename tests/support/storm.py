@@ -4,8 +4,7 @@ import random
 import time
 
 from tests.support.anvil import ZERO
-from tests.support.scenario import BASIC_ACTS
-from tests.support.scenario.contracts import purses, spend
+from tests.support.scenario import BASIC_ACTS, contracts
 from tests.support.scenario.everyday import everyday
 from tests.support.scenario.stage import ETHER, Stage
 
@@ -22,7 +21,7 @@ class Storm:
         self.stage = Stage(anvil, seed)
         self.steps: list[str] = []
         self._snapshots: list[tuple[int, str]] = []
-        for act in (*BASIC_ACTS, purses):
+        for act in (*BASIC_ACTS, contracts.purses):
             act(self.stage)
         self._ground = anvil.head()  # below this the contracts would not be there
 
@@ -51,7 +50,7 @@ class Storm:
             if self.random.random() < 0.1:
                 self._novelty()
             if self.random.random() < 0.5:
-                spend(self.stage)
+                contracts.spend(self.stage)
             everyday(self.stage, self.random.randint(0, 5))
         return f"mine {blocks}"
 

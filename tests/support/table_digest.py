@@ -28,6 +28,7 @@ WITHOUT_MEANING = {
     "balance_stale",
     "supply_block",
     "read_block",
+    "inconsistent_since",
 }
 SHOWN_ROWS = 8
 AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": None, "last": None}

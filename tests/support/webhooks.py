@@ -11,8 +11,7 @@ from flask import Flask
 from app import create_app
 from scan.database.connection import Database
 from scan.webhooks.dispatcher import Dispatcher, DispatcherOptions
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain
+from tests.support import indexing, made_blocks
 
 NO_NODE = "http://127.0.0.1:9"
 QUICK = DispatcherOptions(poll_s=0.1, retry_steps_s=(0.3,) * 7)
@@ -31,7 +30,7 @@ class Webhooks:
     """A database with a chain in it, an API on it, and dispatchers that deliver from it."""
 
     def __init__(self, database_url, bundle):
-        self.settings = settings_for(
+        self.settings = indexing.settings_for(
             database_url,
             NO_NODE,
             webhook_allow_networks=(ip_network("127.0.0.0/8"),),
@@ -41,7 +40,7 @@ class Webhooks:
         self._apps: list[Flask] = []
         self._clients = 0
         self.client = self.another()
-        self.chain = Chain(self.database)
+        self.chain = made_blocks.Chain(self.database)
 
     def another(self, **settings):
         """A client of the API under other settings."""

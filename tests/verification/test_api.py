@@ -38,6 +38,29 @@ def test_what_is_not_verified_is_not_found(explorer):
             assert (answer.status_code, answer.json["code"]) == (404, "not_found")
 
 
+def test_a_contract_that_no_block_showed_is_read_from_the_node_and_verified(explorer):
+    """As one of the genesis block that contracts alone call."""
+    source = "pragma solidity ^0.8.0; contract Placed { uint256 public x = 78; }"
+    code = explorer.anvil.call("eth_getCode", deploy(explorer, source, "Placed"), "latest")
+    addresses = [f"0x{0xB0 << 64 | place:040x}" for place in range(5)]
+    for address in addresses:
+        explorer.anvil.call("anvil_setCode", address, code)
+    paths = (
+        "/api/v2/smart-contracts/{}",
+        "/api/v1/contracts/{}/bytecode",
+        "/address/{}?tab=contract",
+        "/api?module=contract&action=getsourcecode&address={}",
+    )
+    for path, address in zip(paths, addresses, strict=False):
+        assert explorer.client.get(path.format(address)).status_code == 200, path
+        assert explorer.database.row(
+            "contracts/contracts_get_code", address=bytes.fromhex(address[2:])
+        )
+    answer = explorer.verify(addresses[-1], source, VERSION)
+    assert answer.status_code == 200, answer.json
+    assert explorer.contract(addresses[-1]).json["contractName"] == "Placed"
+
+
 @pytest.mark.parametrize(
     ("fields", "status", "field"),
     [

@@ -17,7 +17,7 @@ import pytest
 
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
-from scan.verification import compiler_run, sandbox
+from scan.verification import compiler_run, compiler_store, creation_comparison, sandbox
 from scan.verification.compiler_run import (
     MOST_OUTPUT_VALUES,
     RUNNING,
@@ -26,8 +26,6 @@ from scan.verification.compiler_run import (
     compile_source,
     stated_version,
 )
-from scan.verification.compiler_store import CompilerStore, record_digest
-from scan.verification.creation_comparison import DeployedCode
 from scan.verification.match_search import find_match
 from scan.verification.request import parse
 from scan.verification.settings_search import parse_version
@@ -40,8 +38,8 @@ NEWEST = (0, 8, 28)
 
 
 @pytest.fixture
-def compilers(compilers_dir: Path) -> CompilerStore:
-    return CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
+def compilers(compilers_dir):
+    return compiler_store.CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
 
 
 def fake(tmp_path, script, version="0.8.28"):
@@ -51,7 +49,7 @@ def fake(tmp_path, script, version="0.8.28"):
     executable.parent.mkdir()
     executable.write_text(f"#!/bin/sh\n{script}\n")
     executable.chmod(0o755)
-    return CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    return compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
 
 
 def run(compilers, source, timeout_s=30.0, wanted=NEWEST):
@@ -342,14 +340,14 @@ def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers):
         pytest.raises(Unavailable, match="busy"),
     ):
         compilations = Compilations(found, parse(body), b"\x60", place)
-        find_match(compilations, parse(body), DeployedCode(b"\x60", None))
+        find_match(compilations, parse(body), creation_comparison.DeployedCode(b"\x60", None))
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
     found = compilers.find(NEWEST)
     executable = found.executable
-    record_digest(executable.parent, executable.name)
+    compiler_store.record_digest(executable.parent, executable.name)
     assert compilers.find(NEWEST) == found
     executable.write_text("#!/bin/sh\necho '[]'\n")
     with pytest.raises(Unavailable, match="damaged"):

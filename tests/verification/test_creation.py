@@ -9,7 +9,7 @@ from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import made_blocks
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
 
 TOKEN = """pragma solidity >=0.5.0;
@@ -41,7 +41,7 @@ def expect_no_match(answer):
 
 
 @pytest.fixture(scope="module")
-def false_token(explorer: Explorer) -> str:
+def false_token(explorer):
     """A token for which a false source is stored: only its constructor and a value differ."""
     address = explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY).creation)
     expect_no_match(explorer.verify(address, FALSE_TOKEN, "0.8.28", **GIVEN))

@@ -8,13 +8,6 @@ import pytest
 
 from scan.verification import creation_comparison
 from scan.verification.bytecode_comparison import ByteRange, LinkedCode
-from scan.verification.creation_comparison import (
-    MAX_ARGUMENT_BYTES,
-    MAX_CODE_BYTES,
-    CreationComparison,
-    creation_code_of,
-    search_hashes,
-)
 
 pytestmark = pytest.mark.check
 
@@ -23,16 +16,16 @@ LINKED = bytes.fromhex(f"6001 73{'00' * 20} 7f{'73' * 32} 00") + HASH + b"\x01" 
 
 
 def code_of(code, *links):
-    stored = creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
+    stored = creation_comparison.creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
     assert stored is not None
     return stored
 
 
 def is_searched_by(stored, creation):
-    return search_hashes(creation).get(stored.search_hash) == stored.size
+    return creation_comparison.search_hashes(creation).get(stored.search_hash) == stored.size
 
 
-@pytest.mark.parametrize("words", [0, 1, 7, MAX_ARGUMENT_BYTES // 32])
+@pytest.mark.parametrize("words", [0, 1, 7, creation_comparison.MAX_ARGUMENT_BYTES // 32])
 @pytest.mark.parametrize("seed", range(20))
 def test_code_is_found_in_front_of_arguments(seed, words):
     chosen = random.Random(seed)
@@ -65,19 +58,23 @@ def test_a_constant_address_is_no_library():
 def test_arguments_are_whole_words_and_bounded():
     stored = code_of(b"\x01" * 50)
     assert not is_searched_by(stored, b"\x01" * 50 + bytes(31))
-    assert not is_searched_by(stored, b"\x01" * 50 + bytes(MAX_ARGUMENT_BYTES + 32))
+    assert not is_searched_by(
+        stored, b"\x01" * 50 + bytes(creation_comparison.MAX_ARGUMENT_BYTES + 32)
+    )
 
 
-@pytest.mark.parametrize("size", [MAX_CODE_BYTES + MAX_ARGUMENT_BYTES + 1, 10**7])
+@pytest.mark.parametrize(
+    "size", [creation_comparison.MAX_CODE_BYTES + creation_comparison.MAX_ARGUMENT_BYTES + 1, 10**7]
+)
 def test_too_large_a_creation_is_not_searched(size):
-    assert search_hashes(bytes(size)) == {}
+    assert creation_comparison.search_hashes(bytes(size)) == {}
 
 
 @pytest.mark.parametrize(
     "code",
     [
         LinkedCode(b"", {}, {}),
-        LinkedCode(bytes(MAX_CODE_BYTES + 1), {}, {}),
+        LinkedCode(bytes(creation_comparison.MAX_CODE_BYTES + 1), {}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(20, 40),)}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(0, 10**12),)}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(-5, 15),)}, {}),
@@ -86,7 +83,7 @@ def test_too_large_a_creation_is_not_searched(size):
     ids=["no code", "too large", "beyond its end", "a huge place", "before it", "many places"],
 )
 def test_what_a_compiler_does_not_give_is_not_kept(code):
-    assert creation_code_of(code) is None
+    assert creation_comparison.creation_code_of(code) is None
 
 
 @pytest.mark.parametrize(
@@ -94,7 +91,7 @@ def test_what_a_compiler_does_not_give_is_not_kept(code):
 )
 def test_hostile_code_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
-    code = (repeated * MAX_CODE_BYTES)[:MAX_CODE_BYTES]
+    code = (repeated * creation_comparison.MAX_CODE_BYTES)[: creation_comparison.MAX_CODE_BYTES]
     assert is_searched_by(code_of(code), code + bytes(64))
 
 
@@ -113,11 +110,11 @@ def test_creations_are_compared_as_often_as_codes_differ(monkeypatch):
     creation = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
     linked, constant = code_of(LINKED, ByteRange(3, 23)), code_of(LINKED)
     monkeypatch.setattr(creation_comparison, "MAX_COMPARED_BYTES", 2 * len(LINKED))
-    comparison = CreationComparison()
+    comparison = creation_comparison.CreationComparison()
     other = linked._replace(masked_hash=bytes(32))
     compared = [is_in(comparison, creation, code) for code in [other] * 1000 + [linked, constant]]
     assert compared == [False] * 1000 + [True, False]
     # No third one, whatever it is.
     assert not is_in(comparison, LINKED, constant)
-    assert is_in(CreationComparison(), LINKED, constant)
+    assert is_in(creation_comparison.CreationComparison(), LINKED, constant)
     assert is_in(comparison, creation, linked)

@@ -2,9 +2,8 @@
 
 import pytest
 
-from scan.verification.bytecode_comparison import uses_push0
+from scan.verification import bytecode_comparison, metadata_request
 from scan.verification.bytecode_metadata import bzzr0, bzzr1, ipfs, read_metadata
-from scan.verification.metadata_request import find_variant
 
 pytestmark = pytest.mark.check
 
@@ -19,10 +18,10 @@ def test_variants_of_metadata_are_tried_until_the_hash_is_right():
     true = text.replace("contract.sol", "src/A.sol").replace('"runs":200', '"runs":1000000')
     cbor = b"\xa1dipfsX\x22" + ipfs(true.encode())
     tail = read_metadata(b"\0" + cbor + len(cbor).to_bytes(2, "big"))
-    assert find_variant(tail, text, "contract.sol", ["A"]) == true
-    assert find_variant(tail, text, "contract.sol", []) is None
-    assert find_variant(None, text, "contract.sol", []) is None
-    assert not uses_push0(cbor)
+    assert metadata_request.find_variant(tail, text, "contract.sol", ["A"]) == true
+    assert metadata_request.find_variant(tail, text, "contract.sol", []) is None
+    assert metadata_request.find_variant(None, text, "contract.sol", []) is None
+    assert not bytecode_comparison.uses_push0(cbor)
 
 
 def test_file_hashes_are_the_published_ones():

@@ -82,17 +82,6 @@ def test_a_vyper_source_without_functions():
     assert (line.line, line.function) == (2, None)
 
 
-def test_whole_contracts_and_their_functions():
-    text = SourceText(SOURCE, is_vyper=False)
-    contract = Span(SOURCE.index("abstract"), len(SOURCE.encode()), 0)
-    assert text.is_whole_contract(contract)
-    assert not text.is_whole_contract(span_of("function outer"))
-    declared = text.function_in(contract, "outer")
-    assert declared.start == span_of("function outer").start
-    assert text.function_in(contract, "absent") is None
-    assert text.function_in(Span(0, 10, 0), "outer") is None
-
-
 NESTED = """contract A {
     function outer() external {
         assembly {

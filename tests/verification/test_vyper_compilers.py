@@ -11,25 +11,24 @@ from scan.settings import Settings
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.compiler_store import CompilerStore, NotFetched, NotPublished
 from scan.verification.languages import vyper
-from scan.verification.languages.vyper import VYPER
 from tests.support.vyper import NEWEST
 
 RELEASE = (0, 4, 3)
 
 
 def store_in(directory):
-    return CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), VYPER.kind)
+    return CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), vyper.VYPER.kind)
 
 
 @pytest.mark.parametrize("text", ["0.3.10", "v0.3.10", "vyper:0.3.10", "v0.3.10+commit.91361694"])
 def test_a_version_is_taken_as_the_interfaces_write_it(text):
-    assert VYPER.kind.parse_version(text) == (0, 3, 10)
+    assert vyper.VYPER.kind.parse_version(text) == (0, 3, 10)
 
 
 @pytest.mark.parametrize("text", ["0.2.7", "1.0.0", "../0.3.10", "0.3.10rc1", "0.3.10\n", None, 3])
 def test_a_version_that_is_none_is_refused(text):
     with pytest.raises(InvalidParameter):
-        VYPER.kind.parse_version(text)
+        vyper.VYPER.kind.parse_version(text)
 
 
 def test_a_release_without_a_pinned_digest_is_not_downloaded(tmp_path):
@@ -75,4 +74,4 @@ def test_a_package_that_was_changed_is_not_run(vyper, tmp_path):
 
 def test_a_limit_of_the_compiler_is_no_mismatch():
     with pytest.raises(OutOfLimits):
-        VYPER.give({"errors": [{"type": "RecursionError", "severity": "error"}]}, RELEASE)
+        vyper.VYPER.give({"errors": [{"type": "RecursionError", "severity": "error"}]}, RELEASE)

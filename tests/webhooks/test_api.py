@@ -1,7 +1,6 @@
 """Registering, listing, changing and deleting webhooks."""
 
 import re
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -9,7 +8,6 @@ import pytest
 
 from scan.outbound import public_hosts
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Authority
 from tests.support.webhooks import Webhooks
 
 OWNER = address("owner")
@@ -19,7 +17,7 @@ TOPIC = "0x" + "a" * 64
 
 
 @pytest.fixture(autouse=True)
-def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def public_names(monkeypatch):
     """*.example.com is public; other names go to the real resolver."""
     asked = public_hosts.lookup
 
@@ -32,7 +30,7 @@ def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="module")
-def unchanged(shared_database_url: str, authority: Authority) -> Iterator[Webhooks]:
+def unchanged(shared_database_url, authority):
     """For requests that are refused, and so leave nothing behind."""
     found = Webhooks(shared_database_url, authority.bundle)
     yield found

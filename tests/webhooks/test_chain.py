@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -23,8 +22,7 @@ from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 from tests.support.scenario import play
 from tests.support.serving import ROOT, free_port, wait_until
-from tests.support.truth import Truth, read_truth
-from tests.support.truth.reading import ZERO
+from tests.support.truth import read_truth, reading
 
 BLOCKS = 200
 EXAMPLES = ROOT / "docs" / "examples"
@@ -40,7 +38,7 @@ Told = tuple[str, str, str, int]
 
 
 @pytest.fixture(scope="module")
-def played() -> Iterator[tuple[Anvil, Truth]]:
+def played():
     """The scenario's honest part, and payments up to block 200."""
     with Anvil() as node:
         stage = play(node, rounds=20, per_block=(0, 4), poison=False)
@@ -189,7 +187,7 @@ def _watched(truth):
     traders = [truth.dex_trades[0]["maker"], truth.dex_trades[0]["pairAddress"]]
     paid = [t["toAddress"] for t in truth.internal_transfers[:2]]
     created = list(truth.created.values())[:3]
-    return list(dict.fromkeys([*busy, *quiet, *created, *traders, *paid, ZERO]))
+    return list(dict.fromkeys([*busy, *quiet, *created, *traders, *paid, reading.ZERO]))
 
 
 def _expected(truth, address):

@@ -7,15 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scan.database import connection
-from scan.database.connection import Database
 from scan.outbound import public_hosts
-from scan.webhooks import dispatcher
+from scan.webhooks import dispatcher, sender
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, now
-from scan.webhooks.sender import Outcome
-from tests.support.database import execute
+from tests.support import database, serving
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
-from tests.support.serving import wait_until
 from tests.support.webhooks import QUICK
 
 OWNER, OTHER = address("owner"), address("other")
@@ -24,7 +21,7 @@ WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture(autouse=True)
-def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_grace(monkeypatch):
     """What hangs in these tests hangs until it is ended."""
     monkeypatch.setattr(dispatcher, "GRACE_S", 0.1)
 
@@ -44,7 +41,7 @@ def test_two_dispatchers_share_the_work_without_sending_twice(webhooks, receiver
         webhooks.chain.append([Move(OWNER, OTHER)])
     with webhooks.delivering(), webhooks.delivering():
         receiver.wait_for(60)
-        wait_until(lambda: not webhooks.pending())
+        serving.wait_until(lambda: not webhooks.pending())
     assert len(receiver.received) == len({r.delivery for r in receiver.received}) == 60
 
 
@@ -61,7 +58,7 @@ def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
     receiver.behaviour = lambda *_: Answer()
     with webhooks.delivering():
         first, second = receiver.wait_for(2, timeout_s=10)
-        wait_until(lambda: not webhooks.pending())
+        serving.wait_until(lambda: not webhooks.pending())
     assert first.delivery == second.delivery
 
 
@@ -70,7 +67,7 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks,
     # Connections wait in its backlog for a handshake that never comes.
     with socket.create_server(("", 0), backlog=128) as silent, webhooks.delivering():
         webhooks.chain.append([Move(OWNER, OTHER)])
-        wait_until(lambda: receiver.received and not webhooks.pending())
+        serving.wait_until(lambda: receiver.received and not webhooks.pending())
         for number in range(1, 31):
             # A host each: it is not the bound per host that is to help.
             url = f"https://127.0.1.{number}:{silent.getsockname()[1]}/"
@@ -102,15 +99,15 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
     hook = webhooks.register(OWNER, receiver.url())
     with webhooks.delivering(QUICK._replace(retry_steps_s=(0.01,) * 1000)):
         webhooks.chain.append([Move(OWNER, OTHER)])
-        wait_until(lambda: receiver.received and not webhooks.pending())
+        serving.wait_until(lambda: receiver.received and not webhooks.pending())
         for number in range(12):
             url = f"https://{number}.example.com/"
             webhooks.register(address(url), url, watch_address=address("busy"))
         webhooks.chain.append([Move(address("busy"), OTHER)] * 10)
-        wait_until(lambda: len(hanging) >= 12 + public_hosts.MAX_LOOKUPS)
+        serving.wait_until(lambda: len(hanging) >= 12 + public_hosts.MAX_LOOKUPS)
         for _ in range(5):
             webhooks.chain.append([Move(OWNER, OTHER)])
-        wait_until(lambda: len(receiver.received) == 6)
+        serving.wait_until(lambda: len(receiver.received) == 6)
     assert [d["attempts"] for d in webhooks.deliveries(hook)] == [1] * 6
 
 
@@ -123,7 +120,7 @@ def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(webhoo
     assert leases_at_once(queues) == 4
     while lease := queues.claim(healthy_only=False, now=now()):
         assert lease.first is not None
-        quick = Outcome(204, None, sent=True, seconds=1.9)
+        quick = sender.Outcome(204, None, sent=True, seconds=1.9)
         queues.settle(lease, FinishedAttempt(lease.first, quick), now(), goes_on=False)
     webhooks.chain.append([Move(OWNER, OTHER)])
     assert leases_at_once(queues) == 8
@@ -152,7 +149,7 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver
     leases = [who.claim(healthy_only=False, now=now()) for who in (living, dead, dead)]
     assert {lease.webhook_id for lease in leases if lease} == {hook.id for hook in hooks}
     assert leases[1] is not None
-    other = Database(webhooks.settings.database_url, statement_timeout_ms=1000)
+    other = connection.Database(webhooks.settings.database_url, statement_timeout_ms=1000)
     with other.transaction() as tx:
         tx.execute("webhooks/queues_lock", webhook_id=leases[1].webhook_id)
         assert living.end_dead_leases(now()) == 1
@@ -176,7 +173,7 @@ def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
     webhooks.chain.append([Move(OWNER, OTHER)] * 3)
     with webhooks.delivering():
         receiver.wait_for(3)
-        wait_until(lambda: not webhooks.pending())
+        serving.wait_until(lambda: not webhooks.pending())
     assert len([name for name in threads if name.startswith("deliver_")]) == 3
 
 
@@ -188,7 +185,7 @@ def test_an_outcome_that_is_recorded_twice_counts_once(webhooks):
     queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
     lease = queues.claim(healthy_only=False, now=now())
     assert lease is not None and lease.first is not None
-    failed = FinishedAttempt(lease.first, Outcome(500, None, sent=True, seconds=0.1))
+    failed = FinishedAttempt(lease.first, sender.Outcome(500, None, sent=True, seconds=0.1))
     once, twice = (queues.settle(lease, failed, now()) for _ in range(2))
     assert once is not None and twice is not None
     assert once.message == twice.message != lease.first.message
@@ -204,21 +201,21 @@ def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(webhooks,
     queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
     lease = queues.claim(healthy_only=False, now=now())
     assert lease is not None and lease.first is not None
-    done = FinishedAttempt(lease.first, Outcome(204, None, sent=True, seconds=0.1))
+    done = FinishedAttempt(lease.first, sender.Outcome(204, None, sent=True, seconds=0.1))
     finished = None if is_stopping else done
-    other = Database(webhooks.settings.database_url, statement_timeout_ms=60_000)
+    other = connection.Database(webhooks.settings.database_url, statement_timeout_ms=60_000)
     with ThreadPoolExecutor(1) as thread:
         with other.transaction() as tx:
             tx.execute("webhooks/queues_lock", webhook_id=hook.id)
             settled = thread.submit(queues.settle, lease, finished, now(), goes_on=not is_stopping)
-            wait_until(lambda: execute(webhooks.settings.database_url, WAITING))
+            serving.wait_until(lambda: database.execute(webhooks.settings.database_url, WAITING))
             event = tx.value("webhooks/deliveries_insert_test", webhook_id=hook.id, now=now())
             tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
         following = settled.result()
         thread.submit(webhooks.database.close).result()
     other.close()
     if is_stopping:
-        assert execute(webhooks.settings.database_url, QUEUES) == [(-1, 2)]
+        assert database.execute(webhooks.settings.database_url, QUEUES) == [(-1, 2)]
     else:
         assert following is not None and following.message.id == event
 
@@ -226,7 +223,7 @@ def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(webhooks,
 def test_no_attempt_of_a_stopped_webhook_begins(webhooks):
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
-    execute(webhooks.settings.database_url, "UPDATE webhooks SET active = false")
+    database.execute(webhooks.settings.database_url, "UPDATE webhooks SET active = false")
     queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
     lease = queues.claim(healthy_only=False, now=now())
     assert lease is not None and lease.first is None

@@ -1,12 +1,10 @@
 """What was sent stays recorded, whatever becomes of the database right afterwards."""
 
-from tests.support.database import execute
-from tests.support.made_blocks import Move, address
+from tests.support import database, made_blocks, serving
 from tests.support.receiver import Answer
-from tests.support.serving import wait_until
 from tests.support.webhooks import Webhooks
 
-OWNER, OTHER = address("owner"), address("other")
+OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
 
 
 def test_what_was_sent_is_recorded_though_the_database_is_killed_on_receipt(
@@ -25,10 +23,10 @@ def test_what_was_sent_is_recorded_though_the_database_is_killed_on_receipt(
     own_postgres.make_template()
     webhooks = Webhooks(own_postgres.url("template_scan"), authority.bundle)
     webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     with webhooks.delivering():
-        wait_until(lambda: killed)
+        serving.wait_until(lambda: killed)
     own_postgres.start()
-    sent = execute(own_postgres.url("template_scan"), "SELECT id, sent FROM deliveries")
+    sent = database.execute(own_postgres.url("template_scan"), "SELECT id, sent FROM deliveries")
     assert sent == [(int(killed[0].delivery), True)]
     webhooks.close()

@@ -8,9 +8,8 @@ from scan.ethereum.blocks import EventLog
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.webhooks.registration import EVENT_TYPES
+from tests.support import openapi_document, serving
 from tests.support.made_blocks import TOKEN, Move, address
-from tests.support.openapi_document import DOCUMENT, check
-from tests.support.serving import wait_until
 
 URL = "https://localhost:1/"
 ANNA, BERT, POOL, PURSE = (address(name) for name in ("anna", "bert", "pool", "purse"))
@@ -29,6 +28,7 @@ TRADE = {
     "logIndex": 1,
     "dex": "uniswap-v2",
     "pairAddress": to_hex(POOL),
+    "poolId": None,
     "maker": to_hex(ANNA),
     "tokenIn": to_hex(TOKEN),
     "tokenOut": to_hex(POOL),
@@ -104,8 +104,8 @@ def test_an_event_names_what_nothing_proves_of_it(webhooks, reason, names):
     hook = webhooks.register(ANNA, URL, ("tx",))
     webhooks.chain.append([Move(ANNA, BERT)], unproven=reason)
     [event] = payloads(webhooks, hook)
-    page = DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
-    check(page["content"]["application/json"]["schema"], event, "tx")
+    page = openapi_document.DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
+    openapi_document.check(page["content"]["application/json"]["schema"], event, "tx")
     assert event["data"].get("unproven") == names
 
 
@@ -122,7 +122,7 @@ def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(webhoo
         sent = [r.event for r in receiver.wait_for(7)]
         types = "tx internal_transfer internal_transfer token_transfer dex_trade log tx"
         assert [e["event"] for e in sent] == types.split()
-        wait_until(lambda: not webhooks.pending())
+        serving.wait_until(lambda: not webhooks.pending())
         webhooks.chain.unwind(0)
         revoked = [r.event for r in receiver.wait_for(14)[7:]]
     assert all(e["data"].pop("removed") for e in revoked)
@@ -137,11 +137,11 @@ def test_test_events_have_the_fields_of_their_types(webhooks):
         internal_transfers=[internal(ANNA, 1)],
         is_traced=True,
     )
-    page = DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
+    page = openapi_document.DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
     for event_type, hook in hooks.items():
         webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
         real, made = payloads(webhooks, hook)
-        check(page["content"]["application/json"]["schema"], real, event_type)
+        openapi_document.check(page["content"]["application/json"]["schema"], real, event_type)
         assert made["event"] == real["event"] == event_type
         assert made["data"].pop("test") is True
         assert made["data"].keys() == real["data"].keys() - {"methodId"}

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from scan.ethereum.blocks import EventLog
-from scan.indexer import chain_indexer, prefetch
-from scan.indexer.writer import Append
+from scan.indexer import chain_indexer, prefetch, writer
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
@@ -106,7 +105,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
         anvil.mine()
     monkeypatch.setattr(prefetch, "BATCH_BLOCKS", 6)
     monkeypatch.setattr(chain_indexer, "CHECK_WATCHED_EVERY_S", 0.0)
-    add, emitters = Append.add, []
+    add, emitters = writer.Append.add, []
 
     def register_then_add(append, batch):
         if batch.blocks[-1].number > first + 15:
@@ -116,7 +115,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
             emitters.append(emitter)
         add(append, batch)
 
-    monkeypatch.setattr(Append, "add", register_then_add)
+    monkeypatch.setattr(writer.Append, "add", register_then_add)
     Indexing(webhooks.settings.database_url, anvil.url).run_until(anvil.head())
     rows = execute(
         webhooks.settings.database_url, "SELECT block_number FROM deliveries ORDER BY id"

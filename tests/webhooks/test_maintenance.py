@@ -5,11 +5,10 @@ from datetime import timedelta
 import pytest
 
 from scan.webhooks.queues import DeliveryQueues, now
+from tests.support import made_blocks, serving
 from tests.support.database import execute
-from tests.support.made_blocks import Move, address
-from tests.support.serving import wait_until
 
-OWNER, OTHER = address("owner"), address("other")
+OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
 KEPT = [
     ("delivered", timedelta(hours=23, minutes=50)),
     ("failed", timedelta(days=6, hours=23, minutes=50)),
@@ -42,10 +41,10 @@ def age(webhooks, *deliveries):
 def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks):
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(6):
-        webhooks.chain.append([Move(OWNER, OTHER)])
+        webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     age(webhooks, *DELETED, *KEPT)
     with webhooks.delivering(finality=0):
-        wait_until(lambda: len(statuses(webhooks)) < 6)
+        serving.wait_until(lambda: len(statuses(webhooks)) < 6)
     assert statuses(webhooks) == [status for status, _ in KEPT]
 
 
@@ -54,10 +53,10 @@ def test_those_of_blocks_that_a_fork_may_take_back_are_kept(webhooks, finality, 
     """Their removal would have to be reported."""
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(4):
-        webhooks.chain.append([Move(OWNER, OTHER)])
+        webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     age(webhooks, *[("delivered", timedelta(days=30))] * 4)
     with webhooks.delivering(finality=finality):
-        wait_until(lambda: len(statuses(webhooks)) < 4)
+        serving.wait_until(lambda: len(statuses(webhooks)) < 4)
     assert len(statuses(webhooks)) == kept
 
 
@@ -65,25 +64,25 @@ def test_deletions_go_on_while_there_are_more_than_a_batch(webhooks, monkeypatch
     monkeypatch.setattr("scan.webhooks.queues.DELETE_BATCH", 2)
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(5):
-        webhooks.chain.append([Move(OWNER, OTHER)])
+        webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     age(webhooks, *[("delivered", timedelta(days=30))] * 5)
     with webhooks.delivering(finality=0):
-        wait_until(lambda: not statuses(webhooks))
+        serving.wait_until(lambda: not statuses(webhooks))
 
 
 def test_deliveries_of_deleted_webhooks_are_removed(webhooks):
     """Events may be written while a webhook is being deleted."""
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
-    webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     execute(webhooks.settings.database_url, "DELETE FROM webhooks WHERE id = %s", hook.id)
     assert statuses(webhooks) == ["pending"]
     with webhooks.delivering():
-        wait_until(lambda: not statuses(webhooks))
+        serving.wait_until(lambda: not statuses(webhooks))
 
 
 def test_the_lease_of_a_dead_process_is_ended_before_it_expires(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     dead = DeliveryQueues(webhooks.database, confirmations=0, finality=0, lease_s=86_400.0)
     assert dead.claim(healthy_only=False, now=now())
     with webhooks.delivering():

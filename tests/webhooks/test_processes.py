@@ -10,15 +10,14 @@ import time
 
 import pytest
 
-from tests.support.forked_python import Forked
-from tests.support.made_blocks import Move, address
+from tests.support import forked_python, made_blocks
 from tests.support.receiver import Answer
 from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.webhooks import NO_NODE
 
 pytestmark = pytest.mark.long
 
-OWNERS = [address(f"owner {number}") for number in range(10)]
+OWNERS = [made_blocks.address(f"owner {number}") for number in range(10)]
 KILLS = 25
 BLOCKS = 100
 
@@ -52,10 +51,10 @@ def test_kills_lose_no_event(webhooks, receiver):
 def test_the_api_process_delivers_and_gives_its_leases_back(webhooks, receiver):
     webhooks.register(OWNERS[0], receiver.url())
     with Deliverer(webhooks, "serve", RPC_URL=NO_NODE, PORT=str(free_port())) as api:
-        webhooks.chain.append([Move(OWNERS[0], OWNERS[1])])
+        webhooks.chain.append([made_blocks.Move(OWNERS[0], OWNERS[1])])
         wait_until(lambda: receiver.received and not webhooks.pending())
         receiver.behaviour = lambda *_: receiver.closing.wait(60) and None
-        webhooks.chain.append([Move(OWNERS[0], OWNERS[1])])
+        webhooks.chain.append([made_blocks.Move(OWNERS[0], OWNERS[1])])
         receiver.wait_for(2)
         assert api.terminate() == 0
     receiver.behaviour = lambda *_: Answer()
@@ -70,7 +69,7 @@ def feed(webhooks, blocks=BLOCKS):
     """1,000 events over the time that the kills take: (owner, transaction) of each."""
     told = []
     for _ in range(blocks):
-        hashes = webhooks.chain.append([Move(owner, bytes(20)) for owner in OWNERS])
+        hashes = webhooks.chain.append([made_blocks.Move(owner, bytes(20)) for owner in OWNERS])
         told += [
             (owner.hex(), f"0x{found.hex()}") for owner, found in zip(OWNERS, hashes, strict=True)
         ]
@@ -83,7 +82,7 @@ class Deliverer:
 
     def __init__(self, webhooks, command="deliver", **environment):
         settings = webhooks.settings
-        self._process = Forked(
+        self._process = forked_python.Forked(
             [sys.executable, "-m", "scan", command],
             cwd=ROOT,
             env={

@@ -2,26 +2,25 @@
 
 import threading
 
-from tests.support.made_blocks import Move, address
+from tests.support import made_blocks, serving
 from tests.support.receiver import Answer
-from tests.support.serving import wait_until
 from tests.support.webhooks import QUICK
 
-OWNER, OTHER = address("owner"), address("other")
+OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
 
 
 def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
-    hashes = [webhooks.chain.append([Move(OWNER, OTHER)])[0].hex() for _ in range(3)]
+    hashes = [webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])[0].hex() for _ in range(3)]
     with webhooks.delivering():
         sent = receiver.wait_for(3)
-        wait_until(lambda: not webhooks.pending())
-    unsent = webhooks.chain.append([Move(OWNER, OTHER)])
+        serving.wait_until(lambda: not webhooks.pending())
+    unsent = webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     webhooks.chain.unwind(0)
-    again = webhooks.chain.append([Move(OWNER, OTHER)])
+    again = webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     with webhooks.delivering(confirmations=0):
         found = receiver.wait_for(6)
-        wait_until(lambda: not webhooks.pending())
+        serving.wait_until(lambda: not webhooks.pending())
     told = [(r.event["data"]["hash"][2:], r.event["data"].get("removed")) for r in found[3:]]
     assert told == [(hashes[2], True), (hashes[1], True), (again[0].hex(), None)]
     assert len(receiver.received) == 6
@@ -48,12 +47,12 @@ def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(webhooks, rec
     receiver.behaviour = wait_first
     webhooks.chain.append()
     with webhooks.delivering():
-        webhooks.chain.append([Move(OWNER, OTHER)])
+        webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
         receiver.wait_for(1)
         webhooks.chain.unwind(0)
         answering.set()
         receiver.wait_for(2)
-        wait_until(lambda: not webhooks.pending())
+        serving.wait_until(lambda: not webhooks.pending())
     assert [r.event["data"].get("removed") for r in receiver.received] == [None, True]
     assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled", "delivered"]
 
@@ -62,7 +61,7 @@ def test_what_no_receiver_saw_is_not_revoked(webhooks, receiver):
     hook = webhooks.register(OWNER, "https://localhost:1/")
     webhooks.chain.append()
     with webhooks.delivering(QUICK._replace(retry_steps_s=(60.0,))):
-        webhooks.chain.append([Move(OWNER, OTHER)])
-        wait_until(lambda: webhooks.record(OWNER, hook)["failCount"] == 1)
+        webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
+        serving.wait_until(lambda: webhooks.record(OWNER, hook)["failCount"] == 1)
         webhooks.chain.unwind(0)
     assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled"]

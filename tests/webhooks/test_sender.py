@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,9 +17,11 @@ import pytest
 from requests.utils import get_netrc_auth
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from scan import deadlines
+from scan.deadlines import Deadline
 from scan.errors import SettingError
 from scan.outbound import connection, public_hosts
-from scan.outbound.connection import AttemptTimeouts, Deadline, DeadlineTimer, tls_context
+from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.webhooks.queues import now
 from scan.webhooks.sender import Message, Sender
 from tests.support.receiver import Answer, Authority, Receiver, running
@@ -37,14 +40,14 @@ console.log(JSON.stringify(new Webhook(whsec).verify(body, headers)));
 
 
 @pytest.fixture(scope="module")
-def timer() -> Iterator[DeadlineTimer]:
-    timer = DeadlineTimer()
+def timer() -> Iterator[AttemptDeadlines]:
+    timer = AttemptDeadlines()
     yield timer
     timer.close()
 
 
 @pytest.fixture
-def post(authority: Authority, timer: DeadlineTimer) -> "Post":
+def post(authority: Authority, timer: AttemptDeadlines) -> "Post":
     return Post(Sender(timer, tls_context(str(authority.bundle)), LOOPBACK))
 
 
@@ -132,6 +135,8 @@ def test_a_name_is_resolved_once_and_no_proxy_or_netrc_is_used(
 class Clock:
     """The time that a module sees: it goes on when it is told to."""
 
+    sleep = staticmethod(time.sleep)
+
     def __init__(self, connecting_s=0.0):
         self._connecting_s = connecting_s
         self.now_s = 0.0
@@ -153,7 +158,7 @@ def test_an_attempt_has_10_seconds(post, receiver, monkeypatch, at_s, error):
         return Answer()
 
     receiver.behaviour = answer
-    monkeypatch.setattr(connection, "time", clock)
+    monkeypatch.setattr(deadlines, "time", clock)
     outcome = post(receiver.url())
     assert (outcome.is_success, outcome.error) == (error is None, error)
 
@@ -178,9 +183,9 @@ DRIPPED = {
     + [("handshake", "socket"), ("response", "socket")],
 )
 def test_a_receiver_that_hangs_is_cut_with_one_reason(post, receiver, monkeypatch, at, noticed_by):
-    """Whichever limit notices it: the timer of attempts, or the socket's own time-out."""
+    """Whichever limit notices it: the watcher of deadlines, or the socket's own time-out."""
     if noticed_by == "socket":
-        monkeypatch.setattr(Deadline, "end", lambda _: None)
+        monkeypatch.setattr(Deadline, "expire", lambda _: None)
 
     def drip(handler, _):
         for byte in itertools.cycle(DRIPPED[at]) if DRIPPED[at] else ():
@@ -252,7 +257,7 @@ def test_a_kept_connection_that_died_is_made_anew(post, receiver):
 
 
 def test_an_end_of_all_deadlines_lets_go_at_once(post, receiver):
-    timer = DeadlineTimer()
+    timer = AttemptDeadlines()
 
     def end(*_):
         timer.close()

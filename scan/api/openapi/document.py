@@ -116,8 +116,8 @@ ERRORS: Mapping[int, tuple[str, tuple[str, ...]]] = LazyMapping(
 
 
 def error_responses() -> Json:
-    own = {str(status): _error(status) for status in ERRORS if status not in ALWAYS}
-    return own | {"default": _error(*ALWAYS)}
+    responses = {str(status): _error(status) for status in ERRORS if status not in ALWAYS}
+    return responses | {"default": _error(*ALWAYS)}
 
 
 def _error(*statuses: int) -> Json:
@@ -195,13 +195,15 @@ def parameters() -> Json:
 
 def _parameter(location_and_name: str, schema: Json) -> Json:
     location, _, name = location_and_name.partition(" ")
-    own = {key: value for key, value in schema.items() if key not in ("description", "required")}
+    keywords = {
+        key: value for key, value in schema.items() if key not in ("description", "required")
+    }
     required = {"required": True} if schema.get("required", location == "path") else {}
     if location == "path":  # not every reader takes the example of a schema for the parameter's
-        typed = schemas()[own["$ref"].rpartition("/")[2]] if "$ref" in own else own
+        typed = schemas()[keywords["$ref"].rpartition("/")[2]] if "$ref" in keywords else keywords
         required["example"] = typed["examples"][0]
-        own.pop("examples", None)
-    described = {"description": schema["description"], "schema": own}
+        keywords.pop("examples", None)
+    described = {"description": schema["description"], "schema": keywords}
     return {"name": name, "in": location, **required, **described}
 
 
@@ -220,7 +222,7 @@ def paths() -> Json:
 
 def _operation(name: str, declared_as: Json, path: str) -> Json:
     names = [*_parameter_names(declared_as, path)]
-    own = declared_as.get("query", {}).items()
+    query_fields = declared_as.get("query", {}).items()
     body = {"requestBody": _body(declared_as)} if "body" in declared_as else {}
     return {
         "operationId": name,
@@ -229,7 +231,7 @@ def _operation(name: str, declared_as: Json, path: str) -> Json:
         **({"security": SECURITY[declared_as["key"]]} if "key" in declared_as else {}),
         "parameters": [
             *({"$ref": f"#/components/parameters/{name}"} for name in names),
-            *(_parameter(f"query {key}", field(value)) for key, value in own),
+            *(_parameter(f"query {key}", field(value)) for key, value in query_fields),
         ],
         "responses": _responses(declared_as, names),
         **body,

@@ -14,11 +14,9 @@ from markupsafe import Markup
 
 from scan.api.openapi.document import document
 from scan.errors import NotFound
-from scan.http.application import StaticFile, static_file
-from scan.http.request_state import API, services
-from scan.http.requests import Response, json_body, query_arguments
+from scan.http import application, request_state, requests
 
-DOCUMENT = f"{API}/openapi.json"
+DOCUMENT = f"{request_state.API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
 SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")
 # Swagger UI has its icons in data: URLs of its style sheet.
@@ -31,7 +29,7 @@ PROTECTION = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosn
 
 
 @functools.cache
-def files() -> dict[str, StaticFile]:
+def files() -> dict[str, application.StaticFile]:
     """Return the files that the page loads, by name."""
     paths = [
         PAGE / "docs.css",
@@ -40,7 +38,7 @@ def files() -> dict[str, StaticFile]:
         SWAGGER_UI / "swagger-ui.css",
         SWAGGER_UI / "favicon-32x32.png",
     ]
-    return {path.name: static_file(path.name, path.read_bytes()) for path in paths}
+    return {path.name: application.static_file(path.name, path.read_bytes()) for path in paths}
 
 
 def paths() -> frozenset[str]:
@@ -59,8 +57,8 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
 
     @blueprint.get("/")
     @blueprint.get("/index.html")
-    def index() -> Response:
-        settings = services().settings
+    def index() -> requests.Response:
+        settings = request_state.services().settings
         base = settings.base_path  # relative links would be others at /docs than at /docs/
         urls = {name: f"{base}/docs/{file.version}/{name}" for name, file in files().items()}
         site, groups = settings.brand.name or "Scan", _groups(read())
@@ -71,13 +69,13 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
         return flask.Response(text, headers=PROTECTION)
 
     @blueprint.get("/<name>")
-    def file(name: str) -> Response:
+    def file(name: str) -> requests.Response:
         response = send_from_directory(SWAGGER_UI if (SWAGGER_UI / name).is_file() else PAGE, name)
         response.headers.update(PROTECTION)
         return response
 
     @blueprint.get("/<version>/<name>")
-    def file_of_version(version: str, name: str) -> Response:
+    def file_of_version(version: str, name: str) -> requests.Response:
         if name not in files():
             raise NotFound("File not found.")
         return files()[name].response(version)
@@ -102,9 +100,9 @@ def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
     body = functools.cache(lambda: orjson.dumps(read()))
 
     @blueprint.get(DOCUMENT)
-    def openapi() -> Response:
-        query_arguments()
-        return json_body(body())
+    def openapi() -> requests.Response:
+        requests.query_arguments()
+        return requests.json_body(body())
 
     return blueprint
 

@@ -1,6 +1,5 @@
-"""What openapi.toml of the core and of extensions declares, merged, with values of constants.
-
-Schemas of the document, of the fields and records that openapi.toml declares.
+"""Schemas of the document, of the fields and records that openapi.toml of the core and of
+extensions declares, merged, with values of constants.
 
 A field is its kind, or `[kind, text, example, keywords]`, of which all but the first may be left
 out; a table without `_text` is a schema as it stands. Kinds are the names of schemas (`Hash`,
@@ -14,11 +13,10 @@ whose columns it has; `_of_token`, fields that may show something else than a to
 `_proven`, those that show no column of their name. A record in another one may have `_or_null`,
 `_list` or `_map`, the text of the field.
 
-Fields of a record under other names, as tables of openapi.toml and of other forms write them.
-
-`name = field` is a field's new name, which by default is its own in snake case. `name()` is a value
-that something else computes. `as <format>` says how it is shown, and `in <field>` which field has
-the decimals of a number. null, true and false stand for themselves.
+Tables of openapi.toml and of other forms write fields of a record under other names. `name = field`
+is a field's new name, which by default is its own in snake case. `name()` is a value that something
+else computes. `as <format>` says how it is shown, and `in <field>` which field has the decimals of
+a number. null, true and false stand for themselves.
 """
 
 import re
@@ -127,11 +125,11 @@ def schemas() -> Json:
     """Return all that are declared, with the fields that extensions add to records."""
     added = declared("added")
     records = {name: fields | added.get(name, {}) for name, fields in declared("records").items()}
-    own = {name: field(value) for name, value in declared("schemas").items()}
+    declared_schemas = {name: field(value) for name, value in declared("schemas").items()}
     nullable = {
         f"{name}OrNull": {
             "anyOf": [ref(name), NULL],
-            "description": f"{own[name]['description']} Or null.",
+            "description": f"{declared_schemas[name]['description']} Or null.",
         }
         for name in sorted(NULLABLE)
     }
@@ -140,7 +138,7 @@ def schemas() -> Json:
         of_events = [s.get("allOf", ()) for s in schema.get("properties", {}).values()]
         for part in (schema, *schema.get("allOf", ()), *chain.from_iterable(of_events)):
             _say_what_is_said(records[name], part)
-    return made | own | nullable
+    return made | declared_schemas | nullable
 
 
 def _say_what_is_said(declaration: Json, schema: Json) -> None:
@@ -234,15 +232,15 @@ def record(fields: Json) -> Json:
     text = {"description": fields["_text"]} if fields.get("_text") else {}
     if "_page" in fields:
         fields = _page(fields["_page"], fields.get("_total", "Total")) | fields
-    own = {name: value for name, value in fields.items() if not name.startswith("_")}
+    properties = {name: value for name, value in fields.items() if not name.startswith("_")}
     if "_event" in fields:
-        data = {"_text": "Its data.", "_extends": "EventData", **own}
+        data = {"_text": "Its data.", "_extends": "EventData", **properties}
         event = {"event": [f"one of {fields['_event']}", "Its type."], "data": data}
         return record({"_text": fields["_text"], **event, "timestamp": "ItsTime"})
     schema = {
         "type": "object",
-        "properties": {name.removesuffix("?"): field(value) for name, value in own.items()},
-        "required": [name for name in own if not name.endswith("?")],
+        "properties": {name.removesuffix("?"): field(value) for name, value in properties.items()},
+        "required": [name for name in properties if not name.endswith("?")],
         **({"additionalProperties": False} if fields.get("_form") else {}),
     }
     if "_extends" in fields:

@@ -1,7 +1,8 @@
 """Which of the forms that extensions bring a block has."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import Any, NamedTuple
 
 from scan import registry
@@ -75,11 +76,6 @@ class Match(NamedTuple):
     is_proven: bool
 
 
-def form_of(block: Any, sent: Values, received: Values, chain_id: int | None) -> Form | None:
-    """Return the form of a block of a chain; None where it is Ethereum's, or unknown."""
-    return match(block, sent, received, chain_id).form
-
-
 def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> Match:
     """Return the form of a block by its chain's id; where that is of no known chain, by the header,
     by a root, and else by fields that no hash covers."""
@@ -88,37 +84,25 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
         sent = sent or _NO_TRANSACTIONS
         is_shown = form is None or form.shows is None or form.shows(block, sent, received)
         return Match(form if is_shown else None, True)
-    if form := _form_by_header(block) or form_by_root(block):
-        return Match(form, True)
-    present = _signs(block, sent, received)
-    form = _form_by_signs(sent, present) or next(
-        (form for form in FORMS if form.is_of and form.is_of(block)), None
-    )
-    return Match(form, form is None and not OWN_SIGNS.intersection(present))
-
-
-def _form_by_header(block: Any) -> Form | None:
     for form in FORMS:
-        if any(getattr(block, sign) is not None for sign in form.header_signs):
-            return form
-        if form.is_of_header and form.is_of_header(block):
-            return form
-    return None
-
-
-def form_by_root(block: Any) -> Form | None:
-    """Return the form as which the block's transactions have their root: of several the one that
-    encodes the fewest types. None where all types are Ethereum's, or no form gives the root."""
-    other_types = {t.type for t in block.transactions} - ETHEREUM_TYPES
-    encoding = [
-        form for form in FORMS if other_types and other_types <= {*map(hex, form.encodings)}
-    ]
+        has_sign = any(getattr(block, sign) is not None for sign in form.header_signs)
+        if has_sign or (form.is_of_header and form.is_of_header(block)):
+            return Match(form, True)
+    own_types = {t.type for t in block.transactions} - ETHEREUM_TYPES
+    encoding = [form for form in FORMS if own_types and own_types <= {*map(hex, form.encodings)}]
+    # Of several forms that give the root, the one that encodes the fewest types.
     for form in sorted(encoding, key=lambda form: len(form.encodings)):
         with suppress(ValueError, TypeError, AttributeError, Unencodable):
             leaves = encode_transactions(block.transactions, form.encodings)
             if list_root(leaves) == data(block.transactionsRoot):
-                return form
-    return None
+                return Match(form, True)
+    signs = _signs(block, sent, received)
+    counting = {name for name, counts in signs.items() if counts}
+    signed = [form for form in FORMS if not form.signs.isdisjoint(counting)]
+    by_fields = (form for form in FORMS if form.is_of and form.is_of(block))
+    likeliest = chain((form for form in signed if form in encoding), signed, by_fields)
+    form = next(likeliest, None)
+    return Match(form, form is None and OWN_SIGNS.isdisjoint(signs))
 
 
 def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
@@ -137,16 +121,6 @@ def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
     return signs
 
 
-def _form_by_signs(sent: Values, signs: Mapping[str, bool]) -> Form | None:
-    """Return the form that has one of the fields; of several the first that encodes the types of
-    the block's transactions; None without such a field."""
-    counting = {name for name, counts in signs.items() if counts}
-    forms = [form for form in FORMS if not form.signs.isdisjoint(counting)]
-    own_types = set(sent["type"]) - ETHEREUM_TYPES if sent else set()
-    encoding = [form for form in forms if own_types and own_types <= {*map(hex, form.encodings)}]
-    return next(iter([*encoding, *forms]), None)
-
-
 def _present(fields: Values, names: frozenset[str]) -> Values:
     """Return the values of those of the named fields that any record has."""
     return {
@@ -161,15 +135,15 @@ def match_of_records(
 ) -> Match:
     """Return match() of a block and receipts given as structs, of which some lack forms' fields:
     all of them where they `are_plain`."""
-
-    def values(names: Iterable[str], records: Sequence[Any]) -> dict[str, Any]:
-        return {name: [getattr(record, name, None) for record in records] for name in names}
-
-    if are_plain:
-        return match(block, values(("type", "from"), block.transactions), {}, chain_id)
-    names = (*TRANSACTION_FIELDS, "type", "from")
-    sent = without_foreign_fields(values(names, block.transactions))
-    return match(block, sent, values(RECEIPT_FIELDS, receipts), chain_id)
+    names = ("type", "from") if are_plain else (*TRANSACTION_FIELDS, "type", "from")
+    sent, received = (
+        {name: [getattr(record, name, None) for record in records] for name in fields}
+        for fields, records in (
+            (names, block.transactions),
+            (() if are_plain else RECEIPT_FIELDS, receipts),
+        )
+    )
+    return match(block, without_foreign_fields(sent), received, chain_id)
 
 
 def has_uncovered_end(block: Any) -> bool:

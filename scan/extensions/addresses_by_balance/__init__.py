@@ -1,7 +1,7 @@
 """Addresses by balance, the largest first, of at least one coin.
 
 Input: the balances that the core's indexer has read. Output: /accounts in the API and as a page.
-Start with queries.py.
+Start with views.py.
 """
 
 from scan.registry import Extension

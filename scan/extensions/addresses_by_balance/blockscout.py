@@ -2,14 +2,11 @@
 
 import orjson
 
-from scan.extensions.addresses_by_balance import queries
-from scan.extensions.blockscout import lists
-from scan.extensions.blockscout.address_and_token_objects import AddressObjects
-from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.addresses_by_balance import views
+from scan.extensions.blockscout import address_and_token_objects, hooks, lists, routing
 from scan.http.requests import Response, reader
 
-blueprint = routes("addresses_by_balance")
+blueprint = routing.routes("addresses_by_balance")
 
 
 @blueprint.path("/addresses")
@@ -18,9 +15,9 @@ def list_addresses() -> Response:
     lists.one_of("sort", ("balance",))
     lists.one_of("order", ("desc",))
     position = lists.together(fetched_coin_balance=lists.amount, hash=lists.address)
-    page = queries.page(reader(), lists.first_window()._replace(position=position))
+    page = views.page(reader(), lists.first_window()._replace(position=position))
     records = orjson.loads(page.data)
-    known = AddressObjects(record["address"] for record in records)
+    known = address_and_token_objects.AddressObjects(record["address"] for record in records)
     items = [
         {
             **known.of(record["address"]),
@@ -36,4 +33,4 @@ def list_addresses() -> Response:
     return lists.list_response(items, following, exchange_rate=None, total_supply=None)
 
 
-HOOKS = Blockscout(blueprint=blueprint)
+HOOKS = hooks.Blockscout(blueprint=blueprint)

@@ -26,9 +26,11 @@ APPROVAL_TOPICS = tuple(
         "da9fa7c1b00402c17d0161b249b1ab8bbec047c5a52207b9c112deffd817036b",
         "c6a377bfc4eb120024a8ac08eef205be16b817020812c73223e81d1bdb9708ec",
         "89b1add15eff56b3dfe299ad94e01f2b52fbcb80ae1a3baea6ae8c04cb2b98a4",
+        "ceb576d9f15e4e200fdb5096d64d5dfd667e16def20c1eefd14256d8e3faa267",
     )
 )
 _APPROVAL, _APPROVAL_FOR_ALL, _PERMIT2_APPROVAL, _PERMIT2_PERMIT, _PERMIT2_LOCKDOWN = range(5)
+_OPERATOR_SET = 5  # ERC-6909
 ALLOWANCE, ITEM, OPERATOR, OF_PERMIT2 = "allowance", "item", "operator", "permit2"
 MOST_EVENTS = 20_000  # for one request
 MOST_TRANSACTIONS = 10_000  # of the owner, whose events are read beyond these
@@ -57,6 +59,7 @@ class Event(NamedTuple):
     token_id: int | None
     amount: int
     expires: int | None = None
+    is_set: bool = False  # by setOperator() of ERC-6909, not by setApprovalForAll()
 
     @property
     def right(self) -> tuple[object, ...]:
@@ -179,20 +182,20 @@ def _node_events(
     """Return events, read in ranges of blocks as large as the node answers, as far back as time and
     number allow; of blocks before an earlier head, which is still in the chain, those read then."""
     cache, key = reader.sources.get(NodeEvents), (owner, tuple(topics))
-    known = cache.get(key)
-    if known is not None and known.head == head:
-        return known
-    if known is None or not _is_before(reader, known.head, head):
-        known = OfNode((), head.number + 1, head)
+    cached = cache.get(key)
+    if cached is not None and cached.head == head:
+        return cached
+    if cached is None or not _is_before(reader, cached.head, head):
+        cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
     events, since = _read_back(
-        reader, node, log_filter, BlockSpan(known.head.number + 1, head.number), MOST_EVENTS
+        reader, node, log_filter, BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS
     )
-    if since == known.head.number + 1:
-        events += known.events
+    if since == cached.head.number + 1:
+        events += cached.events
         older, since = _read_back(
-            reader, node, log_filter, BlockSpan(first, known.since - 1), MOST_EVENTS - len(events)
+            reader, node, log_filter, BlockSpan(first, cached.since - 1), MOST_EVENTS - len(events)
         )
         events += older
     if since > head.number:
@@ -251,11 +254,12 @@ def decode(
     if topic == _APPROVAL and len(words) == 2:
         amount = int(any(words[0][12:]))
         return Event(*at, ITEM, emitter, words[0][12:], int.from_bytes(words[1]), amount)
-    if topic in (_APPROVAL, _APPROVAL_FOR_ALL) and len(words) == 1 and values:
+    if topic in (_APPROVAL, _APPROVAL_FOR_ALL, _OPERATOR_SET) and len(words) == 1 and values:
         amount = int.from_bytes(values[0])
         kind = ALLOWANCE if topic == _APPROVAL else OPERATOR
         amount = amount if topic == _APPROVAL else int(amount > 0)
-        return Event(*at, kind, emitter, words[0][12:], None, amount)
+        is_set = topic == _OPERATOR_SET
+        return Event(*at, kind, emitter, words[0][12:], None, amount, is_set=is_set)
     if emitter != PERMIT2 or topic <= _APPROVAL_FOR_ALL or len(values) < 2:
         return None
     if topic == _PERMIT2_LOCKDOWN:

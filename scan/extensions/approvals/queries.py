@@ -1,7 +1,5 @@
-"""What the node says of approvals now, in one batch of calls with bounds, and calls that revoke.
-
-An owner's approvals: the newest of each by its events, beside what the node says of it.
-"""
+"""An owner's approvals: the newest of each by its events, beside what the node says of it now, in
+one batch of calls with bounds, and calls that revoke."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from scan.extensions.approvals.events import ALLOWANCE, ITEM, OF_PERMIT2, OPERAT
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN
 from scan.hex import BadHex, data, to_hex
 from scan.queries.cursors import ORDINAL
-from scan.queries.pages import Page, Window
+from scan.queries.pages import WITH_AMOUNTS, Page, Window
 from scan.queries.reader import Reader
 
 GAS = 500_000  # of each call
@@ -39,6 +37,8 @@ IS_APPROVED_FOR_ALL = "e985e9c5"  # isApprovedForAll(address,address)
 PERMIT2_ALLOWANCE = "927da105"  # allowance(address,address,address)
 APPROVE = "095ea7b3"  # approve(address,uint256)
 SET_APPROVAL_FOR_ALL = "a22cb465"  # setApprovalForAll(address,bool)
+IS_OPERATOR = "b6363cf2"  # isOperator(address,address)
+SET_OPERATOR = "558a7297"  # setOperator(address,bool)
 PERMIT2_APPROVE = "87517c45"  # approve(address,address,uint160,uint48)
 
 Request = tuple[bytes, str]  # a contract and calldata
@@ -73,7 +73,8 @@ def revoking(event: Event) -> Request:
     if event.kind == OF_PERMIT2:
         return _request(PERMIT2, PERMIT2_APPROVE, event.token, event.spender, 0, 0)
     if event.kind == OPERATOR:
-        return _request(event.token, SET_APPROVAL_FOR_ALL, event.spender, 0)
+        function = SET_OPERATOR if event.is_set else SET_APPROVAL_FOR_ALL
+        return _request(event.token, function, event.spender, 0)
     if event.kind == ITEM:
         return _request(event.token, APPROVE, 0, event.token_id or 0)
     return _request(event.token, APPROVE, event.spender, 0)
@@ -85,7 +86,8 @@ def _calls(owner: bytes, event: Event) -> list[Request]:
         token_id = event.token_id or 0
         return [_request(token, GET_APPROVED, token_id), _request(token, OWNER_OF, token_id)]
     if event.kind == OPERATOR:
-        return [_request(token, IS_APPROVED_FOR_ALL, owner, spender), held]
+        function = IS_OPERATOR if event.is_set else IS_APPROVED_FOR_ALL
+        return [_request(token, function, owner, spender), held]
     if event.kind == ALLOWANCE:
         return [_request(token, ALLOWANCE_OF, owner, spender), held]
     of_spender = _request(PERMIT2, PERMIT2_ALLOWANCE, owner, token, spender)
@@ -150,8 +152,8 @@ def _state(
         expires = _first(said[1:], EXPIRES_BITS) if is_whole else None
         risks = (amount, held, _first(answers[2])) if (expires or 0) >= head_s else (amount and 0,)
     problem = None if amount is not None else said if isinstance(said, str) else MALFORMED
-    known = [risk for risk in risks if risk is not None]
-    at_risk = min(known) if len(known) == len(risks) else None
+    known_risks = [risk for risk in risks if risk is not None]
+    at_risk = min(known_risks) if len(known_risks) == len(risks) else None
     return State(amount, problem, held, at_risk, expires)
 
 
@@ -329,7 +331,7 @@ def _record(
     event, token = approval.newest, details["token"] or {}
     held, at_risk = state.held, state.at_risk
     contract, calldata = revoking(event)
-    if event.kind == OPERATOR and held is None and token.get("type") == "BEP1155":
+    if event.kind == OPERATOR and held is None and token.get("type") in WITH_AMOUNTS:
         held = max(int(details["held"]), 0)  # of all ids together, which no call returns
         at_risk = held if state.amount else state.amount
     expires = event.expires if state.expires is None else state.expires

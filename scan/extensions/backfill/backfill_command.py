@@ -18,14 +18,11 @@ from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node, NodeError, RpcError
-from scan.ethereum.node_errors import Retries
+from scan.ethereum import blocks, client, node_errors
 from scan.extensions.backfill import trace_command
 from scan.extensions.backfill.history_files import command_options
+from scan.indexer import node_reader, writer
 from scan.indexer.chain_identity import WrongLogs
-from scan.indexer.node_reader import first_kept, is_kept
-from scan.indexer.writer import NotTheWriter
 from scan.observability.logs import escape
 from scan.settings import Settings
 
@@ -165,14 +162,14 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                     file=sys.stderr,
                 )
                 return DONE
-        except NotTheWriter:
+        except writer.NotTheWriter:
             reason = "another indexer or backfill is running on this database: stop it first"
         except CannotBegin as error:
             print(escape(str(error)), file=sys.stderr)
             if options.automatic:
                 print(escape(str(error)), flush=True)
             return REFUSED if options.automatic else NOT_DONE
-        except (NodeError, RpcError, MalformedBlock, WrongLogs) as error:
+        except (client.NodeError, client.RpcError, blocks.MalformedBlock, WrongLogs) as error:
             reason = str(error)
         except (CannotBackfill, SpoolFailed, WarehouseError, ScanError, OSError) as error:
             reason = str(error)
@@ -192,12 +189,12 @@ def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
 
 
 def _differences(
-    node: Node, settings: Settings, history: "History | None", tx: Transaction
+    node: client.Node, settings: Settings, history: "History | None", tx: Transaction
 ) -> list[tuple[str, int, int]]:
     """Compare a sample of blocks with the node's, in the transaction that makes them visible.
     Return each difference as a line, with the first and last of the blocks that were compared."""
     comparison = NodeComparison(tx, node, settings, checked=True)
-    retries = Retries(COMPARISON_PATIENCE_S)
+    retries = node_errors.Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
     for first, last in comparison.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
         lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
@@ -207,12 +204,12 @@ def _differences(
     return differences
 
 
-def _first_comparable(node: Node, history: "History | None", tx: Transaction) -> int:
+def _first_comparable(node: client.Node, history: "History | None", tx: Transaction) -> int:
     """Return the first block that the node has to be compared with: with history from elsewhere, it
     may have dropped the oldest ones."""
     if history is None:
         return 0
     first, last = tx.row("audit/blocks_get_ends") or (0, 0)
-    if is_kept(node, max(first, 1)):
+    if node_reader.is_kept(node, max(first, 1)):
         return int(first)
-    return first_kept(node, first, last) or last + 1
+    return node_reader.first_kept(node, first, last) or last + 1

@@ -11,85 +11,86 @@ from typing import Any
 
 import numpy
 import pyarrow
+from pyarrow import compute
 
 from scan.cached_values import LazyMapping
 from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, WrapClaim, trade
-from scan.extensions.exports.parquet import (
-    ADDRESS,
-    BLOCK_NUMBER,
-    BOOLEAN,
-    INDEX,
-    KINDS,
-    TEXT,
-    UINT256,
-    ColumnFormat,
-    make_table,
-    schema,
-)
+from scan.extensions.exports import parquet
 from scan.indexer.block_rows import UNNUMBERED, FetchedBlock, LogSelection, Rows, table_rows
 
 # Events in the form of a transfer, one row for each moved id: TransferEvent with its words.
 TRANSFER_EVENTS = {
-    "block_number": ColumnFormat(BLOCK_NUMBER),
-    "transaction_index": ColumnFormat(INDEX),
-    "log_index": ColumnFormat(INDEX),
-    "batch_index": ColumnFormat(INDEX),
-    "token_address": ColumnFormat(ADDRESS),
-    "from_address": ColumnFormat(ADDRESS),
-    "to_address": ColumnFormat(ADDRESS),
-    "shape": ColumnFormat(TEXT),
-    "claim": ColumnFormat(TEXT, is_nullable=True),  # JSON of a WrapClaim
-    "id": ColumnFormat(UINT256),
-    "amount": ColumnFormat(UINT256),
+    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
+    "transaction_index": parquet.ColumnFormat(parquet.INDEX),
+    "log_index": parquet.ColumnFormat(parquet.INDEX),
+    "batch_index": parquet.ColumnFormat(parquet.INDEX),
+    "token_address": parquet.ColumnFormat(parquet.ADDRESS),
+    "from_address": parquet.ColumnFormat(parquet.ADDRESS),
+    "to_address": parquet.ColumnFormat(parquet.ADDRESS),
+    "shape": parquet.ColumnFormat(parquet.TEXT),
+    "claim": parquet.ColumnFormat(parquet.TEXT, is_nullable=True),  # JSON of a WrapClaim
+    "id": parquet.ColumnFormat(parquet.UINT256),
+    "amount": parquet.ColumnFormat(parquet.UINT256),
 }
 # Events in the form of a swap. The amounts alone show which of the pool's tokens went in.
 SWAP_EVENTS = {
-    "block_number": ColumnFormat(BLOCK_NUMBER),
-    "log_index": ColumnFormat(INDEX),
-    "transaction_index": ColumnFormat(INDEX),
-    "pool_address": ColumnFormat(ADDRESS),
-    "maker": ColumnFormat(ADDRESS),
-    "family": ColumnFormat(TEXT),
-    "is_token0_in": ColumnFormat(BOOLEAN),
-    "amount_in": ColumnFormat(UINT256),
-    "amount_out": ColumnFormat(UINT256),
+    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
+    "log_index": parquet.ColumnFormat(parquet.INDEX),
+    "transaction_index": parquet.ColumnFormat(parquet.INDEX),
+    "pool_address": parquet.ColumnFormat(parquet.BYTES),
+    "maker": parquet.ColumnFormat(parquet.ADDRESS),
+    "family": parquet.ColumnFormat(parquet.TEXT),
+    "is_token0_in": parquet.ColumnFormat(parquet.BOOLEAN),
+    "amount_in": parquet.ColumnFormat(parquet.UINT256),
+    "amount_out": parquet.ColumnFormat(parquet.UINT256),
 }
 # Blocks in which an address may have code, or was created, one row for each. `is_first`: the first
 # row of the address in the file.
 CODE_SIGHTS = {
-    "block_number": ColumnFormat(BLOCK_NUMBER),
-    "address": ColumnFormat(ADDRESS),
-    "is_created": ColumnFormat(BOOLEAN),
-    "is_first": ColumnFormat(BOOLEAN),
+    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
+    "address": parquet.ColumnFormat(parquet.ADDRESS),
+    "is_created": parquet.ColumnFormat(parquet.BOOLEAN),
+    "is_first": parquet.ColumnFormat(parquet.BOOLEAN),
 }
 # Blocks in which a contract emitted an event of CHANGES.
-CHANGE_SIGHTS = {"block_number": ColumnFormat(BLOCK_NUMBER), "address": ColumnFormat(ADDRESS)}
+CHANGE_SIGHTS = {
+    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
+    "address": parquet.ColumnFormat(parquet.ADDRESS),
+}
+# Pools that their manager began, as PoolEvent has them.
+POOL_EVENTS = {
+    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
+    "address": parquet.ColumnFormat(parquet.BYTES),
+    "token0": parquet.ColumnFormat(parquet.ADDRESS),
+    "token1": parquet.ColumnFormat(parquet.ADDRESS),
+}
 # The first event of a kind that a contract emitted in the file, and of wraps and swaps the first of
 # each block: `sight` is transfer, wrap or swap, `form` a TransferShape or a swap's family.
 EVENT_SIGHTS = {
-    "block_number": ColumnFormat(BLOCK_NUMBER),
-    "log_index": ColumnFormat(INDEX),
-    "address": ColumnFormat(ADDRESS),
-    "sight": ColumnFormat(TEXT),
-    "form": ColumnFormat(TEXT),
-    "claim": ColumnFormat(TEXT, is_nullable=True),
+    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
+    "log_index": parquet.ColumnFormat(parquet.INDEX),
+    "address": parquet.ColumnFormat(parquet.ADDRESS),
+    "sight": parquet.ColumnFormat(parquet.TEXT),
+    "form": parquet.ColumnFormat(parquet.TEXT),
+    "claim": parquet.ColumnFormat(parquet.TEXT, is_nullable=True),
 }
-SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
+SPOOLED: Mapping[str, Mapping[str, parquet.ColumnFormat]] = LazyMapping(
     lambda: {
-        "transactions": KINDS["transactions"],
-        "internal_transfers": KINDS["internal_transfers"],
-        **{table: KINDS.get(table, {}) for table in UNNUMBERED},
-        "logs": KINDS["logs"],
+        "transactions": parquet.KINDS["transactions"],
+        "internal_transfers": parquet.KINDS["internal_transfers"],
+        **{table: parquet.KINDS.get(table, {}) for table in UNNUMBERED},
+        "logs": parquet.KINDS["logs"],
         "transfer_events": TRANSFER_EVENTS,
         "swap_events": SWAP_EVENTS,
         "code_sights": CODE_SIGHTS,
         "event_sights": EVENT_SIGHTS,
         "change_sights": CHANGE_SIGHTS,
-        "blocks": KINDS["blocks"],  # the last: where its file exists, so do the others
+        "pool_events": POOL_EVENTS,
+        "blocks": parquet.KINDS["blocks"],  # the last: where its file exists, so do the others
     }
 )
 _SCHEMAS: Mapping[str, pyarrow.Schema] = LazyMapping(
-    lambda: {kind: schema(columns) for kind, columns in SPOOLED.items()}
+    lambda: {kind: parquet.schema(columns) for kind, columns in SPOOLED.items()}
 )
 # Placeholders for a pool's tokens: only the direction of the trade is needed.
 _TOKEN0, _TOKEN1 = b"0", b"1"
@@ -138,7 +139,7 @@ def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
     values outside of their columns."""
     columns = SPOOLED[kind]
     values = zip(*rows, strict=True) if rows else ([] for _ in columns)
-    return make_table(columns, dict(zip(columns, map(list, values), strict=True)))
+    return parquet.make_table(columns, dict(zip(columns, map(list, values), strict=True)))
 
 
 def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
@@ -190,6 +191,7 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
         (number, address, address in made.created, False) for address in made.possible_contracts
     ]
     rows["change_sights"] += [(number, address) for address in sorted(made.changed)]
+    rows["pool_events"] += [(number, *pool) for pool in made.pools]
     rows["blocks"].append(tuple([made.block.get(name) for name in SPOOLED["blocks"]]))
 
 
@@ -227,34 +229,49 @@ def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
 
 def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
     transfers, swaps = tables["transfer_events"], tables["swap_events"]
+    codes = tables["code_sights"]
+    anew = codes.filter(compute.and_not(codes["is_created"], codes["is_first"]))["address"]
+    changed = tables["change_sights"]["address"]
+    changing = pyarrow.chunked_array([*anew.chunks, *changed.chunks], parquet.ADDRESS)
     is_wrap = numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
+    is_of_contract = swaps["family"].to_numpy() != "v4"
     sights = [
-        _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer"),
+        _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer", changing),
         _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),
-        _first_events(swaps, "pool_address", "family", numpy.ones(len(swaps), bool), "swap"),
+        _first_events(swaps, "pool_address", "family", is_of_contract, "swap"),
     ]
     return pyarrow.concat_tables(sights).combine_chunks()
 
 
 def _first_events(
-    events: pyarrow.Table, address: str, form: str, is_counted: Any, sight: str
+    events: pyarrow.Table,
+    address: str,
+    form: str,
+    is_counted: Any,
+    sight: str,
+    changing: pyarrow.ChunkedArray | None = None,
 ) -> pyarrow.Table:
-    """Return each address's first event among those that `is_counted` selects, or its first of
-    each block but for transfers, as event sights. Events are in the chain's order."""
+    """Return each address's first event of each block among those that `is_counted` selects, as
+    event sights; where the `changing` ones are given, the first one alone of all others. Events are
+    in the chain's order."""
     counted = events.filter(pyarrow.array(is_counted))
     codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
-    if sight != "transfer":
-        codes = codes + (counted["block_number"].to_numpy() << 32)
+    blocks = counted["block_number"].to_numpy() << 32
+    if changing is not None:
+        blocks = blocks * compute.is_in(counted[address], value_set=changing).to_numpy()
+    codes = codes + blocks
     firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
     return make_table_of(
         "event_sights",
         {
             "block_number": firsts["block_number"],
             "log_index": firsts["log_index"],
-            "address": firsts[address],
-            "sight": pyarrow.array([sight] * len(firsts), TEXT),
+            "address": firsts[address].cast(parquet.ADDRESS),
+            "sight": pyarrow.array([sight] * len(firsts), parquet.TEXT),
             "form": firsts[form],
-            "claim": firsts["claim"] if sight == "wrap" else pyarrow.nulls(len(firsts), TEXT),
+            "claim": firsts["claim"]
+            if sight == "wrap"
+            else pyarrow.nulls(len(firsts), parquet.TEXT),
         },
     )
 

@@ -58,8 +58,7 @@ log = logging.getLogger(__name__)
 RANGE_BLOCKS = 500
 POLL_S = 0.2
 READINGS = 4  # of blocks that differ from the node, before a run fails
-# Called in the transaction that makes blocks visible. Returns a line for each difference from the
-# node, with the first and last of the blocks that it is among.
+# Called as blocks become visible: differences from the node, each with its first and last block.
 Audit = Callable[[Transaction], Sequence[tuple[str, int, int]]]
 
 
@@ -255,8 +254,7 @@ class ChainBackfill:
                 return
 
     def _inspect(self, plan: Plan) -> None:
-        files = RangeFiles(plan.folder)
-        self._require_files(plan, files)
+        files = self._whole_files(plan)
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
         inspector = self._new_inspector(files)
         total = len(plan.ranges)
@@ -296,8 +294,7 @@ class ChainBackfill:
 
     def _load(self, plan: Plan) -> None:
         """Load tables, each as soon as the tables that it depends on are derived."""
-        files, ranges = RangeFiles(plan.folder), plan.ranges
-        self._require_files(plan, files)
+        files, ranges = self._whole_files(plan), plan.ranges
         with closing(self._warehouse(plan)) as warehouse:
             progress = self._progress.part("select transfers and trades", "ranges", len(ranges))
             derivation.open_files(
@@ -352,8 +349,7 @@ class ChainBackfill:
         self._set_stage("accept")
 
     def _accept(self, plan: Plan) -> None:
-        files = RangeFiles(plan.folder)
-        self._require_files(plan, files)
+        files = self._whole_files(plan)
         self._links.require_last(plan.last_block, files.ends(plan.ranges[-1]).hash)
         with closing(self._warehouse(plan)) as warehouse, self._database.transaction() as tx:
             loading.require_writer(tx)
@@ -376,10 +372,13 @@ class ChainBackfill:
             plan.folder, memory_bytes=resources.memory_bytes, threads=resources.threads
         )
 
-    def _require_files(self, plan: Plan, files: RangeFiles) -> None:
-        """Raise Forked where files are missing, as in an emptied folder, or on another machine."""
+    def _whole_files(self, plan: Plan) -> RangeFiles:
+        """Return the files of all ranges. Raises Forked where some are missing, as in an emptied
+        folder, or on another machine."""
+        files = RangeFiles(plan.folder)
         if not all(map(files.has, plan.ranges)):
             raise Forked(f"files are missing in {plan.folder}")
+        return files
 
     def _reset(self, plan: Plan) -> None:
         """Empty the tables, and delete the files whose blocks the node no longer has."""

@@ -22,16 +22,8 @@ from distributed import Client, KilledWorker, Security, get_worker
 
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.served_chain import ChainIdentity
-from scan.extensions.backfill.range_files import (
-    INCOMING,
-    Range,
-    RangeFiles,
-    RangeStore,
-    StoreFailed,
-)
+from scan.extensions.backfill import range_files, resources, spool
 from scan.extensions.backfill.range_scheduler import RangeFailed
-from scan.extensions.backfill.resources import Cluster
-from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
@@ -39,7 +31,7 @@ from scan.settings import Settings
 class ClusterTask(NamedTuple):
     """A range for a worker of a cluster."""
 
-    range_task: RangeTask
+    range_task: spool.RangeTask
     files: str  # the path or URI where the archive is to be written
     version: str  # of Scan: all machines must decode alike
     chain: ChainIdentity
@@ -60,16 +52,16 @@ def store_range(task: ClusterTask) -> StoredRange:
     worker = get_worker()
     try:
         with TemporaryDirectory(dir=worker.local_directory) as folder:
-            return _range_store(task, RangeFiles(Path(folder)), worker.address)
+            return _range_store(task, range_files.RangeFiles(Path(folder)), worker.address)
     except HistoryPruned as error:
         return StoredRange(worker.address, permanent=error)
     except Exception as error:
         return StoredRange(worker.address, problem=str(error) or repr(error))
 
 
-def _range_store(task: ClusterTask, files: RangeFiles, worker: str) -> StoredRange:
+def _range_store(task: ClusterTask, files: range_files.RangeFiles, worker: str) -> StoredRange:
     if task.version != version("scan"):
-        raise SpoolFailed(f"it has Scan {version('scan')}, the main process {task.version}")
+        raise spool.SpoolFailed(f"it has Scan {version('scan')}, the main process {task.version}")
     settings = Settings.from_environment()
     range_task = task.range_task._replace(
         rpc_urls=settings.rpc_urls or task.range_task.rpc_urls, ca_bundle=settings.ca_bundle
@@ -78,9 +70,9 @@ def _range_store(task: ClusterTask, files: RangeFiles, worker: str) -> StoredRan
         history = range_task.history.on_another_machine(files.folder / "history")
         range_task = range_task._replace(history=history)
     if _chain(range_task.rpc_urls, range_task.ca_bundle) != task.chain:
-        raise SpoolFailed("its node serves another chain")
-    transactions = spool_range(range_task, files.folder)
-    digest = RangeStore(task.files).put(files, range_task.blocks)
+        raise spool.SpoolFailed("its node serves another chain")
+    transactions = spool.spool_range(range_task, files.folder)
+    digest = range_files.RangeStore(task.files).put(files, range_task.blocks)
     return StoredRange(worker, transactions, digest)
 
 
@@ -100,20 +92,22 @@ MAX_RANGES = 500
 
 
 class _Submitted(NamedTuple):
-    range_task: RangeTask
+    range_task: spool.RangeTask
     remote: Any  # distributed's future
 
 
 class ClusterPool:
     """A pool of the workers that a scheduler has at the time."""
 
-    def __init__(self, cluster: Cluster, chain: ChainIdentity, files: RangeFiles) -> None:
+    def __init__(
+        self, cluster: resources.Cluster, chain: ChainIdentity, files: range_files.RangeFiles
+    ) -> None:
         self._cluster = cluster
         self._chain = chain
         self._files = files
         self._numbers = count()
         self._submitted: dict[Future[Any], _Submitted] = {}
-        self._failed: defaultdict[Range, set[str]] = defaultdict(set)  # workers
+        self._failed: defaultdict[range_files.Range, set[str]] = defaultdict(set)  # workers
         self._workers: dict[str, int] = {}  # threads by address
         self._workers_at = self._without_since = float("-inf")
         self._store = _store(cluster.files)
@@ -128,10 +122,10 @@ class ClusterPool:
         if self._workers or self._without_since == float("-inf"):
             self._without_since = now
         elif now - self._without_since > WITHOUT_WORKERS_S:
-            raise SpoolFailed(f"{self._cluster.address} has no workers")
+            raise spool.SpoolFailed(f"{self._cluster.address} has no workers")
         return min(RANGES_AHEAD * sum(self._workers.values()), MAX_RANGES)
 
-    def submit(self, task: RangeTask, copies: Collection[Future[Any]]) -> Future[Any]:
+    def submit(self, task: spool.RangeTask, copies: Collection[Future[Any]]) -> Future[Any]:
         others = self._other_workers(task.blocks, copies)
         remote = self._ask(
             "submit",
@@ -162,10 +156,10 @@ class ClusterPool:
             raise stored.permanent
         try:
             if stored.problem:
-                raise StoreFailed(stored.problem)
-            folder = self._files.folder / INCOMING
+                raise range_files.StoreFailed(stored.problem)
+            folder = self._files.folder / range_files.INCOMING
             self._store.take(self._files, task.blocks, stored.digest, folder)
-        except StoreFailed as error:
+        except range_files.StoreFailed as error:
             self._failed[task.blocks].add(stored.worker)
             raise RangeFailed(f"{task}: {error} (worker {stored.worker})") from None
         self._failed.pop(task.blocks, None)
@@ -179,7 +173,9 @@ class ClusterPool:
         self._receiving.shutdown(wait=False, cancel_futures=True)
         self._store.remove()
 
-    def _other_workers(self, blocks: Range, copies: Collection[Future[Any]]) -> list[str] | None:
+    def _other_workers(
+        self, blocks: range_files.Range, copies: Collection[Future[Any]]
+    ) -> list[str] | None:
         """Return the workers that neither have the range nor have failed at it; None for any
         worker."""
         excluded = set(self._failed.get(blocks, ()))
@@ -204,20 +200,20 @@ class ClusterPool:
         if self._client.status != "running":
             raise self._scheduler_lost()
 
-    def _scheduler_lost(self) -> SpoolFailed:
-        return SpoolFailed(f"the scheduler at {self._cluster.address} was lost")
+    def _scheduler_lost(self) -> spool.SpoolFailed:
+        return spool.SpoolFailed(f"the scheduler at {self._cluster.address} was lost")
 
 
-def _store(uri: str) -> RangeStore:
+def _store(uri: str) -> range_files.RangeStore:
     try:
-        store = RangeStore(uri)
+        store = range_files.RangeStore(uri)
         store.make()
-    except StoreFailed as error:
-        raise SpoolFailed(str(error)) from None
+    except range_files.StoreFailed as error:
+        raise spool.SpoolFailed(str(error)) from None
     return store
 
 
-def _connect(cluster: Cluster) -> Client:
+def _connect(cluster: resources.Cluster) -> Client:
     security = Security()
     if cluster.key:
         security = Security(
@@ -228,4 +224,4 @@ def _connect(cluster: Cluster) -> Client:
         )
     with suppress(OSError, RuntimeError):
         return Client(cluster.address, security=security, timeout=CONNECT_S, set_as_default=False)
-    raise SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")
+    raise spool.SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")

@@ -7,18 +7,19 @@ contracts are.
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow
 from pyarrow import compute
 
-from scan.ethereum.events import SwapEvent, TransferShape, WrapClaim
+from scan.ethereum.events import PoolEvent, SwapEvent, TransferShape, WrapClaim
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.plan import Forked
 from scan.extensions.backfill.range_files import Range, RangeFiles
 from scan.extensions.exports.parquet import ADDRESS, read_file
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
-from scan.indexer.contract_inspection import ContractFindings, ContractInspector
+from scan.indexer.contract_findings import ContractFindings
+from scan.indexer.contract_inspection import ContractInspector
 
 MAX_REMEMBERED = 1_000_000
 
@@ -70,11 +71,15 @@ class RangeInspector:
             for sight in map(CodeSight, *_values(firsts))
             if sight.is_created or sight.address not in self._with_code
         ]
-        events = self._events(blocks)
-        changes = list(zip(*_values(self._read("change_sights", blocks)), strict=True))
+        changes, pools = (
+            list(zip(*_values(self._read(kind, blocks)), strict=True))
+            for kind in ("change_sights", "pool_events")
+        )
+        changing = {address for _, address in changes}
+        events = self._events(blocks, changing | {s.address for s in contracts if s.is_created})
         hashes = self._hashes(blocks)
         first = self._inspector.inspect(
-            _blocks([s for s in contracts if s.is_first], [], [], hashes)
+            _blocks([s for s in contracts if s.is_first], [], [], [], hashes)
         )
         addresses = {sight.address for sight in contracts}
         without_code = self._inspector.without_code(addresses)
@@ -86,22 +91,27 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight.is_first]
         later += map(CodeSight, *_values(repeated))
-        second = self._inspector.inspect(_blocks(later, events, changes, hashes))
+        second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
         return second._replace(
             codes=first.codes + second.codes,
             transfers=[],
             trades=[],
             changes=sorted({*first.changes, *second.changes}),
+            ends=first.ends + second.ends,
         )
 
-    def _events(self, blocks: Range) -> list[EventSight]:
-        """Return the sights of events of contracts that are not known as tokens or pools yet."""
+    def _events(self, blocks: Range, changing: set[bytes]) -> list[EventSight]:
+        """Return the sights of events of contracts that are not known as tokens or pools yet, or
+        that may be others by now."""
         table = self._read("event_sights", blocks)
         events: list[EventSight] = []
         for sight in ("transfer", "wrap", "swap"):
             of_sight = table.filter(compute.equal(table["sight"], sight))
             addresses = of_sight["address"].unique().to_pylist()
-            unsettled = pyarrow.array(self._inspector.unsettled(sight, addresses), ADDRESS)
+            unsettled = self._inspector.unsettled(sight, addresses) | changing.intersection(
+                addresses
+            )
+            unsettled = pyarrow.array(unsettled, ADDRESS)
             open_sights = of_sight.filter(compute.is_in(of_sight["address"], value_set=unsettled))
             events += map(EventSight, *_values(open_sights))
         return events
@@ -160,28 +170,22 @@ def _blocks(
     codes: Iterable[CodeSight],
     events: Iterable[EventSight],
     changes: Iterable[tuple[int, bytes]],
+    pools: Iterable[tuple[Any, ...]],
     hashes: dict[int, tuple[bytes, bytes]],
 ) -> Sequence[BlockContracts]:
     """Return blocks that have nothing but these sights, in the chain's order."""
-    codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
-    events_by_block: dict[int, list[EventSight]] = defaultdict(list)
-    for code in codes:
-        codes_by_block[code.block_number].append(code)
-    for event in events:
-        events_by_block[event.block_number].append(event)
-    changes_by_block: dict[int, set[bytes]] = defaultdict(set)
-    for number, address in changes:
-        changes_by_block[number].add(address)
+    by_block = [_by_block(rows) for rows in (codes, events, changes, pools)]
     return [
-        _block(
-            number,
-            *hashes[number],
-            codes_by_block[number],
-            events_by_block[number],
-            changes_by_block[number],
-        )
-        for number in sorted({*codes_by_block, *events_by_block, *changes_by_block})
+        _block(number, *hashes[number], *(rows[number] for rows in by_block))
+        for number in sorted(set().union(*by_block))
     ]
+
+
+def _by_block(rows: Iterable[Any]) -> dict[int, list[Any]]:
+    grouped: dict[int, list[Any]] = defaultdict(list)
+    for row in rows:
+        grouped[row[0]].append(row)
+    return grouped
 
 
 def _block(
@@ -190,9 +194,12 @@ def _block(
     parent_hash: bytes,
     codes: Sequence[CodeSight],
     events: Sequence[EventSight],
-    changed: Iterable[bytes],
+    changes: Sequence[tuple[int, bytes]],
+    pools: Sequence[tuple[Any, ...]],
 ) -> BlockContracts:
-    addresses = [*(code.address for code in codes), *(event.address for event in events), *changed]
+    events = sorted(events)  # in the order of their logs
+    changed = [address for _, address in changes]
+    addresses = [*(code.address for code in codes), *(event.address for event in events)]
     return BlockContracts(
         number,
         block_hash,
@@ -200,19 +207,18 @@ def _block(
         possible_contracts=tuple(dict.fromkeys(addresses)),
         created=frozenset(code.address for code in codes if code.is_created),
         changed=frozenset(changed),
-        transfer_logs=_transfer_logs(events),
-        swap_logs=_swap_logs(events),
+        transfer_logs=[
+            TransferLog(TransferShape(e.form), e.address, e.log_index, claim=_claim(e.claim))
+            for e in events
+            if e.sight != "swap"
+        ],
+        swap_logs=[
+            SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0))
+            for e in events
+            if e.sight == "swap"
+        ],
+        pool_events=[PoolEvent(*pool) for _, *pool in pools],
     )
-
-
-def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
-    """Return transfers in the order of their logs, without parties and amounts."""
-    logs = [
-        TransferLog(TransferShape(e.form), e.address, e.log_index, claim=_claim(e.claim))
-        for e in events
-        if e.sight in ("transfer", "wrap")
-    ]
-    return sorted(logs, key=lambda log: log.log_index)
 
 
 def _claim(text: str | None) -> WrapClaim | None:
@@ -220,12 +226,3 @@ def _claim(text: str | None) -> WrapClaim | None:
         return None
     party, moved, wrapped, is_paid = json.loads(text)
     return WrapClaim(bytes.fromhex(party), moved, wrapped, is_paid)
-
-
-def _swap_logs(events: Sequence[EventSight]) -> list[SwapLog]:
-    logs = [
-        SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0))
-        for e in events
-        if e.sight == "swap"
-    ]
-    return sorted(logs, key=lambda log: log.event.log_index)

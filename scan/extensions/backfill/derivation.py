@@ -53,8 +53,8 @@ DERIVED: Mapping[str, str] = LazyMapping(
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = tuple(
     """
-    first_ordinal_in last_ordinal_in addresses_seen addresses_changes moves_balance
-    token_holders_changes
+    first_ordinal_in last_ordinal_in addresses_seen addresses_changes is_of_present_life
+    present_transfers moves_balance has_amounts token_holders_changes
     item_balances_changes token_items_changes item_owner tokens_changes token_holders_expected
     item_balances_expected token_items_expected tokens_expected addresses_expected
     internal_transfer_type daily_stats_changes daily_stats_expected list_counts_changes
@@ -86,16 +86,20 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
         {
             "address": parquet.ADDRESS,
             "type": parquet.TEXT,
-            "has_items": parquet.BOOLEAN,
+            "item_type": parquet.TEXT,
             "wraps_since": parquet.BLOCK_NUMBER,
             "block_number": parquet.BLOCK_NUMBER,
             "log_index": parquet.INDEX,
+            "end_block": parquet.BLOCK_NUMBER,
+            "is_present": parquet.BOOLEAN,
+            "ended_in": parquet.BLOCK_NUMBER,
+            "has_lives": parquet.BOOLEAN,
         },
     ),
     "indexed_pools": (
         "bulk/pools_list",
         {
-            "address": parquet.ADDRESS,
+            "address": parquet.BYTES,
             "dex": parquet.TEXT,
             "token0": parquet.ADDRESS,
             "token1": parquet.ADDRESS,

@@ -12,10 +12,7 @@ from scan.database.transaction import Transaction
 from scan.extensions.backfill.derivation import OF_EXTENSIONS
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports.parquet import KINDS
-from scan.indexer import partitions
-from scan.indexer.block_rows import UNNUMBERED
-from scan.indexer.hooks import Derived
-from scan.indexer.writer import NotTheWriter
+from scan.indexer import block_rows, hooks, partitions, writer
 
 # The statement that returns the rows of each table.
 COPY: Mapping[str, str] = LazyMapping(
@@ -25,7 +22,7 @@ COPY: Mapping[str, str] = LazyMapping(
         ),
         "dex_trades": "bulk/dex_trades_copy",
         "logs": "bulk/logs_copy",
-        **dict.fromkeys(UNNUMBERED, "bulk/files_copy"),
+        **dict.fromkeys(block_rows.UNNUMBERED, "bulk/files_copy"),
         "uncles": "bulk/uncles_copy",
         "token_holders": "bulk/token_holders_copy",
         "item_balances": "bulk/item_balances_copy",
@@ -47,7 +44,7 @@ ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chai
 ENDING: Sequence[str] = LazySequence(
     lambda: [
         table.bulk_accept
-        for part in registry.parts(Derived)
+        for part in registry.parts(hooks.Derived)
         for table in part.tables.values()
         if table.bulk_accept
     ]
@@ -180,7 +177,7 @@ def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int)
             "bulk/load_get_state", table=step.name, writer_pid=writer_pid
         ) or (False, False)
         if not is_writer:
-            raise NotTheWriter
+            raise writer.NotTheWriter
         if is_loaded:
             return
         if step.name == COUNTERS:
@@ -231,7 +228,7 @@ def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
 def require_writer(tx: Transaction) -> None:
     """Raise NotTheWriter where another session became the writer, as after a lost connection."""
     if not tx.value("indexer/writer_lock_transaction"):
-        raise NotTheWriter
+        raise writer.NotTheWriter
 
 
 def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:

@@ -35,8 +35,8 @@ class Differs(Exception):
     """Rows of these blocks differ from the node's blocks now."""
 
     def __init__(self, differences: Sequence[tuple[str, int, int]]) -> None:
-        shown = (line for line, _, _ in differences[:MAX_SHOWN])
-        super().__init__(f"not as the node has it: {'; '.join(shown)}")
+        lines = (line for line, _, _ in differences[:MAX_SHOWN])
+        super().__init__(f"not as the node has it: {'; '.join(lines)}")
         self.blocks = {(first, last) for _, first, last in differences}
 
 

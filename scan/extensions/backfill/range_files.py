@@ -1,11 +1,9 @@
-"""The files of a backfill: a folder for each kind, in it a file for each range of blocks.
+"""The files of a backfill: a folder for each kind, in it a file for each range of blocks. The file
+of a range's blocks is written last, so where it exists, all files of the range do.
 
-The file of a range's blocks is written last, so where it exists, all files of the range do.
-
-Files of ranges on storage that several machines share: a folder, or a bucket of S3.
-
-The archive of a range is named by the digest of its content. So a second writer of the same content
-changes nothing, and a reader gets the content that the writer reported, or an error.
+Machines share them as archives in a folder, or a bucket of S3. The archive of a range is named by
+the digest of its content: a second writer of the same content changes nothing, and a reader gets
+the content that the writer reported, or an error.
 """
 
 import hashlib

@@ -156,7 +156,7 @@ def make_tasks(
             traces=settings.traces,
             selection=selection,
             blocks=blocks,
-            history=None if history is None else history.of_range(blocks),
+            history=None if history is None else history.range_history(blocks),
             chain=chain,
             computes_senders=resources.computes_senders,
         )

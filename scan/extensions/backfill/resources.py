@@ -1,8 +1,6 @@
-"""Estimates of a backfill's transactions and bytes, from a sample of the node's blocks.
-
-The memory that a backfill needs at most, stage by stage, and the memory that is available.
-
-The resources of a machine that a backfill may use, and the memory and disks that it needs.
+"""What a backfill needs and what the machine has: estimates of transactions and bytes from a sample
+of the node's blocks, the most memory that each stage takes, and the memory, processors and disks
+that it may use.
 """
 
 import random
@@ -241,14 +239,14 @@ class Cluster(NamedTuple):
             is_address = False
         if not is_address or not url.hostname:
             raise CannotBackfill(f"--cluster {address}: must be an address such as tls://host:8786")
-        given = [file for file in certificates if file]
-        if url.scheme == "tls" and len(given) < 3:
+        files_of_tls = [file for file in certificates if file]
+        if url.scheme == "tls" and len(files_of_tls) < 3:
             raise CannotBackfill("--cluster tls://… needs --tls-ca-file, --tls-cert and --tls-key")
         if url.scheme == "tcp" and not is_loopback(url.hostname):
             raise CannotBackfill(
                 f"--cluster {address}: whoever reaches this scheduler runs code here: use tls://"
             )
-        return Cluster(address, files, *(given if url.scheme == "tls" else ("", "", "")))
+        return Cluster(address, files, *(files_of_tls if url.scheme == "tls" else ("", "", "")))
 
 
 class Resources(NamedTuple):

@@ -1,7 +1,5 @@
-"""The work of a worker: it fetches and decodes a range of blocks, and writes its files.
-
-Blocks of a chain that come from elsewhere than the node, as an extension may bring them, and how
-they are joined to the node's.
+"""The work of a backfill's worker: it reads a range of blocks, from the node or from elsewhere as
+an extension may bring them, checks how they join, and writes the files of the range.
 """
 
 import gc
@@ -159,7 +157,7 @@ class History(Protocol):
     last_block: int
     last_hash: bytes | None  # of the backfill's last block, where the operator has given it
 
-    def of_range(self, blocks: Range) -> RangeHistory | None:
+    def range_history(self, blocks: Range) -> RangeHistory | None:
         """Return where a range's blocks are; None where the node alone has them."""
 
     def transactions_of(self, number: int) -> float:

@@ -1,11 +1,10 @@
-"""Traces of blocks that were indexed without them, read later from a node that has their state.
+"""`scan backfill traces`: traces of blocks that were indexed without them, read later from a node
+that has their state.
 
 First the rows that follow from traces are read and kept in a table of their own, beside a running
 indexer, and a later run continues. Then they are put into the tables of the chain in one
 transaction, for which the indexer waits: ordinals of internal transfers have no gaps, so all later
 ones are numbered anew, and derived tables are computed anew of all rows.
-
-`scan backfill traces`: the traces of blocks that were indexed without them.
 """
 
 import argparse
@@ -151,7 +150,9 @@ class TraceBackfill:
         rows = {"internal_transfers": made.internal_transfers, **made.unnumbered}
         failed = [t.transaction_index for t in block.transactions if not t.status]
         at = BlockId(block.number, block.hash)
-        queries = [StateQuery(address, None, at) for address in fetched.created]
+        queries = [
+            StateQuery(address, None, at) for address in (*fetched.created, *fetched.destroyed)
+        ]
         codes = Retries(PATIENCE_S).run(lambda: self._state.read(queries))
         return {
             **{table: [*map(transaction.line, rows[table])] for table in TABLES},
@@ -159,7 +160,7 @@ class TraceBackfill:
             "codes": [
                 (to_hex(query.address), to_hex(code))
                 for query, code in codes.items()
-                if code and not code.startswith(DELEGATION)
+                if code is not None and not code.startswith(DELEGATION)
             ],
         }
 
@@ -204,9 +205,7 @@ class TraceBackfill:
             self._copy_codes(tx, page)
 
     def _copy_codes(self, tx: Transaction, page: Sequence[Any]) -> None:
-        codes = {code: data(code) for _, rows in page for _, code in rows["codes"]}
-        if not codes:
-            return
+        codes = {code: data(code) for _, rows in page for _, code in rows["codes"] if code != "0x"}
         hashes = {code: keccak(content) for code, content in codes.items()}
         tx.execute(
             "indexer/codes_insert",
@@ -215,7 +214,7 @@ class TraceBackfill:
             are_proxies=[*map(is_proxy_code, codes.values())],
         )
         lines = (
-            transaction.line((data(address), number, hashes[code]))
+            transaction.line((data(address), number, hashes.get(code)))
             for number, rows in page
             for address, code in rows["codes"]
         )

@@ -15,16 +15,15 @@ from typing import NamedTuple
 from pebble import ProcessExpired, ProcessPool
 
 from scan.ethereum.client import NodeError, RpcError
-from scan.extensions.backfill.range_files import INCOMING, Range, RangeFiles
+from scan.extensions.backfill import range_files, spool
 from scan.extensions.backfill.range_scheduler import Pool, WorkerLost
 from scan.extensions.backfill.resources import Resources
-from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 
 
 class _Submitted(NamedTuple):
-    blocks: Range
+    blocks: range_files.Range
     folder: Path
     pool: ProcessPool
 
@@ -35,13 +34,13 @@ class WorkerPool:
     def __init__(
         self,
         processes: int,
-        files: RangeFiles,
-        work: Callable[[RangeTask, Path], int] = spool_range,
+        files: range_files.RangeFiles,
+        work: Callable[[spool.RangeTask, Path], int] = spool.spool_range,
     ) -> None:
         self._processes = processes
         self._files = files
         self._work = work
-        self._incoming = files.folder / INCOMING
+        self._incoming = files.folder / range_files.INCOMING
         shutil.rmtree(self._incoming, ignore_errors=True)  # of a run that was killed
         self._numbers = count()
         self._written: dict[Future[int], _Submitted] = {}
@@ -53,7 +52,7 @@ class WorkerPool:
                 self._pools[number] = self._replacement(pool, 1 if number else self._processes)
         return self._processes
 
-    def submit(self, task: RangeTask, copies: Collection[Future[int]]) -> Future[int]:
+    def submit(self, task: spool.RangeTask, copies: Collection[Future[int]]) -> Future[int]:
         if copies and len(self._pools) == 1:
             self._pools.append(_start(1))
         folder = self._incoming / str(next(self._numbers))
@@ -70,16 +69,16 @@ class WorkerPool:
         blocks, folder, _ = self._written.pop(future)
         try:
             transactions = future.result()
-            self._files.move_from(RangeFiles(folder), blocks)
+            self._files.move_from(range_files.RangeFiles(folder), blocks)
             return transactions
         except ProcessExpired as error:
             raise WorkerLost(f"ended with exit code {error.exitcode}") from None
         except BrokenProcessPool:
             raise WorkerLost("ended as it started") from None
-        except (NodeError, RpcError, SpoolFailed):
+        except (NodeError, RpcError, spool.SpoolFailed):
             raise
         except Exception as error:
-            raise SpoolFailed(str(error) or repr(error)) from None
+            raise spool.SpoolFailed(str(error) or repr(error)) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -101,7 +100,7 @@ class WorkerPool:
         return _start(processes)
 
 
-def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> Pool:
+def start_pool(resources: Resources, source: BlockSource, files: range_files.RangeFiles) -> Pool:
     """Start processes on this machine, or connect to a cluster. Raises SpoolFailed, NodeError."""
     if resources.cluster is None:
         return WorkerPool(resources.processes, files)

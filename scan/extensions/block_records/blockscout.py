@@ -12,6 +12,7 @@ from pathlib import Path
 
 import orjson
 
+from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.block_records.execution_requests.rows import DEPOSIT
 from scan.extensions.blockscout import lists
@@ -20,6 +21,7 @@ from scan.extensions.blockscout.blocks import window_of
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.routing import renaming, routes
 from scan.extensions.blockscout.transactions import indexed
+from scan.hex import to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries.pages import Value, Window, filtered_page
 from scan.queries.reader import Reader
@@ -33,6 +35,20 @@ blueprint = routes("block_records")
 def list_blobs(transaction_hash: str) -> Response:
     hashes = indexed(transaction_hash).get("blobVersionedHashes") or ()
     return json_value({"items": [{"hash": versioned_hash, **UNKNOWN} for versioned_hash in hashes]})
+
+
+@blueprint.path("/blobs/<blob_hash>")
+def get_blob(blob_hash: str) -> Response:
+    """Return a blob with the transactions that carried it, at most as many as a page has."""
+    key = parameters.hash32(blob_hash, "blob_hash")
+    page = filtered_page(reader(), "blobs", {"versioned_hash": key}, Window(lists.ROWS, 0))
+    carried = [
+        {"block_consensus": True, "transaction_hash": record["transactionHash"]}
+        for record in orjson.loads(page.data)
+    ]
+    if not carried:
+        raise NotFound("No transaction that is indexed carried this blob.")
+    return json_value({"hash": to_hex(key), **UNKNOWN, "transaction_hashes": carried})
 
 
 REQUESTS = "execution_requests"

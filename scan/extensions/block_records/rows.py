@@ -1,5 +1,6 @@
 """Rows that follow from a block alone: blobs of its transactions (EIP-4844), by their versioned
-hashes, messages to L1, and authorizations (EIP-7702). Pure.
+hashes, messages to L1, and authorizations (EIP-7702), whose accounts' nonces, and whether they took
+effect, are derived.
 
 A message is one by the event of a rollup's own contract. Only L1 knows whether it was proven or
 executed: here it is initiated.
@@ -13,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
+from scan.database.transaction import Row, Transaction
 from scan.ethereum.blocks import DecodedBlock, EventLog, MalformedBlock
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -32,7 +34,7 @@ from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, str
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import BadHex, data
-from scan.indexer.hooks import Rows
+from scan.indexer.hooks import BlockRange, Derived, DerivedTable, Rows
 
 
 class Blob(NamedTuple):
@@ -116,9 +118,9 @@ class MessageEvent:
             ]
         except (DecodingError, OverflowError):
             return None
-        named = dict(zip([field.name for field in fields], values, strict=True))
+        by_name = dict(zip([field.name for field in fields], values, strict=True))
         message: dict[str, Any] = dict.fromkeys(("nonce", "target", "value", "gas_limit"))
-        message |= named
+        message |= by_name
         message.pop(_NO_FIELD, None)
         for party in ("sender", "target"):
             message[party] = message[party] and data(message[party], 20)
@@ -226,14 +228,38 @@ def authorizations_in(block: DecodedBlock) -> list[Authorization]:
     return authorizations
 
 
-HOOKS = Rows(
-    tables={
-        "authorizations": SparseTable(
-            Authorization,
-            lambda block, _: authorizations_in(block),
-            filled_later=("authority_nonce", "is_valid"),
-        ),
-        "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
-        "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),
-    }
+def derive(tx: Transaction, written: BlockRange) -> list[Row]:
+    if "authorizations" in written.listed:
+        tx.defer("indexer/authorizations_derive", span=written.span)
+    return []
+
+
+def unwind(tx: Transaction, orphaned: BlockRange) -> None:
+    """Change nothing: no authorization depends on later blocks."""
+
+
+HOOKS = (
+    Rows(
+        tables={
+            "authorizations": SparseTable(
+                Authorization,
+                lambda block, _: authorizations_in(block),
+                filled_later=("authority_nonce", "is_valid"),
+                changed="authority",
+            ),
+            "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
+            "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),
+        }
+    ),
+    Derived(
+        tables={
+            "authorizations": DerivedTable(
+                "authorization {authorization_index} of block {block_number}, transaction"
+                " {transaction_index}",
+                bulk_accept="bulk/authorizations_accept",
+            )
+        },
+        derive=derive,
+        unwind=unwind,
+    ),
 )

@@ -17,16 +17,13 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.extensions.blockscout import routing, transaction_objects
 from scan.extensions.blockscout.address_and_token_objects import ALL_STANDARDS, OURS
 from scan.extensions.blockscout.lists import Place, Position, Record, contexts_of, number, one_of
-from scan.extensions.blockscout.routing import text
-from scan.extensions.blockscout.transaction_objects import move_kinds
 from scan.extensions.transaction_details.decoding import contexts
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.queries.cursors import ordinal_at
-from scan.queries.entities import PAGES
-from scan.queries.pages import Window
+from scan.queries import cursors, entities, pages
 
 COIN_TRANSFER, INTERACTION, CREATION = "coin_transfer", "contract_interaction", "contract_creation"
 OF_COIN = (COIN_TRANSFER, INTERACTION, CREATION)
@@ -145,7 +142,7 @@ def read_filter() -> ActivityFilter:
 
 
 def _listed(name: str) -> list[str] | None:
-    given = text(name)
+    given = routing.text(name)
     if given is None:
         return None
     values = [value.strip() for value in given.split(",") if value.strip()]
@@ -192,7 +189,7 @@ def _addresses(name: str) -> frozenset[str] | None:
 
 
 def _amount(name: str) -> Decimal | None:
-    given = text(name)
+    given = routing.text(name)
     try:
         amount = None if given is None else Decimal(given)
     except InvalidOperation:
@@ -203,7 +200,7 @@ def _amount(name: str) -> Decimal | None:
 
 
 def _time(name: str, *, is_upper: bool) -> int | None:
-    given = text(name)
+    given = routing.text(name)
     return None if given is None else parameters.time_s(given, name, is_upper=is_upper)
 
 
@@ -289,14 +286,14 @@ def _position(rank: int, place: tuple[int, ...] | None) -> tuple[Place, ...] | N
         return None
     block, transaction, of_rank, *row_indexes = place
     if rank == TRANSACTION:
-        return (ordinal_at(reader(), "transactions", block, transaction),)
+        return (cursors.ordinal_at(reader(), "transactions", block, transaction),)
     entity = "token_transfers" if rank == TRANSFER else "internal_transfers"
     row_index, batch_index = 0, 0
     if rank < of_rank:
         transaction += 1  # all of this transaction follow
     elif rank == of_rank:
         row_index, batch_index = [*row_indexes, 0][:2]
-    at = ordinal_at(
+    at = cursors.ordinal_at(
         reader(), entity, block, row_index, transaction_index=transaction, batch_index=batch_index
     )
     return (at,)
@@ -307,7 +304,7 @@ def _rows(
 ) -> Iterator[Activity]:
     filters: dict[str, Any] = activity_filter.list_key(of_tokens=rank == TRANSFER)
     entity = ("internal_transfers", "token_transfers", "transactions")[rank]
-    window = Window(
+    window = pages.Window(
         AT_ONCE,
         0,
         position=_position(rank, place),
@@ -316,7 +313,7 @@ def _rows(
     )
     while True:
         try:
-            page = PAGES[entity](reader(), entity, filters, window)
+            page = entities.PAGES[entity](reader(), entity, filters, window)
         except NotFound:  # internal transactions are not indexed
             return
         yield from _activities(rank, orjson.loads(page.data))
@@ -328,13 +325,13 @@ def _rows(
 def _activities(rank: int, records: list[Record]) -> Iterator[Activity]:
     if rank == TRANSACTION:
         context_of = contexts(reader(), (record["hash"] for record in records))
-        kinds = move_kinds(records)
+        kinds = transaction_objects.move_kinds(records)
         for record, of_record in zip(records, kinds, strict=True):
             place = record["blockNumber"], record["transactionIndex"], rank
             yield Activity(place, record, context_of[record["hash"]], of_record)
         return
     context_of = contexts_of(records)
-    moves = move_kinds(records) if rank == INTERNAL else [[] for _ in records]
+    moves = transaction_objects.move_kinds(records) if rank == INTERNAL else [[] for _ in records]
     for record, of_record in zip(records, moves, strict=True):
         context = context_of[record["transactionHash"]]
         row_indexes = (record["transferIndex"],) if rank == INTERNAL else _of_transfer(record)

@@ -15,18 +15,23 @@ from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import addresses, tokens
 from scan.queries.addresses import AddressNames
+from scan.queries.pages import WITH_AMOUNTS
 
 KINDS = {
     "eip1167": "eip1167",
     "immutable-args-clone": "clone_with_immutable_arguments",
     "eip7702": "eip7702",
+    "immutable": "basic_implementation",
     "eip7760": "erc7760",
     "eip1967": "eip1967",
     "eip1822": "eip1822",
     "openzeppelin": "eip1967_oz",
     "safe": "master_copy",
     "comptroller": "comptroller",
+    "eip897": "basic_implementation",
+    "beacon": "eip1967_beacon",
     "eip2535": "eip2535",
+    "other": "basic_implementation",
 }
 # Proxies without code of their own, which are verified where their implementations are.
 MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
@@ -160,11 +165,15 @@ class TokenObjects:
         return token_object(self._records[address])
 
 
+def _text(decimals: int | None) -> str | None:
+    return None if decimals is None else str(decimals)
+
+
 def token_object(record: Mapping[str, Any]) -> Object:
     return {
         **renamed("token", record),
-        "decimals": str(record["decimals"]) if record["type"] == "BEP20" else None,
-        "total_supply": None if record["type"] == "BEP1155" else record["totalSupply"],
+        "decimals": _text(record["decimals"]) if record["type"] == "BEP20" else None,
+        "total_supply": None if record["type"] in WITH_AMOUNTS else record["totalSupply"],
         "icon_url": record.get("logoUrl"),
     }
 
@@ -204,7 +213,7 @@ def _transfer(
 
 def transfer_total(record: Record) -> Object:
     if record["tokenType"] == "BEP20":
-        return {"value": record["value"], "decimals": str(record["tokenDecimals"])}
+        return {"value": record["value"], "decimals": _text(record["tokenDecimals"])}
     item = {"token_id": record["tokenId"], "token_instance": None}
     if record["tokenType"] == "BEP721":
         return item

@@ -22,6 +22,7 @@ from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
 from scan.extensions.blockscout.decoded_objects import log_objects
 from scan.extensions.blockscout.entity_lists import (
     internal_transactions_response,
+    sorted_transactions_response,
     transactions_response,
     transfers_response,
 )
@@ -36,6 +37,7 @@ from scan.queries.contracts import IndexedCreation
 from scan.queries.pages import Window
 
 SIDES = ("to", "from")
+SORTS = ("value", "fee")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
 MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
 
@@ -51,9 +53,7 @@ def get_address(address_hash: str) -> Response:
     party = addresses.parties(reader(), [key])[shown]
     counts = addresses.counts(reader(), key, 0)
     token = tokens.by_addresses(reader(), [key]).get(shown)
-    created = None
-    if account.balance.is_contract:
-        created = contracts.indexed(reader(), key)
+    created = contracts.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(AddressNames).in_list(reader(), [key])
@@ -72,7 +72,7 @@ def get_address(address_hash: str) -> Response:
             "has_token_transfers": counts["tokenTransfers"] > 0,
             "watchlist_address_id": None,
             "has_beacon_chain_withdrawals": counts["withdrawals"] > 0,
-            "creation_status": "success" if account.balance.is_contract else None,
+            "creation_status": creation_status(created, account.balance.is_contract),
         }
     )
 
@@ -85,6 +85,12 @@ def _proxy(key: bytes, account: addresses.Address) -> Object:
         return {}
     _, lookup = contracts.get_with_proxy(reader(), key, ())
     return proxy_fields(lookup.proxy.kind, lookup.proxy.implementations) if lookup.proxy else {}
+
+
+def creation_status(created: IndexedCreation | None, is_contract: bool) -> str | None:
+    if is_contract:
+        return "success"
+    return None if created is None else "selfdestructed"
 
 
 def _creation(created: IndexedCreation | None) -> Object:
@@ -122,9 +128,12 @@ def _log_count(counts: lists.Record, *, is_contract: bool | None) -> int | None:
 
 @blueprint.path("/addresses/<address_hash>/transactions")
 def list_transactions(address_hash: str) -> Response:
-    direction = "asc" if lists.ascending() else "desc"
-    window = lists.first_window()._replace(direction=direction)
-    return transactions_response(window, **_side(address_hash))
+    """Return transactions in the order of the chain, or sorted by what they moved or paid where the
+    list is short; clients offer orders that long lists do not have."""
+    window = lists.first_window()._replace(direction=lists.direction())
+    side, sort = _side(address_hash), text("sort")
+    sorted_response = sorted_transactions_response(window, sort, **side) if sort in SORTS else None
+    return sorted_response or transactions_response(window, **side)
 
 
 @blueprint.path("/addresses/<address_hash>/token-transfers")

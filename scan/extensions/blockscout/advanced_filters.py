@@ -6,6 +6,7 @@ from flask import current_app
 
 from scan.contracts.abi_decoding import standard_abis
 from scan.errors import InvalidParameter
+from scan.extensions.blockscout import decoded_objects, lists, routing
 from scan.extensions.blockscout.activity_pages import (
     COIN_TRANSFER,
     CREATION,
@@ -25,9 +26,6 @@ from scan.extensions.blockscout.address_and_token_objects import (
     token_object,
     transfer_total,
 )
-from scan.extensions.blockscout.decoded_objects import failures
-from scan.extensions.blockscout.lists import list_response, row_count
-from scan.extensions.blockscout.routing import STANDARDS, Object, routes, text, timestamp
 from scan.extensions.exports import csv_columns
 from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
@@ -45,15 +43,15 @@ COLUMNS = tuple(
     """.split()
 )
 
-blueprint = routes("advanced_filters")
+blueprint = routing.routes("advanced_filters")
 
 
 @blueprint.path("/advanced-filters")
 def list_activities() -> Response:
     activity_filter = _filter()
-    activities, following = read_activities(activity_filter, row_count())
+    activities, following = read_activities(activity_filter, lists.row_count())
     items = activity_objects(activities)
-    return list_response(items, following, search_params=_search(activity_filter))
+    return lists.list_response(items, following, search_params=_search(activity_filter))
 
 
 @blueprint.path("/advanced-filters/csv")
@@ -68,7 +66,7 @@ def export_activities() -> Response:
 @blueprint.path("/advanced-filters/methods")
 def list_methods() -> Response:
     """Return the functions of standards, or those that the text `q` names."""
-    query = text("q")
+    query = routing.text("q")
     if query is None:
         return json_value([_method(selector) for selector in standard_abis().functions])
     try:
@@ -79,17 +77,17 @@ def list_methods() -> Response:
 
 def _filter() -> ActivityFilter:
     for name in NAMES:
-        text(name)
+        routing.text(name)
     return read_filter()
 
 
-def _method(selector: bytes, name: str = "") -> Object:
+def _method(selector: bytes, name: str = "") -> routing.Object:
     known = standard_abis().functions.get(selector, ())
     shown = known[0].name if known else name.partition("(")[0]
     return {"method_id": to_hex(selector), "name": shown}
 
 
-def _search(activity_filter: ActivityFilter) -> Object:
+def _search(activity_filter: ActivityFilter) -> routing.Object:
     """Return the methods and tokens of a filter under their names."""
     methods = [_method(data(selector)) for selector in activity_filter.methods or ()]
     chosen = activity_filter.tokens
@@ -101,14 +99,14 @@ def _search(activity_filter: ActivityFilter) -> Object:
     }
 
 
-def activity_objects(activities: Sequence[Activity]) -> list[Object]:
+def activity_objects(activities: Sequence[Activity]) -> list[routing.Object]:
     parties = ("fromAddress", "toAddress", "contractAddress")
     objects = AddressObjects(a.record.get(party) for a in activities for party in parties)
     moved = [a.record["tokenAddress"] for a in activities if a.rank == TRANSFER]
     token_objects = TokenObjects(moved)
     add_methods(reader(), [a.context for a in activities if a.context["toAddress"] is not None])
     transactions = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
-    failed = failures(transactions)
+    failed = decoded_objects.failures(transactions)
     fees = _fees(activities)
     return [
         _activity(activity, fee, objects, token_objects)
@@ -130,13 +128,13 @@ def _fees(activities: Sequence[Activity]) -> list[str]:
     return fees
 
 
-def _status(failed: Object | None) -> Object:
+def _status(failed: routing.Object | None) -> routing.Object:
     return {"status": "success" if failed is None else failed["result"]}
 
 
 def _activity(
     activity: Activity, fee: str, objects: AddressObjects, token_objects: TokenObjects
-) -> Object:
+) -> routing.Object:
     record, is_transfer = activity.record, activity.rank == TRANSFER
     created, to = record.get("contractAddress"), record["toAddress"]
     if activity.rank == INTERNAL and CREATION in activity.kinds:
@@ -145,7 +143,7 @@ def _activity(
     method = activity.context.get("method") if calls and activity.rank != INTERNAL else None
     return {
         "hash": activity.transaction_hash,
-        "type": STANDARDS[record["tokenType"]] if is_transfer else _type(activity.kinds),
+        "type": routing.STANDARDS[record["tokenType"]] if is_transfer else _type(activity.kinds),
         "method": method,
         "from": objects.of(record["fromAddress"]),
         "to": objects.of_optional(to),
@@ -153,7 +151,7 @@ def _activity(
         "value": None if is_transfer else record["value"],
         "total": transfer_total(record) if is_transfer else None,
         "token": token_objects.of(record["tokenAddress"]) if is_transfer else None,
-        "timestamp": timestamp(record["timestamp"]),
+        "timestamp": routing.timestamp(record["timestamp"]),
         "fee": fee,
         **activity.indexes(),
     }
@@ -164,7 +162,7 @@ def _type(kinds: Sequence[str]) -> str:
     return next((kind for kind in (CREATION, INTERACTION) if kind in kinds), COIN_TRANSFER)
 
 
-def _csv_row(activity: Activity, item: Object) -> list[csv_columns.Cell]:
+def _csv_row(activity: Activity, item: routing.Object) -> list[csv_columns.Cell]:
     total, token = item["total"] or {}, item["token"] or {}
     addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
     method = None if activity.rank == INTERNAL else activity.context["methodId"]

@@ -11,13 +11,8 @@ import orjson
 from scan import parameters, registry
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.client import Call
+from scan.extensions.blockscout import entity_lists, hooks
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
-from scan.extensions.blockscout.entity_lists import (
-    internal_transactions_response,
-    transactions_of_kind_response,
-    transactions_response,
-)
-from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     Position,
     Record,
@@ -31,8 +26,7 @@ from scan.extensions.blockscout.lists import (
 from scan.extensions.blockscout.routing import Object, renamed, routes
 from scan.http.requests import Response, json_value, reader
 from scan.parameters import BIGINT_MAX
-from scan.queries import blocks
-from scan.queries.pages import Window
+from scan.queries import blocks, pages
 
 NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
 MERGES = {"1": 15_537_394}  # the first of those, by the chain's id
@@ -134,7 +128,7 @@ def blob_fees(record: Record) -> Object:
 
 
 def withdrawal_objects(
-    window: Window, address: bytes | None = None
+    window: pages.Window, address: bytes | None = None
 ) -> tuple[list[Object], Position | None]:
     """Return a page of withdrawals, and the position of the last one where more follow: its index,
     which counts along the chain, and its block, which Blockscout's positions lack."""
@@ -180,7 +174,8 @@ def get_block(block: str) -> Response:
     shown |= blob_fees(record)
     if "beacon_deposits_count" in shown:
         counts = (
-            part.count_deposits(reader(), record["number"]) for part in registry.parts(Blockscout)
+            part.count_deposits(reader(), record["number"])
+            for part in registry.parts(hooks.Blockscout)
         )
         shown["beacon_deposits_count"] = next((n for n in counts if n is not None), None)
     return json_value(shown)
@@ -190,13 +185,13 @@ def get_block(block: str) -> Response:
 def list_transactions(block: str) -> Response:
     kind, window = one_of("type", KINDS), window_of(block)
     if kind is not None:
-        return transactions_of_kind_response(window, kind)
-    return transactions_response(window)
+        return entity_lists.transactions_of_kind_response(window, kind)
+    return entity_lists.transactions_response(window)
 
 
 @blueprint.path("/blocks/<block>/internal-transactions")
 def list_internal_transactions(block: str) -> Response:
-    return internal_transactions_response(window_of(block), by_type=True)
+    return entity_lists.internal_transactions_response(window_of(block), by_type=True)
 
 
 @blueprint.path("/blocks/<block>/withdrawals")
@@ -232,12 +227,12 @@ def get_countdown(block: str) -> Response:
     )
 
 
-def _withdrawals(window: Window) -> Response:
+def _withdrawals(window: pages.Window) -> Response:
     items, following = withdrawal_objects(window)
     return list_response(items, following)
 
 
-def window_of(block: str) -> Window:
+def window_of(block: str) -> pages.Window:
     """Return the window of the rows of a block; raises NotFound, InvalidParameter."""
     number = _indexed(block)["number"]
     return first_window()._replace(block_from=number, block_to=number)

@@ -1,6 +1,6 @@
 """Verified contracts: their list, one, and their counts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -8,6 +8,7 @@ import orjson
 from scan import parameters
 from scan.contracts.read_calls import constructor_values
 from scan.errors import NotFound
+from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import lists
 from scan.extensions.blockscout.address_and_token_objects import (
@@ -15,13 +16,14 @@ from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     proxy_fields,
 )
+from scan.extensions.blockscout.addresses import creation_status
 from scan.extensions.blockscout.decoded_objects import shown
 from scan.extensions.blockscout.routing import renamed, routes, text, timestamp
-from scan.extensions.search import queries as search
+from scan.extensions.search import views as search
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries import blocks, contracts, network
-from scan.queries.contracts import Contract, ProxyLookup, language_of
+from scan.queries import addresses, blocks, contracts, network
+from scan.queries.contracts import Contract, language_of
 from scan.verification.creation_comparison import preamble_of
 
 DAY_S = 86_400
@@ -33,6 +35,8 @@ OF_IMPLEMENTATION = {
     "is_partially_verified": False,
     "verified_twin_address_hash": None,
 }
+NO_PROXY: lists.Record = {"proxy_type": None, "implementations": []}
+NOT_CREATED = dict.fromkeys(("creation_bytecode", "creation_status", "conflicting_implementations"))
 LICENSES = {
     "Unlicense": "unlicense",
     "MIT": "mit",
@@ -56,6 +60,8 @@ blueprint = routes("contracts")
 def list_contracts() -> Response:
     """Return verified contracts, or those that match the text `q`, on one page."""
     query, language, window = text("q"), lists.one_of("filter", LANGUAGES), lists.first_window()
+    for name in ("sort", "order"):
+        text(name)  # by balances and counts, which have no index: the order stays
     if query is None:
         page = contracts.verified_page(reader(), window._replace(cursor=text("cursor")))
         listed = [record["address"] for record in orjson.loads(page.data)]
@@ -68,7 +74,7 @@ def list_contracts() -> Response:
         {
             "address": objects.of(address),
             **_compiler_fields(contract),
-            "transactions_count": None,
+            "transactions_count": addresses.counts(reader(), data(address), 0)["transactions"],
             "market_cap": None,
             "coin_balance": None,
         }
@@ -113,20 +119,26 @@ def get_contract(address_hash: str) -> Response:
     key = lists.path_address(address_hash)
     columns = {"code", "settings", "abi", "sources"}
     contract, lookup = contracts.get_with_proxy(reader(), key, columns)
-    if contract.code_hash is None:
+    delegate = addresses.parties(reader(), [key])[to_hex(key)].get("delegate")
+    if delegate:  # which runs in place of the account's own code (EIP-7702)
+        code = to_hex(DELEGATION + data(delegate))
+        fields = _proxy_fields("eip7702", [data(delegate)])
+        return json_value({**NOT_CREATED, "deployed_bytecode": code, **fields})
+    status = creation_status(contracts.indexed(reader(), key), contract.code_hash is not None)
+    if status is None:
         raise NotFound("No contract is indexed at this address.")
+    proxy = lookup.proxy
     shown = {
-        "deployed_bytecode": to_hex(bytes(contract.code or b"")),
-        "creation_bytecode": None,
-        "creation_status": "success",
-        "conflicting_implementations": None,
-        **_proxy_fields(lookup),
+        **NOT_CREATED,
+        "deployed_bytecode": None if contract.code is None else to_hex(bytes(contract.code)),
+        "creation_status": status,
+        **(_proxy_fields(proxy.kind, proxy.implementations) if proxy else NO_PROXY),
     }
     if not contract.is_verified:
         return json_value(shown)
     is_blueprint = preamble_of(bytes(contract.code or b"")) is not None
     fields = {**_source_fields(contract), "is_blueprint": is_blueprint}
-    if lookup.proxy is not None and lookup.proxy.kind in MINIMAL and not _is_own(key):
+    if proxy is not None and proxy.kind in MINIMAL and not _is_own(key):
         fields |= OF_IMPLEMENTATION
     return json_value({**shown, **fields})
 
@@ -136,11 +148,9 @@ def _is_own(key: bytes) -> bool:
     return contracts.get(reader(), key, ()).is_verified
 
 
-def _proxy_fields(lookup: ProxyLookup) -> lists.Record:
-    if lookup.proxy is None:
-        return {"proxy_type": None, "implementations": []}
-    fields = proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
-    return {name: fields[name] for name in ("proxy_type", "implementations")}
+def _proxy_fields(kind: str, implementations: Sequence[bytes]) -> lists.Record:
+    fields = proxy_fields(kind, implementations)
+    return {name: fields[name] for name in NO_PROXY}
 
 
 def _compiler_fields(contract: Contract) -> lists.Record:

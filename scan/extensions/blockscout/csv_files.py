@@ -17,9 +17,8 @@ from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries import tokens
+from scan.queries import pages, tokens
 from scan.queries.entities import PAGES
-from scan.queries.pages import Window
 
 MOST_ROWS = 1000
 PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day alone
@@ -145,7 +144,7 @@ def export_logs(address_hash: str) -> Response:
 @blueprint.path("/tokens/<address_hash>/holders/csv")
 def export_holders(address_hash: str) -> Response:
     token = token_of(address_hash)
-    page = tokens.holders(reader(), data(token["address"]), Window(MOST_ROWS, 0))
+    page = tokens.holders(reader(), data(token["address"]), pages.Window(MOST_ROWS, 0))
     rows = (
         {
             "HolderAddress": checksummed(r["address"]),
@@ -168,9 +167,9 @@ def _rows(entity: str, **filters: bytes) -> list[Record]:
     return records
 
 
-def _window() -> Window:
+def _window() -> pages.Window:
     first, last = (_time(name, time) for name, time in PERIOD.items())
-    return Window(MOST_ROWS, 0, time_from=first, time_to=last)
+    return pages.Window(MOST_ROWS, 0, time_from=first, time_to=last)
 
 
 def _time(name: str, of_day: str) -> int | None:

@@ -4,13 +4,15 @@ in the words that nodes have for it.
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
+from scan.contracts.account_state import ViewCall
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.node_errors import OTHER, REVERT, CallFailure
 from scan.ethereum.signatures import checksummed
+from scan.ethereum.token_metadata import balance_of
 from scan.extensions.blockscout.address_and_token_objects import (
     NOBODY,
     AddressObjects,
@@ -39,12 +41,17 @@ def call_object(decoded: Decoded | None, calldata: bytes) -> Object | None:
 
 
 def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
+    """Return an event; where it may have several values, these with "or" between them."""
     as_call = call_object(decoded, topic[:4])
     if as_call is None or decoded is None:
         return None
     arguments = [
         {**_parameter(argument), "indexed": argument.indexed} for argument in decoded.arguments
     ]
+    readings = [[*map(_parameter, reading.arguments)] for reading in decoded.readings]
+    for argument, *alike in zip(arguments, *readings, strict=True) if decoded.alternatives else ():
+        values = dict.fromkeys(str(one["value"]) for one in alike)
+        argument["value"] = argument["value"] if len(values) == 1 else " or ".join(values)
     return {**as_call, "parameters": arguments, "abi": _abi_of_event(decoded)}
 
 
@@ -77,7 +84,7 @@ def shown(value: Any, type_: str) -> Any:
     if isinstance(members, list | tuple):
         types = _member_types(type_, len(members))
         return [shown(*member) for member in zip(members, types, strict=True)]
-    return checksummed(value) if type_ == "address" else str(value)
+    return checksummed(value) if type_ == "address" and value else str(value)
 
 
 def _member_types(type_: str, count: int) -> Sequence[str]:
@@ -208,19 +215,37 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
     return {**shown, "result": result}
 
 
+MOST_BALANCES = 100  # of holders, read from the node for a request
+
+
 def state_change_objects(
-    miner: str, accounts: Sequence[AccountChange], transfers: Sequence[Record]
+    miner: str,
+    accounts: Sequence[AccountChange],
+    transfers: Sequence[Record],
+    read_balances: Callable[[Sequence[ViewCall]], Mapping[ViewCall, Sequence[int]]],
 ) -> list[Object]:
-    """Return the changes of coin balances, and what token transfers changed, whose balances are not
-    known."""
-    changed = [account for account in accounts if account.balance is not None]
+    """Return the changes of coin balances and of tokens. `read_balances` returns balances before
+    and after the block. Where they differ by more than the transfers say, or items were counted,
+    those around the transaction are not known, and clients that need them get no row."""
     gained = _gained(transfers)
-    owners = [to_hex(account.address) for account in changed]
+    views = {key: (data(key[1]), balance_of(data(key[0]))) for key in gained if key[2] is None}
+    balances = read_balances([*views.values()][:MOST_BALANCES]) if views else {}
+
+    def balances_of(key: tuple[str, str, str | None], change: int) -> Sequence[int] | None:
+        if key[2] is not None:  # an item of its own has one owner
+            is_single = types[key[1]] == "BEP721" and abs(change) == 1
+            return (int(change < 0), int(change > 0)) if is_single else None
+        before_and_after = balances.get(views[key], (0, 0))
+        is_known = before_and_after[1] - before_and_after[0] == change
+        return before_and_after if is_known else None
+
+    types = {transfer["tokenAddress"]: transfer["tokenType"] for transfer in transfers}
+    owners = [to_hex(account.address) for account in accounts]
     objects = AddressObjects([*owners, *(address for address, _, _ in gained)])
     tokens = TokenObjects(token for _, token, _ in gained)
 
-    def row(address: str, change: int, balances: Sequence[int] | None, **of_token: Any) -> Object:
-        before, after = (None, None) if balances is None else map(str, balances)
+    def row(address: str, change: int, balances: Sequence[int], **of_token: Any) -> Object:
+        before, after = map(str, balances)
         return {
             "address": objects.of(address),
             "balance_before": before,
@@ -234,10 +259,13 @@ def state_change_objects(
             **of_token,
         }
 
-    of_coin = [row(to_hex(a.address), a.gained, a.balance) for a in changed]
+    of_coin = [
+        row(to_hex(a.address), a.gained, a.balance) for a in accounts if a.balance is not None
+    ]
     return of_coin + [
-        row(address, change, None, token=tokens.of(token), token_id=token_id)
-        for (address, token, token_id), change in gained.items()
+        row(key[0], change, around, token=tokens.of(key[1]), token_id=key[2])
+        for key, change in gained.items()
+        if (around := balances_of(key, change)) is not None
     ]
 
 

@@ -20,7 +20,7 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_objects,
     transaction_position,
 )
-from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers import views as internal_transfers
 from scan.hex import data
 from scan.http.requests import Response, reader
 from scan.queries import tokens
@@ -40,6 +40,21 @@ def transactions_response(window: Window | None = None, **filters: Any) -> Respo
         window,
     )
     return lists.list_response(transaction_objects(records), last and transaction_position(last))
+
+
+def sorted_transactions_response(window: Window, field: str, **filters: Any) -> Response | None:
+    """Return transactions by an amount of theirs; None where there are more than MOST_COMPARED."""
+    whole = filtered_page(reader(), "transactions", filters, Window(MOST_COMPARED, 0))
+    if whole.next is not None:
+        return None
+    records: list[lists.Record] = orjson.loads(whole.data)
+    records.sort(key=lambda record: int(record[field]), reverse=window.direction == "desc")
+    after = {name: lists.number(name) for name in lists.PLACES["transactions"]}
+    places = [transaction_position(record) for record in records]
+    first = places.index(after) + 1 if after in places else 0
+    shown = records[first : first + window.limit]
+    following = places[first + window.limit - 1] if len(records) > first + window.limit else None
+    return lists.list_response(transaction_objects(shown), following)
 
 
 def transactions_of_kind_response(window: Window, kind: str) -> Response:

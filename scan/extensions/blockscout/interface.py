@@ -19,8 +19,7 @@ from scan.extensions.blockscout import (
 )
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.routing import BLOCKSCOUT, PREFIX, STATS_PREFIX
-from scan.http.hooks import Interfaces
-from scan.http.request_state import Interface
+from scan.http import hooks, request_state
 from scan.settings import Settings
 
 BLUEPRINTS = (
@@ -36,7 +35,7 @@ BLUEPRINTS = (
 )
 
 
-def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interface]:
     of_extensions = [part.blueprint for part in registry.parts(Blockscout) if part.blueprint]
     for blueprint in (*BLUEPRINTS, *of_extensions):
         app.register_blueprint(blueprint, url_prefix=PREFIX)
@@ -44,4 +43,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (BLOCKSCOUT,)
 
 
-HOOKS = Interfaces(register=register)
+HOOKS = hooks.Interfaces(register=register)

@@ -88,13 +88,8 @@ def one_of(name: str, allowed: Sequence[str]) -> str | None:
     return None if value is None else parameters.one_of(value, name, allowed)
 
 
-def ascending() -> bool:
-    """Return whether the oldest rows come first; raises InvalidParameter for other orders than that
-    of the chain."""
-    sort, order = text("sort"), one_of("order", ("asc", "desc"))
-    if sort not in (None, "block_number"):
-        raise InvalidParameter("sort must be block_number, the order of the chain.", field="sort")
-    return order == "asc"
+def direction() -> str:
+    return one_of("order", ("asc", "desc")) or "desc"
 
 
 def list_response(

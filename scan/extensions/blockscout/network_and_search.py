@@ -4,29 +4,38 @@ Search: the results for a text, and a redirect for a hash, address, number or la
 """
 
 import orjson
+from flask import request
 
 from scan import VERSION, parameters, registry
 from scan.errors import InvalidParameter
 from scan.ethereum.signatures import checksummed
-from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
+from scan.ethereum.token_metadata import COIN_DECIMALS, GWEI_DECIMALS, in_units
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import Record, list_response
-from scan.extensions.blockscout.routing import Object, renamed, routes, text, timestamp
+from scan.extensions.blockscout.routing import (
+    WHOLE_GAS_PRICES,
+    Object,
+    renamed,
+    routes,
+    text,
+    timestamp,
+)
 from scan.extensions.blockscout.transaction_objects import transaction_objects
 from scan.extensions.chain_statistics import statistics
-from scan.extensions.search import queries as search
+from scan.extensions.search import views as search
 from scan.hex import data
 from scan.http.requests import Response, json_value, reader
 from scan.queries import blocks, network, tokens, transactions
-from scan.queries.holdings import coin_in_usd
+from scan.queries.holdings import CoinPrice, coin_in_usd
 from scan.queries.pages import Window, filtered_page
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity", "vyper", "yul"]
 NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
 ANSWERED_VERSION = "12.0.0"
+TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**COIN_DECIMALS
 GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}
 
 blueprint = routes("network")
@@ -37,34 +46,54 @@ def get_stats() -> Response:
     """Return statistics; without prices in USD, they and what follows from them are null."""
     totals = network.totals(reader())
     today = totals["today"] or {}
+    coin_price = coin_in_usd(reader())
+    gas_prices = _gas_prices(coin_price)
+    is_whole = request.headers.get(WHOLE_GAS_PRICES) == "true"
     return json_value(
         {
             **renamed("stats", totals),
-            "coin_price": _coin_price(),
+            "coin_price": None if coin_price is None else f"{coin_price.amount:f}",
             "market_cap": NO_MARKET_CAP,
             "total_addresses": str(totals["addresses"] or 0),
             "transactions_today": str(today.get("transactions", 0)),
             "gas_used_today": today.get("gasUsed", "0"),
-            "gas_prices": _gas_prices(),
+            "gas_prices": gas_prices if is_whole else _numbers(gas_prices),
         }
     )
 
 
-def _coin_price() -> str | None:
-    """Return the price of a coin in USD; None where the operator gives none in this currency."""
-    price = coin_in_usd(reader())
-    return None if price is None else f"{price.amount:f}"
-
-
-def _gas_prices() -> dict[str, float] | None:
-    """Return prices in gwei as numbers."""
+def _gas_prices(coin_price: CoinPrice | None) -> dict[str, Object] | None:
+    """Return suggested prices in gwei and wei; `fiat_price` is that of a plain transfer in USD. How
+    long a transaction waits is not known, since only those in blocks are indexed."""
     suggestions = statistics.price(reader())["suggestions"]
     if suggestions is None:
         return None
+    return {name: _gas_price(suggestions[ours], coin_price) for name, ours in GAS_PRICES.items()}
+
+
+def _gas_price(suggestion: Object, coin_price: CoinPrice | None) -> Object:
+    price, tip = int(suggestion["gasPrice"]), int(suggestion["maxPriorityFeePerGas"])
+    fiat = coin_price and coin_price.amount * price * TRANSFER_GAS / WEI_PER_COIN
     return {
-        name: float(in_units(int(suggestions[ours]["gasPrice"]), GWEI_DECIMALS))
-        for name, ours in GAS_PRICES.items()
+        "price": _gwei(price),
+        "fiat_price": None if fiat is None else f"{fiat:.2f}",
+        "time": None,
+        "base_fee": _gwei(price - tip),
+        "priority_fee": _gwei(tip),
+        "wei": str(price),
+        "priority_fee_wei": str(tip),
     }
+
+
+def _gwei(wei: int) -> float:
+    return float(in_units(wei, GWEI_DECIMALS))
+
+
+def _numbers(gas_prices: dict[str, Object] | None) -> dict[str, float] | None:
+    """Return prices in the form for clients that do not send WHOLE_GAS_PRICES."""
+    return (
+        None if gas_prices is None else {name: price["price"] for name, price in gas_prices.items()}
+    )
 
 
 @blueprint.path("/stats/charts/transactions")
@@ -169,7 +198,7 @@ def list_quick_results() -> Response:
 @blueprint.path("/search/check-redirect")
 def check_redirect() -> Response:
     query = text("q")
-    result = None if query is None else search.destination(query, _matches(query))
+    result = None if query is None else search.destination_of(query, _matches(query))
     if result is None:
         more = _by_hash(query) or {"type": None}
         kind, parameter = more["type"], more.get(f"{more['type']}_hash")

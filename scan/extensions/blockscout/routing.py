@@ -16,7 +16,8 @@ from scan.ethereum.signatures import checksummed
 from scan.http.request_state import Interface
 from scan.queries.network import token_standard
 from scan.queries.pages import TOKEN_TYPES
-from scan.server.responses import WsgiResponse, json_response
+from scan.rate_limits.windows import RateLimitResult
+from scan.server.responses import Headers, WsgiResponse, json_response
 
 TABLE = Path(__file__).with_name("paths.toml")
 CREDENTIALS = frozenset({"apikey", "key"})
@@ -134,8 +135,23 @@ def refuse(error: ScanError) -> WsgiResponse:
     return json_response(error.status, {"message": message}, headers)
 
 
+WHOLE_GAS_PRICES = "updated-gas-oracle"  # "true" where a client reads prices as objects
+
+
+def limit_headers(result: RateLimitResult) -> Headers:
+    """Return the limit's headers as Blockscout's clients read them: the reset in milliseconds from
+    now, and no way around a refusal, such as a captcha."""
+    headers = dict(result.headers())
+    headers["X-RateLimit-Reset"] = str(int(result.reset_in_s * 1000) + 1)
+    return [*headers.items(), ("Bypass-429-Option", "no_bypass")]
+
+
 BLOCKSCOUT = Interface(
-    refuse, prefixes=(f"{PREFIX}/", f"{STATS_PREFIX}/"), api_key_parameter="apikey"
+    refuse,
+    prefixes=(f"{PREFIX}/", f"{STATS_PREFIX}/"),
+    api_key_parameter="apikey",
+    limit_headers=limit_headers,
+    varies_by=WHOLE_GAS_PRICES,
 )
 
 

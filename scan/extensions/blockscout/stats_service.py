@@ -12,7 +12,7 @@ import orjson
 from scan import parameters
 from scan.api.openapi.schemas import renamed_field
 from scan.errors import NotFound
-from scan.ethereum.token_metadata import in_units
+from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout.lists import Record, one_of
 from scan.extensions.blockscout.routing import STATS_PREFIX, Object, routes, text
 from scan.extensions.chain_statistics import statistics
@@ -39,6 +39,7 @@ TRANSACTION_COUNTERS = {
 }
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "coins": lambda wei: in_units(int(wei)),
+    "gwei": lambda wei: in_units(int(wei), GWEI_DECIMALS),
     "seconds": lambda milliseconds: in_units(int(milliseconds), 3),
     "text": lambda number: str(number or 0),
 }

@@ -8,10 +8,11 @@ from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.entity_lists import transfers_response
 from scan.extensions.blockscout.routing import Object, renamed, routes, text
-from scan.extensions.search import queries as search
+from scan.extensions.search import views as search
 from scan.hex import data
 from scan.http.requests import Response, json_object, json_value, reader
 from scan.queries import tokens
+from scan.queries.pages import Window
 
 IN_BATCH, MOST_IN_BATCH = "address_hashes", 50
 
@@ -22,8 +23,11 @@ blueprint = routes("tokens")
 def list_tokens() -> Response:
     """Return tokens by the number of holders, or those that match the text `q`."""
     types, query, window = address_and_token_objects.token_types(), text("q"), lists.first_window()
-    lists.one_of("sort", ("holders_count",))
-    direction = lists.one_of("order", ("asc", "desc")) or "desc"
+    direction = lists.direction()
+    if text("sort") not in (None, "holders_count"):  # market data, which the index does not have
+        direction = "desc"
+    if (most := lists.number("limit", least=1)) is not None:
+        window = window._replace(limit=min(most, window.limit))
     if query:
         matched = types.of(_named(query), "type")[: window.limit]
         return lists.list_response(
@@ -66,7 +70,9 @@ def get_token(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
-    counts = renamed("token_counters", token_of(address_hash))
+    record = token_of(address_hash)
+    record["holderCount"] = tokens.holders(reader(), data(record["address"]), Window(1, 0)).total
+    counts = renamed("token_counters", record)
     return json_value({**counts, "ui_multiplier_changes_count": "0"})
 
 

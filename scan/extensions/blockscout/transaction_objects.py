@@ -6,16 +6,14 @@ Transactions and internal transactions as Blockscout shows them.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scan.extensions.blockscout import decoded_objects, lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
-from scan.extensions.blockscout.decoded_objects import failures
-from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.routing import Object, renamed
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.transaction_details.decoding import add_methods, contexts, inputs
 from scan.hex import data, to_hex
 from scan.http.requests import reader
-from scan.queries import blocks, tokens
-from scan.queries.transactions import creates_contract
+from scan.queries import blocks, tokens, transactions
 
 # Blockscout's names of the OP Stack's fields, by those of a record's chainFields.
 OF_OP_STACK = {
@@ -65,7 +63,7 @@ AUTHORIZATION_FAULTS = {
 }
 
 
-def transaction_objects(records: Sequence[Record]) -> list[Object]:
+def transaction_objects(records: Sequence[lists.Record]) -> list[Object]:
     """Return the objects of a list; inputs are null where they are long, or the node does not give
     them."""
     context_of = contexts(reader(), (record["hash"] for record in records))
@@ -77,7 +75,7 @@ def transaction_objects(records: Sequence[Record]) -> list[Object]:
     objects = AddressObjects(address for record in records for address in _parties(record))
     name_methods(records, objects)
     kinds = _kinds(records, objects)
-    failed = failures(records)
+    failed = decoded_objects.failures(records)
     newest = blocks.newest_number(reader())
     return [
         transaction_object(
@@ -93,31 +91,31 @@ def transaction_objects(records: Sequence[Record]) -> list[Object]:
     ]
 
 
-def transaction_position(record: Record) -> Position:
+def transaction_position(record: lists.Record) -> lists.Position:
     return {"block_number": record["blockNumber"], "index": record["transactionIndex"]}
 
 
-def transaction_addresses(record: Record) -> AddressObjects:
+def transaction_addresses(record: lists.Record) -> AddressObjects:
     return AddressObjects(_parties(record))
 
 
-def _parties(record: Record) -> tuple[str | None, ...]:
+def _parties(record: lists.Record) -> tuple[str | None, ...]:
     return record["fromAddress"], record["toAddress"], record["contractAddress"]
 
 
-def name_methods(records: Sequence[Record], objects: AddressObjects) -> None:
+def name_methods(records: Sequence[lists.Record], objects: AddressObjects) -> None:
     """Set `method` of the transactions that called a contract; `objects` are of the recipients."""
     add_methods(reader(), [record for record in records if _is_call(record, objects)])
 
 
-def _is_call(record: Record, objects: AddressObjects) -> bool:
+def _is_call(record: lists.Record, objects: AddressObjects) -> bool:
     """Return whether a transaction called a contract: data sent to other accounts is a text."""
     return record["toAddress"] is not None and objects.is_contract(record["toAddress"])
 
 
 def transaction_object(
-    record: Record,
-    context: Record,
+    record: lists.Record,
+    context: lists.Record,
     objects: AddressObjects,
     *,
     kinds: Sequence[str],
@@ -143,12 +141,12 @@ def transaction_object(
     }
 
 
-def kinds_of(records: Sequence[Record]) -> dict[str, list[str]]:
+def kinds_of(records: Sequence[lists.Record]) -> dict[str, list[str]]:
     """Return what transactions did, in Blockscout's words, by their hashes."""
     return _kinds(records, AddressObjects(record["toAddress"] for record in records))
 
 
-def _kinds(records: Sequence[Record], objects: AddressObjects) -> dict[str, list[str]]:
+def _kinds(records: Sequence[lists.Record], objects: AddressObjects) -> dict[str, list[str]]:
     created = [record["contractAddress"] for record in records if record["contractAddress"]]
     token_addresses = tokens.by_addresses(reader(), [data(address) for address in created])
     [moved] = reader().row(
@@ -162,7 +160,7 @@ def _kinds(records: Sequence[Record], objects: AddressObjects) -> dict[str, list
             "token_transfer": place in moved,
             "coin_transfer": record["value"] != "0",
             "contract_call": _is_call(record, objects),
-            "contract_creation": creates_contract(record),
+            "contract_creation": transactions.creates_contract(record),
             "token_creation": record["contractAddress"] in token_addresses,
             "blob_transaction": record["type"] == BLOB_TYPE,
             "set_code_transaction": record["type"] == DELEGATING_TYPE,
@@ -171,7 +169,7 @@ def _kinds(records: Sequence[Record], objects: AddressObjects) -> dict[str, list
     return kinds
 
 
-def move_kinds(records: Sequence[Record]) -> list[list[str]]:
+def move_kinds(records: Sequence[lists.Record]) -> list[list[str]]:
     """Return the kinds that advanced filters have for moves of the coin, of transactions or of
     internal ones."""
     called = [None if _creates(record) else record["toAddress"] for record in records]
@@ -187,13 +185,13 @@ def move_kinds(records: Sequence[Record]) -> list[list[str]]:
     return kinds
 
 
-def _creates(record: Record) -> bool:
+def _creates(record: lists.Record) -> bool:
     """Return whether an internal transaction creates a contract."""
     return "transferIndex" in record and is_creation(record["type"].upper())
 
 
-def internal_objects(records: Sequence[Record]) -> list[Object]:
-    context_of = contexts_of(records)
+def internal_objects(records: Sequence[lists.Record]) -> list[Object]:
+    context_of = lists.contexts_of(records)
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     return [
         _internal(record, context_of[record["transactionHash"]]["transactionIndex"], objects)
@@ -201,8 +199,8 @@ def internal_objects(records: Sequence[Record]) -> list[Object]:
     ]
 
 
-def internal_position(record: Record) -> Position:
-    [context] = contexts_of([record]).values()
+def internal_position(record: lists.Record) -> lists.Position:
+    [context] = lists.contexts_of([record]).values()
     return {
         "block_number": record["blockNumber"],
         "transaction_index": context["transactionIndex"],
@@ -210,18 +208,18 @@ def internal_position(record: Record) -> Position:
     }
 
 
-def shown_type(record: Record) -> str:
+def shown_type(record: lists.Record) -> str:
     """Return the type of an internal transaction: what a log alone shows was a call."""
     return "call" if record["source"] == "log" else str(record["type"])
 
 
-def parties_of(record: Record) -> tuple[str | None, str | None]:
+def parties_of(record: lists.Record) -> tuple[str | None, str | None]:
     """Return whom an internal transaction calls, and the contract that it creates."""
     to = record["toAddress"]
     return (None, to) if is_creation(record["type"].upper()) else (to, None)
 
 
-def _internal(record: Record, transaction_index: int, objects: AddressObjects) -> Object:
+def _internal(record: lists.Record, transaction_index: int, objects: AddressObjects) -> Object:
     to, created = parties_of(record)
     return {
         **renamed("internal_transaction", record, address=objects.of_optional),

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 
 from scan import parameters
+from scan.contracts.account_state import ViewCall
 from scan.errors import NotFound, UpstreamFailed
 from scan.extensions.blockscout import decoded_objects, entity_lists, lists
 from scan.extensions.blockscout.address_and_token_objects import (
@@ -211,11 +212,23 @@ def get_raw_trace(transaction_hash: str) -> Response:
 def list_state_changes(transaction_hash: str) -> Response:
     """Return the changes of coin balances of as many accounts as a trace has, and of tokens."""
     record = indexed(transaction_hash)
+    number = record["blockNumber"]
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
-    block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
+    block = orjson.loads(blocks.get(reader(), number) or "{}")
     first = lists.number("state_changes_count") or 0
     moved, _ = tokens.of_transaction(reader(), record, MOST_MOVED)
-    items = decoded_objects.state_change_objects(block.get("miner", ""), accounts, moved)
+
+    def read_balances(views: Sequence[ViewCall]) -> dict[ViewCall, tuple[int, int]]:
+        states, node = reader().sources.account_states, reader().node
+        before, after = (
+            states.words_at(node, views, at, data(hash_))
+            for at, hash_ in ((number - 1, block["parentHash"]), (number, record["blockHash"]))
+        )
+        return {view: (before[view], after[view]) for view in before.keys() & after.keys()}
+
+    items = decoded_objects.state_change_objects(
+        block.get("miner", ""), accounts, moved, read_balances
+    )
     end = first + lists.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
     return lists.list_response(items[first:end], following)

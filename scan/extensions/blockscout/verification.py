@@ -28,6 +28,7 @@ from scan.verification.settings_search import EVM_VERSIONS, dotted
 
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
 STARTED = "Smart-contract verification started"
+LEFT_EMPTY = ("", "undefined", "null")  # as FormData has what a page's script did not set
 OFF = (False, "false", "0", 0)
 # Blockscout's numbers of licences begin at 1, with none.
 LICENSE_NAMES = {name: license for license, name in LICENSES.items()} | {"none": ""}
@@ -85,7 +86,7 @@ def verify(address_hash: str, method: str) -> Response:
     one failed."""
     way = METHODS[parameters.one_of(method, "method", tuple(METHODS))]
     address = parameters.address(address_hash, "address_hash")
-    stored = contracts.get(reader(), address, ())
+    stored = contracts.get_or_index(reader(), address, ())
     if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified("Already verified")
     fields = _fields()
@@ -99,11 +100,13 @@ def verify(address_hash: str, method: str) -> Response:
 
 
 def _fields() -> Mapping[str, Any]:
-    """Return the fields of a form, or of a JSON body."""
+    """Return the fields of a form, or of a JSON body, without those that a browser's form left
+    empty."""
     if request.mimetype == "application/json":
         request.max_content_length = MAX_SOURCES_BYTES
         return json_object()
-    return form(max_fields=MAX_FILES + 50).to_dict()
+    fields = form(max_fields=MAX_FILES + 50).items()
+    return {name: value for name, value in fields if value not in LEFT_EMPTY}
 
 
 def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:

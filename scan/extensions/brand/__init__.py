@@ -1,7 +1,7 @@
 """The operator's brand on the pages: the file of SCAN_BRAND.
 
 Input: a TOML file, with the files that it names. Output: a Brand, or why the start is refused.
-Start with brand_file.py.
+Start with settings.py.
 """
 
 from scan.registry import Extension

@@ -3,10 +3,7 @@
 from typing import Any
 
 from scan.errors import InvalidParameter
-from scan.extensions.blockscout import lists
-from scan.extensions.blockscout.address_and_token_objects import AddressObjects
-from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout import address_and_token_objects, hooks, lists, routing
 from scan.extensions.chain_statistics import statistics
 from scan.http.requests import Response, reader
 
@@ -14,7 +11,7 @@ from scan.http.requests import Response, reader
 SORTS = {"transactions_count": "transactions", "total_gas_used": "gasUsed"}
 SPANS_S = {"5m": 300, "1h": 3600, "3h": 10_800, "1d": 86_400, "7d": 604_800, "30d": 2_592_000}
 
-blueprint = routes("chain_statistics")
+blueprint = routing.routes("chain_statistics")
 
 
 @blueprint.path("/stats/hot-smart-contracts")
@@ -35,7 +32,7 @@ def list_most_called() -> Response:
     after = None if place is None else (place[[*SORTS].index(sort)], place[-1])
     most = lists.row_count()
     records = statistics.contracts(reader(), SPANS_S[scale], order, after, most)
-    objects = AddressObjects(record["address"] for record in records)
+    objects = address_and_token_objects.AddressObjects(record["address"] for record in records)
     items = [
         {
             "contract_address": objects.of(record["address"]),
@@ -53,4 +50,4 @@ def list_most_called() -> Response:
     return lists.list_response(items, following)
 
 
-HOOKS = Blockscout(blueprint=blueprint)
+HOOKS = hooks.Blockscout(blueprint=blueprint)

@@ -218,8 +218,8 @@ def price(reader: Reader) -> Json:
 def gas_of(block: Json) -> BlockGas:
     """Return the gas of a block's record."""
     base_fee = block["baseFeePerGas"]
-    known = None if base_fee is None else int(base_fee)
-    return BlockGas(known, int(block["gasUsed"]), int(block["gasLimit"]))
+    base_fee_wei = None if base_fee is None else int(base_fee)
+    return BlockGas(base_fee_wei, int(block["gasUsed"]), int(block["gasLimit"]))
 
 
 def next_base_fee(newest: Sequence[BlockGas]) -> int | None:

@@ -1,7 +1,7 @@
-"""Forms of the blocks of chains that are not Ethereum's, a file a chain or family of chains.
+"""Forms of the blocks of chains that are not Ethereum's, a file a family of chains.
 
 Input: a block and its receipts as the node has them. Output: fields, types of transactions, parts
-of fees, and who gets them. Start with scan/ethereum/forms/form.py, then scroll.py, a short one.
+of fees, and who gets them. Start with scan/ethereum/forms/form.py, then zk_rollups.py.
 """
 
 from scan.registry import Extension

@@ -1,33 +1,7 @@
 """The forms of all chains."""
 
 from scan.ethereum.hooks import Forms
-from scan.extensions.chains import (
-    arbitrum,
-    avalanche,
-    celo,
-    clique,
-    gnosis,
-    mantle,
-    op_stack,
-    parlia,
-    polygon,
-    scroll,
-    taiko,
-    zksync,
-)
+from scan.extensions.chains import arbitrum, collected_fees, op_stack, sealed_blocks, zk_rollups
 
-CHAINS = (
-    arbitrum,
-    avalanche,
-    celo,
-    clique,
-    gnosis,
-    mantle,
-    op_stack,
-    parlia,
-    polygon,
-    scroll,
-    taiko,
-    zksync,
-)
+CHAINS = (arbitrum, sealed_blocks, collected_fees, op_stack, zk_rollups)
 HOOKS = Forms(forms=[form for chain in CHAINS for form in chain.FORMS])

@@ -74,8 +74,8 @@ class ShownField(NamedTuple):
     def record(self) -> dict[str, Any]:
         address = {} if self.value.address is None else {"address": self.value.address}
         inner = {} if self.inner is None else {"clearSigning": self.inner.record()}
-        shown = {"label": self.label, "value": self.value.text, "format": self.format}
-        return {**shown, **address, **inner}
+        fields = {"label": self.label, "value": self.value.text, "format": self.format}
+        return {**fields, **address, **inner}
 
 
 class Description(NamedTuple):
@@ -160,10 +160,10 @@ def call_in(value: SelectedValue, chain_id: str) -> Call | None:
     call on another chain. A selector among the parameters stands before the value's bytes."""
     if value.field.format != CALLDATA or value.typed.type.kind != "bytes":
         return None
-    given = value.params
+    params = value.params
 
     def parameter(name: str) -> Any:
-        return given.get(f"{name}Path", given.get(name))
+        return params.get(f"{name}Path", params.get(name))
 
     to_address = address_of(parameter("callee"))
     chain, amount, selector = map(parameter, ("chainId", "amount", "selector"))
@@ -193,7 +193,7 @@ def _sentence(format_: Format, fields: Sequence[ShownField]) -> Sequence[Part] |
         if isinstance(piece, str):
             parts.append(Part(piece))
             continue
-        at_path = [shown for shown in fields if shown.field.path == piece]
+        at_path = [candidate for candidate in fields if candidate.field.path == piece]
         if len(at_path) != 1 or at_path[0].format != at_path[0].field.format:
             return None
         parts.append(at_path[0].value)

@@ -1,11 +1,8 @@
-"""The JSON files of a folder of descriptors, with what they include.
+"""The JSON files of a folder of descriptors, with what they include, and paths of ERC-7730 to the
+arguments of a call, which lead to values whose types an ABI has, as abi_json.render() writes them.
 
 They are files of strangers: links are not followed, nothing outside the folder is included, and
 number, depth and size are bounded. A file that breaks a bound is left out, and the log says why.
-
-Paths of ERC-7730 to the arguments of a call, and what they lead to.
-
-A path leads to values whose types an ABI has; values are those of abi_json.render().
 """
 
 import logging
@@ -290,13 +287,13 @@ def _elements(
 
 def bytes_of(typed: TypedValue) -> bytes:
     """Return the bytes of a value: 32 of an integer. Raises DoesNotFit for a composite one."""
-    match typed.type.kind:
+    match "unknown" if typed.type.decimals else typed.type.kind:
         case "uint":
             return int(typed.value).to_bytes(32)
         case "int":
             return int(typed.value).to_bytes(32, signed=True)
         case "string":
             return str(typed.value).encode()
-        case "array" | "tuple" | "bool":
+        case "array" | "tuple" | "bool" | "unknown":
             raise DoesNotFit("a value has no bytes")
     return bytes.fromhex(typed.value[2:])

@@ -1,7 +1,5 @@
-"""Which messages a descriptor describes (ERC-7730, "EIP-712 messages binding context").
-
-The descriptors of a chain, by the contract that they describe or the factory that created it.
-"""
+"""The descriptors of a chain, by the contract that they describe or the factory that created it,
+and by the messages that they describe (ERC-7730, "EIP-712 messages binding context")."""
 
 import logging
 import re
@@ -12,11 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.errors import InvalidParameter
-from scan.extensions.clear_signing.descriptor_files import (
-    DescriptorFiles,
-    Document,
-    InvalidDescriptor,
-)
+from scan.extensions.clear_signing import descriptor_files
 from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES, address_of, number_of
 from scan.extensions.clear_signing.formats import (
     Format,
@@ -59,7 +53,7 @@ class Messages(NamedTuple):
         return message_format
 
 
-def parse(document: Document) -> Messages | None:
+def parse(document: descriptor_files.Document) -> Messages | None:
     """Return what a file says of messages; None without a word. Raises InvalidDescriptor."""
     context = object_at(document, "context")
     if "eip712" not in context:
@@ -69,7 +63,7 @@ def parse(document: Document) -> Messages | None:
     try:
         expected = None if separator is None else data(separator, HASH_BYTES)
     except BadHex:
-        raise InvalidDescriptor("its domainSeparator is no hash") from None
+        raise descriptor_files.InvalidDescriptor("its domainSeparator is no hash") from None
     schemas = bound.get("schemas", [])
     listed = schemas[:MAX_SCHEMAS] if isinstance(schemas, list) else []
     return Messages(
@@ -80,7 +74,7 @@ def parse(document: Document) -> Messages | None:
     )
 
 
-def keys(document: Document, deployed: Iterator[bytes]) -> Iterator[Hashable]:
+def keys(document: descriptor_files.Document, deployed: Iterator[bytes]) -> Iterator[Hashable]:
     """Yield by what a file is found: the contracts that verify its messages or, where it names
     none, the names of primary types with that of the domain."""
     bound = object_at(document, "context", "eip712")
@@ -220,7 +214,7 @@ class Descriptors:
             descriptor = None
             try:
                 descriptor = _descriptor(name, listed.files.read(name))
-            except (InvalidDescriptor, RecursionError) as error:
+            except (descriptor_files.InvalidDescriptor, RecursionError) as error:
                 log.warning(LEFT_OUT, one_line(name, 200), error)
             self._parsed[name] = descriptor
         return self._parsed[name]
@@ -231,7 +225,7 @@ class _Listed(NamedTuple):
     chain: by the contract's address, and by that of the factory which creates them; of messages, by
     the keys of messages.py."""
 
-    files: DescriptorFiles | None
+    files: descriptor_files.DescriptorFiles | None
     names: Mapping[bytes, Sequence[str]]
     of_factories: Mapping[bytes, Sequence[str]]
     of_messages: Mapping[Hashable, Sequence[str]]
@@ -244,7 +238,7 @@ def _listed(folder: Path, chain_id: str) -> _Listed:
     names: dict[bytes, list[str]] = defaultdict(list)
     of_factories: dict[bytes, list[str]] = defaultdict(list)
     of_messages: dict[Hashable, list[str]] = defaultdict(list)
-    files = DescriptorFiles(folder)
+    files = descriptor_files.DescriptorFiles(folder)
     for name in files.names():
         try:
             document = files.read(name)
@@ -253,7 +247,7 @@ def _listed(folder: Path, chain_id: str) -> _Listed:
             factories = {*_deployed(object_at(contract, "factory"), chain_id)}
             verifying = _deployed(object_at(document, "context", "eip712"), chain_id)
             messages = {*keys(document, verifying)}
-        except (InvalidDescriptor, RecursionError) as error:
+        except (descriptor_files.InvalidDescriptor, RecursionError) as error:
             log.warning(LEFT_OUT, one_line(name, 200), error)
             continue
         for key in addresses:
@@ -272,10 +266,10 @@ def _add(of_key: list[str], name: str) -> None:
         of_key.append(name)
 
 
-def _descriptor(name: str, document: Document) -> Descriptor:
+def _descriptor(name: str, document: descriptor_files.Document) -> Descriptor:
     version = _VERSION.search(str(document.get("$schema"))[:500])
     if version and int(version[1]) > LAST_VERSION:
-        raise InvalidDescriptor(f"its schema's version is above {LAST_VERSION}")
+        raise descriptor_files.InvalidDescriptor(f"its schema's version is above {LAST_VERSION}")
     metadata = object_at(document, "metadata")
     is_of_messages = "eip712" in object_at(document, "context")
     factory = object_at(document, "context", "contract", "factory")
@@ -289,17 +283,19 @@ def _descriptor(name: str, document: Document) -> Descriptor:
     )
 
 
-def _deployed(bound: Document, chain_id: str) -> Iterator[bytes]:
+def _deployed(bound: descriptor_files.Document, chain_id: str) -> Iterator[bytes]:
     """Yield where a contract or a factory is deployed on the chain; nowhere, of files that others
     include."""
     deployments = bound.get("deployments", [])
     if not isinstance(deployments, list) or len(deployments) > MAX_DEPLOYMENTS:
-        raise InvalidDescriptor(f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}")
+        raise descriptor_files.InvalidDescriptor(
+            f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}"
+        )
     for deployment in deployments:
         deployment_object = deployment if isinstance(deployment, dict) else {}
         try:
             address = data(deployment_object.get("address"), ADDRESS_BYTES)
         except BadHex:
-            raise InvalidDescriptor("a deployment has no address") from None
+            raise descriptor_files.InvalidDescriptor("a deployment has no address") from None
         if one_line(deployment_object.get("chainId")) == chain_id:
             yield address

@@ -9,8 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scan.contracts.visible_text import clean
-from scan.ethereum.signatures import checksummed
-from scan.ethereum.token_metadata import in_units
+from scan.ethereum import signatures, token_metadata
 from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValue, bytes_of
 from scan.extensions.clear_signing.formats import one_line
 from scan.extensions.transaction_details.explanations.summary_parts import (
@@ -53,7 +52,7 @@ def raw(typed: TypedValue) -> Part:
     """Show a value as it is."""
     match typed.type.kind:
         case "address":
-            return Part(checksummed(typed.value), "address", typed.value)
+            return Part(signatures.checksummed(typed.value), "address", typed.value)
         case "string":
             return Part(in_quotes(clean(typed.value, MAX_CHARACTERS)), "text")
         case "bool":
@@ -66,9 +65,9 @@ def as_key(typed: TypedValue) -> str:
     return str(typed.value).lower()  # of booleans, true and false
 
 
-def cut(shown: str) -> str:
+def cut(text: str) -> str:
     """Return a text of at most MAX_CHARACTERS."""
-    return shown if len(shown) <= MAX_CHARACTERS else f"{shown[: MAX_CHARACTERS - 1]}…"
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"
 
 
 def address_of(value: object) -> str | None:
@@ -92,7 +91,7 @@ def number_of(value: object) -> int | None:
 
 
 def _integer(typed: TypedValue) -> int:
-    if typed.type.kind not in ("uint", "int"):
+    if typed.type.kind not in ("uint", "int") or typed.type.decimals:
         raise DoesNotFit("it is no integer")
     return int(typed.value)
 
@@ -117,7 +116,7 @@ def _address_name(typed: TypedValue, params: Params, names: Names) -> Part:
         return Part("Sender", "text")
     part = address_part(names, address)
     is_named = bool(names.of(address).get("label") or names.of(address).get("contract"))
-    return part if is_named else Part(checksummed(address), "address", address)
+    return part if is_named else Part(signatures.checksummed(address), "address", address)
 
 
 def _amount(typed: TypedValue, params: Params, names: Names) -> Part:
@@ -179,16 +178,16 @@ def _unit(typed: TypedValue, params: Params, names: Names) -> Part:
         exponent = len(str(abs(value))) - 1 - decimals
         power = min(max(exponent // 3 * 3, min(PREFIXES)), max(PREFIXES))
         prefix, decimals = PREFIXES[power], decimals + power
-    number = in_units(value * 10 ** max(-decimals, 0), max(decimals, 0))
+    number = token_metadata.in_units(value * 10 ** max(-decimals, 0), max(decimals, 0))
     return Part(f"{cut(number)}{prefix}{base}", "text")
 
 
 def _enum(typed: TypedValue, params: Params, names: Names) -> Part:
     values = params.get("$ref")
-    shown = one_line(values.get(as_key(typed))) if isinstance(values, dict) else ""
-    if not shown:
+    text = one_line(values.get(as_key(typed))) if isinstance(values, dict) else ""
+    if not text:
         raise DoesNotFit("the enumeration does not have it")
-    return Part(shown, "text")
+    return Part(text, "text")
 
 
 def _chain_id(typed: TypedValue, params: Params, names: Names) -> Part:

@@ -75,10 +75,10 @@ def parse_formats(document: Document) -> dict[bytes, Format]:
     formats: dict[bytes, Format] = {}
     fields_left = MAX_FIELDS_OF_FILE
     abi = _list_or_none(object_at(document, "context", "contract").get("abi"))
-    known = index_abi(abi or (), "descriptor").functions
+    functions = index_abi(abi or (), "descriptor").functions
     for key, written in object_at(document, "display", "formats").items():
         selector, entry, is_named = _function(key)
-        signature = None if is_named else only(known.get(selector, ()))
+        signature = None if is_named else only(functions.get(selector, ()))
         if signature is not None and (entry is None or entry.signature == signature.signature):
             entry, is_named = signature, True
         if selector in formats:
@@ -203,10 +203,10 @@ def _fields(
             yield _field(document, field, outer)
 
 
-def _field(document: Document, own: Mapping[str, Any], outer: ValuePath | None) -> Field:
-    shared = _object(constant(document, own["$ref"])) if "$ref" in own else {}
-    params = {**_object(shared.get("params", {})), **_object(own.get("params") or {})}
-    both = {**shared, **own}
+def _field(document: Document, declared: Mapping[str, Any], outer: ValuePath | None) -> Field:
+    shared = _object(constant(document, declared["$ref"])) if "$ref" in declared else {}
+    params = {**_object(shared.get("params", {})), **_object(declared.get("params") or {})}
+    both = {**shared, **declared}
     if len(params) > MAX_PARAMETERS:
         raise InvalidDescriptor(f"a field has more than {MAX_PARAMETERS} parameters")
     visibility, listed = _visibility(both.get("visible", ALWAYS))

@@ -5,30 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError
-from scan.contracts.abi_decoding import DecodingBudget
+from scan.contracts import abi, abi_decoding
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.clear_signing.call_description import (
-    SELECTOR_BYTES,
-    Call,
-    Description,
-    SelectedValue,
-    addresses_in,
-    call_in,
-    describe,
-    select,
-    select_in_message,
-)
+from scan.extensions.clear_signing import call_description, descriptor_files, field_formats, formats
 from scan.extensions.clear_signing.contract_bindings import TIMEOUT_S, Called, ContractBindings
-from scan.extensions.clear_signing.descriptor_files import DoesNotFit
 from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors, StillReading, keys_of
-from scan.extensions.clear_signing.field_formats import address_of, number_of
-from scan.extensions.clear_signing.formats import Format
-from scan.extensions.contract_details.decoder.nested_calls import (
-    NestedCall,
-    calls_in,
-    functions_with_calls,
-)
+from scan.extensions.contract_details.decoder import nested_calls
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.details import NO_LOGS
@@ -49,7 +31,7 @@ class InnerDescription(NamedTuple):
 
     path: tuple[int, ...]
     to_address: str
-    description: Description
+    description: call_description.Description
 
     def record(self) -> dict[str, Any]:
         described = self.description.record()
@@ -59,7 +41,7 @@ class InnerDescription(NamedTuple):
 class Described(NamedTuple):
     """What a call is for, if a descriptor fits it, and what the calls inside are for."""
 
-    description: Description | None = None
+    description: call_description.Description | None = None
     inside: Sequence[InnerDescription] = ()
     subject: str = "call"
 
@@ -116,7 +98,7 @@ class Erc7730(decoding.ClearSigning):
             block = blocks.find(reader, newest)
         trees = {
             position: _Tree(
-                Call(
+                call_description.Call(
                     chain_id,
                     None if call.sender is None else to_hex(call.sender),
                     to_hex(call.to),
@@ -126,7 +108,7 @@ class Erc7730(decoding.ClearSigning):
                 )
             )
             for position, call in enumerate(calls)
-            if call.to is not None and len(call.input) >= SELECTOR_BYTES
+            if call.to is not None and len(call.input) >= call_description.SELECTOR_BYTES
         }
         describer = _Describer(reader, self._descriptors, chain_id, block)
         try:
@@ -143,12 +125,12 @@ class Erc7730(decoding.ClearSigning):
         if not self._has_descriptors(reader):
             return NOTHING
         chain_id, newest = reader.sources.chain_id.read(), blocks.newest_number(reader)
-        verifying = address_of(message.domain.get("verifyingContract"))
-        is_of_chain = str(number_of(message.domain.get("chainId"))) == chain_id
+        verifying = field_formats.address_of(message.domain.get("verifyingContract"))
+        is_of_chain = str(field_formats.number_of(message.domain.get("chainId"))) == chain_id
         if chain_id is None or newest is None or verifying is None or not is_of_chain:
             return NOTHING
         sender = None if message.sender is None else to_hex(message.sender)
-        tree = _Tree(Call(chain_id, sender, verifying, 0, b"", None))
+        tree = _Tree(call_description.Call(chain_id, sender, verifying, 0, b"", None))
         describer = _Describer(reader, self._descriptors, chain_id, blocks.find(reader, newest))
         try:
             describer.select_message(tree, message)
@@ -172,13 +154,13 @@ class _Tree:
     """A call with the calls inside. `of_values` are those that its values are, by their position;
     `nested` those that the decoder unfolds, unless its descriptor shows calls itself."""
 
-    call: Call
+    call: call_description.Call
     path: tuple[int, ...] = ()
     is_code_of_sender: bool = False  # a DELEGATECALL: what the contract does, it does as the sender
     is_value: bool = False
     descriptor: Descriptor | None = None
-    format: Format | None = None
-    selected: Sequence[SelectedValue] = ()
+    format: formats.Format | None = None
+    selected: Sequence[call_description.SelectedValue] = ()
     of_values: dict[int, "_Tree"] = field(default_factory=dict)
     nested: list["_Tree"] = field(default_factory=list)
 
@@ -198,7 +180,7 @@ class _Describer:
         self._descriptors = descriptors
         self._block = contract_abis.Block(block.number, to_hex(block.hash))
         self._bindings = ContractBindings(reader, descriptors, chain_id, block)
-        self._budget = DecodingBudget()
+        self._budget = abi_decoding.DecodingBudget()
         self._calls_left = MAX_CALLS
         self._values_left = MAX_SHOWN
 
@@ -224,10 +206,10 @@ class _Describer:
             if format_ is None:
                 continue
             try:
-                tree.selected = select_in_message(
+                tree.selected = call_description.select_in_message(
                     format_, message.type, message.values, tree.call, self._budget
                 )
-            except (DoesNotFit, AbiError):
+            except (descriptor_files.DoesNotFit, abi.AbiError):
                 continue
             tree.descriptor, tree.format = descriptor, format_
             self._values_left -= len(tree.selected)
@@ -237,8 +219,12 @@ class _Describer:
     def described(self, trees: Sequence[_Tree]) -> list[Described]:
         """Return the descriptions, with the names of all addresses that they show."""
         fitting = [inner for tree in trees for inner in tree.all() if inner.format is not None]
-        shown = {address for tree in fitting for address in addresses_in(tree.selected)}
-        parties = addresses.parties(self._reader, [data(address, 20) for address in shown])
+        described_calls = {
+            address for tree in fitting for address in call_description.addresses_in(tree.selected)
+        }
+        parties = addresses.parties(
+            self._reader, [data(address, 20) for address in described_calls]
+        )
         names = Names(parties, network.coin_symbol(self._reader)) if fitting else Names({}, "")
         return [
             Described(
@@ -273,7 +259,10 @@ class _Describer:
     def _select(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the descriptors that fit, and the values that they show."""
         called = {
-            id(tree): Called(data(tree.call.to_address, 20), tree.call.calldata[:SELECTOR_BYTES])
+            id(tree): Called(
+                data(tree.call.to_address, 20),
+                tree.call.calldata[: call_description.SELECTOR_BYTES],
+            )
             for tree in level
             if not tree.is_code_of_sender
         }
@@ -282,10 +271,10 @@ class _Describer:
             descriptor = bound.get(called[id(tree)]) if id(tree) in called else None
             if descriptor is None:
                 continue
-            format_ = descriptor.formats[tree.call.calldata[:SELECTOR_BYTES]]
+            format_ = descriptor.formats[tree.call.calldata[: call_description.SELECTOR_BYTES]]
             try:
-                selected = select(format_, tree.call, self._budget)
-            except (DoesNotFit, AbiError):
+                selected = call_description.select(format_, tree.call, self._budget)
+            except (descriptor_files.DoesNotFit, abi.AbiError):
                 continue
             self._values_left -= len(selected)
             if self._values_left >= 0:
@@ -294,30 +283,30 @@ class _Describer:
     def _add_inside(self, tree: _Tree) -> Sequence[_Tree]:
         for position, value in enumerate(tree.selected):
             try:
-                call = call_in(value, tree.call.chain_id)
-            except DoesNotFit:
+                call = call_description.call_in(value, tree.call.chain_id)
+            except descriptor_files.DoesNotFit:
                 continue
-            if call is not None and len(call.calldata) >= SELECTOR_BYTES:
+            if call is not None and len(call.calldata) >= call_description.SELECTOR_BYTES:
                 tree.of_values[position] = _Tree(call, is_value=True)
         if not tree.of_values and not tree.is_value:
             tree.nested = [
                 _inside(tree, position, call)
                 for position, call in enumerate(self._unfold(tree))
-                if len(call.input) >= SELECTOR_BYTES
+                if len(call.input) >= call_description.SELECTOR_BYTES
             ]
         return [*tree.of_values.values(), *tree.nested]
 
-    def _unfold(self, tree: _Tree) -> list[NestedCall]:
+    def _unfold(self, tree: _Tree) -> list[nested_calls.NestedCall]:
         calldata = tree.call.calldata
         method = tree.call.method or decoding.decode_call(
-            calldata, [functions_with_calls()], budget=self._budget
+            calldata, [nested_calls.functions_with_calls()], budget=self._budget
         )
         if method is None or not self._budget.allows(len(calldata)):
             return []
-        return calls_in(calldata, method.signature)
+        return nested_calls.calls_in(calldata, method.signature)
 
 
-def _inside(tree: _Tree, position: int, nested: NestedCall) -> _Tree:
+def _inside(tree: _Tree, position: int, nested: nested_calls.NestedCall) -> _Tree:
     """Return a call inside as a tree: one to the contract itself comes from the same sender with
     the same value; another one from the contract, or from its sender where that runs its code. Of a
     proposal it is not known who makes it."""
@@ -327,7 +316,9 @@ def _inside(tree: _Tree, position: int, nested: NestedCall) -> _Tree:
         return _Tree(call, (*tree.path, position), tree.is_code_of_sender)
     sender = outer.from_address if tree.is_code_of_sender else outer.to_address
     sender = None if nested.is_by_other else sender
-    call = Call(outer.chain_id, sender, to_hex(nested.to), nested.value, nested.input, None)
+    call = call_description.Call(
+        outer.chain_id, sender, to_hex(nested.to), nested.value, nested.input, None
+    )
     return _Tree(call, (*tree.path, position), nested.is_delegated)
 
 
@@ -337,7 +328,7 @@ def _unfolded(tree: _Tree) -> Iterator[_Tree]:
         yield from _unfolded(inner)
 
 
-def _description(tree: _Tree, names: Names) -> Description | None:
+def _description(tree: _Tree, names: Names) -> call_description.Description | None:
     if tree.descriptor is None or tree.format is None:
         return None
     inner = {
@@ -345,4 +336,4 @@ def _description(tree: _Tree, names: Names) -> Description | None:
         for position, of_value in tree.of_values.items()
         if (description := _description(of_value, names)) is not None
     }
-    return describe(tree.descriptor, tree.format, tree.selected, names, inner)
+    return call_description.describe(tree.descriptor, tree.format, tree.selected, names, inner)

@@ -9,8 +9,7 @@ import flask
 from flask import Blueprint
 
 from scan import json_bodies, parameters
-from scan.api.contracts import function_and_arguments, hex_or_none
-from scan.api.hooks import Api
+from scan.api import contracts, hooks
 from scan.extensions.contract_details import (
     bytecode,
     contract_functions,
@@ -20,7 +19,6 @@ from scan.extensions.contract_details import (
 )
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.builds.settings import Settings
-from scan.extensions.contract_details.bytecode import Bytecode, disassemble
 from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.contract_details.decoder.decoding import Encoded, decode
 from scan.extensions.contract_details.decoder.parameters import (
@@ -35,19 +33,8 @@ from scan.extensions.contract_details.source_comparison import comparison
 from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
+from scan.http import list_responses, request_state, requests
 from scan.http.hooks import Service, Worker
-from scan.http.list_responses import LISTED, list_response
-from scan.http.request_state import Services
-from scan.http.requests import (
-    Prerequisite,
-    Response,
-    json_body,
-    json_object,
-    json_value,
-    query_arguments,
-    reader,
-    requires,
-)
 from scan.http.worker_threads import WorkerThread
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 
@@ -59,42 +46,44 @@ blueprint = Blueprint("contract_details", __name__)
 
 
 @blueprint.get("/contracts/<address>/claims")
-def get_claims(address: str) -> Response:
-    query_arguments()
-    return json_value({"claims": contract_page.of(reader(), parameters.address(address))})
+def get_claims(address: str) -> requests.Response:
+    requests.query_arguments()
+    return requests.json_value(
+        {"claims": contract_page.of(requests.reader(), parameters.address(address))}
+    )
 
 
 @blueprint.get("/contracts/<address>/bytecode")
-def get_bytecode(address: str) -> Response:
-    arguments = query_arguments("disassembly")
+def get_bytecode(address: str) -> requests.Response:
+    arguments = requests.query_arguments("disassembly")
     is_disassembled = parameters.flag(arguments.get("disassembly", "false"), "disassembly")
     key = parameters.address(address)
-    held = bytecode.get(reader(), key)
+    held = bytecode.get(requests.reader(), key)
     record: dict[str, object] = {
         "address": to_hex(key),
         "codeHash": to_hex(held.code_hash),
         "size": len(held.code),
         "bytecode": to_hex(held.code),
         "metadata": _metadata(held),
-        "delegate": hex_or_none(held.delegate),
+        "delegate": contracts.hex_or_none(held.delegate),
         "verified": held.is_verified,
-        "similarTo": hex_or_none(held.similar_to),
+        "similarTo": contracts.hex_or_none(held.similar_to),
         "unproven": ["codeHash", "bytecode"],
     }
     if is_disassembled:
-        reader().do_not_cache()  # it is a hundred times as large as the code
+        requests.reader().do_not_cache()  # it is a hundred times as large as the code
         record["disassembly"] = [
             {
                 "offset": instruction.offset,
                 "opcode": instruction.name,
                 "data": to_hex(instruction.data) if instruction.data else None,
             }
-            for instruction in disassemble(held.code[: held.instructions_end])
+            for instruction in bytecode.disassemble(held.code[: held.instructions_end])
         ]
-    return json_value(record)
+    return requests.json_value(record)
 
 
-def _metadata(held: Bytecode) -> dict[str, object] | None:
+def _metadata(held: bytecode.Bytecode) -> dict[str, object] | None:
     """Return the CBOR map at the end of the code."""
     if held.metadata is None:
         return None
@@ -109,15 +98,15 @@ def _metadata(held: Bytecode) -> dict[str, object] | None:
 
 
 @blueprint.get("/contracts/<address>/values")
-@requires(Prerequisite.NODE)
-def get_values(address: str) -> Response:
-    query_arguments()
-    values = contract_values.get(reader(), parameters.address(address))
-    return json_value(
+@requests.requires(requests.Prerequisite.NODE)
+def get_values(address: str) -> requests.Response:
+    requests.query_arguments()
+    values = contract_values.get(requests.reader(), parameters.address(address))
+    return requests.json_value(
         {
             "address": address.lower(),
             "block": values.block,
-            "implementation": hex_or_none(values.implementation),
+            "implementation": contracts.hex_or_none(values.implementation),
             "complete": values.is_complete,
             "values": [
                 {
@@ -133,19 +122,19 @@ def get_values(address: str) -> Response:
 
 
 @blueprint.post("/contracts/<address>/encode")
-def encode_call(address: str) -> Response:
+def encode_call(address: str) -> requests.Response:
     """Return a transaction for the client's own wallet to sign; nothing is sent from here."""
-    query_arguments()
+    requests.query_arguments()
     key = parameters.address(address)
-    body = json_object()
+    body = requests.json_object()
     json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
-    function, arguments = function_and_arguments(body)
+    function, arguments = contracts.function_and_arguments(body)
     sender = parameters.optional_address(body, "from")
     encoded = contract_functions.encode(
-        reader(), key, function, arguments, body.get("value", 0), sender
+        requests.reader(), key, function, arguments, body.get("value", 0), sender
     )
     called = encoded.prepared.function
-    chain_id = reader().sources.chain_id.read()
+    chain_id = requests.reader().sources.chain_id.read()
     value: dict[str, object] = {
         "to": to_hex(key),
         "data": to_hex(encoded.prepared.calldata),
@@ -156,37 +145,37 @@ def encode_call(address: str) -> Response:
     }
     if encoded.proxy is not None:
         value["implementation"] = to_hex(encoded.proxy.implementation)
-    return json_value(value)
+    return requests.json_value(value)
 
 
 @blueprint.get("/contracts/<address>/source")
-def get_source(address: str) -> Response:
-    arguments = query_arguments("format")
+def get_source(address: str) -> requests.Response:
+    arguments = requests.query_arguments("format")
     form = parameters.one_of(arguments.get("format", STANDARD_JSON), "format", SOURCE_FORMATS)
     key = parameters.address(address)
-    contract = source_files.get(reader(), key)
+    contract = source_files.get(requests.reader(), key)
     if form == STANDARD_JSON:
-        return json_body(source_files.standard_input(contract))
+        return requests.json_body(source_files.standard_input(contract))
     headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
     return flask.Response(source_files.archive(contract), headers=headers, mimetype=ZIP_TYPE)
 
 
 @blueprint.get("/decode")
-def decode_query() -> Response:
-    return _decoded(encoded_of_query(query_arguments(*NAMES)))
+def decode_query() -> requests.Response:
+    return _decoded(encoded_of_query(requests.query_arguments(*NAMES)))
 
 
 @blueprint.post("/decode")
-def decode_body() -> Response:
-    query_arguments()
-    body = json_object()
+def decode_body() -> requests.Response:
+    requests.query_arguments()
+    body = requests.json_object()
     json_bodies.only_known(body, NAMES, "field")
     return _decoded(encoded_of(body))
 
 
-def _decoded(encoded: Encoded) -> Response:
-    address, decoding = encoded.address, decode(reader(), encoded)
-    return json_value(
+def _decoded(encoded: Encoded) -> requests.Response:
+    address, decoding = encoded.address, decode(requests.reader(), encoded)
+    return requests.json_value(
         {
             "data": to_hex(decoding.signed or encoded.data),
             "topics": [*map(to_hex, encoded.topics)],
@@ -197,33 +186,33 @@ def _decoded(encoded: Encoded) -> Response:
 
 
 @blueprint.post("/encode")
-def encode_any_call() -> Response:
-    query_arguments()
-    body = json_object()
+def encode_any_call() -> requests.Response:
+    requests.query_arguments()
+    body = requests.json_object()
     json_bodies.only_known(body, ("functionName", "args", "address"), "field")
-    reader().do_not_cache()
-    function, arguments = function_and_arguments(body)
+    requests.reader().do_not_cache()
+    function, arguments = contracts.function_and_arguments(body)
     address = parameters.optional_address(body, "address")
-    return json_value(encode(reader(), function, arguments, address).record())
+    return requests.json_value(encode(requests.reader(), function, arguments, address).record())
 
 
 @blueprint.get("/contracts/<address>/same-code")
-def list_same_code(address: str) -> Response:
+def list_same_code(address: str) -> requests.Response:
     key = parameters.address(address)
-    return list_response(
+    return list_responses.list_response(
         "sameCode",
-        query_arguments(*LISTED),
-        lambda window: queries.page(reader(), key, window),
+        requests.query_arguments(*list_responses.LISTED),
+        lambda window: queries.page(requests.reader(), key, window),
         own=key,
     )
 
 
 @blueprint.get("/contracts/<address>/compare/<other>")
-def compare_sources(address: str, other: str) -> Response:
-    query_arguments()
+def compare_sources(address: str, other: str) -> requests.Response:
+    requests.query_arguments()
     key, other_key = parameters.address(address), parameters.address(other, "other")
-    pairs = comparison.of(reader(), key, other_key)
-    return json_value(
+    pairs = comparison.of(requests.reader(), key, other_key)
+    return requests.json_value(
         {
             "address": to_hex(key),
             "other": to_hex(other_key),
@@ -245,7 +234,7 @@ SOURCES_EVERY_S = 2.0
 FACTORIES_EVERY_S = 2.0
 
 
-def build_watch_threads(core: Services) -> Iterable[WorkerThread]:
+def build_watch_threads(core: request_state.Services) -> Iterable[WorkerThread]:
     if not core.settings.of(Settings).artifacts:
         return ()
     watch = BuildWatch(core.sources.get(Builds), core.writes, core.verifier)
@@ -253,7 +242,7 @@ def build_watch_threads(core: Services) -> Iterable[WorkerThread]:
     return (WorkerThread("builds", watch.step, BUILDS_EVERY_S, core.writes, failure),)
 
 
-def kept_source_threads(core: Services) -> Iterable[WorkerThread]:
+def kept_source_threads(core: request_state.Services) -> Iterable[WorkerThread]:
     folder = core.settings.sources_dir
     if folder is None:
         return ()
@@ -262,7 +251,7 @@ def kept_source_threads(core: Services) -> Iterable[WorkerThread]:
     return (WorkerThread("kept-sources", step, SOURCES_EVERY_S, core.writes, failure),)
 
 
-def factory_children_threads(core: Services) -> Iterable[WorkerThread]:
+def factory_children_threads(core: request_state.Services) -> Iterable[WorkerThread]:
     jobs = core.sources.get(VerificationJobs)
     step = FactoryChildren(core.writes, core.verifier.creations, jobs).step
     failure = "contracts of verified factories are not submitted"
@@ -270,7 +259,7 @@ def factory_children_threads(core: Services) -> Iterable[WorkerThread]:
 
 
 HOOKS = (
-    Api(blueprints=(blueprint,)),
+    hooks.Api(blueprints=(blueprint,)),
     Service(make=lambda core: Builds(core.settings.of(Settings).artifacts), base=BuiltCreations),
     Service(make=lambda core: VerificationJobs(core.writes, core.waiting_threads)),
     Worker(threads=build_watch_threads),

@@ -116,7 +116,7 @@ class Bytecode(NamedTuple):
 
 def get(reader: Reader, address: bytes) -> Bytecode:
     """Return the indexed code, or the node's where none is indexed; raises NotFound."""
-    contract = contracts.get(reader, address, {"code"})
+    contract = contracts.get_or_index(reader, address, {"code"})
     code = bytes(contract.code or b"") or _code_of_node(reader, address)
     if not code:
         raise NotFound("There is no code at this address.", field="address")

@@ -1,6 +1,5 @@
-"""Functions of an ABI as the tabs Read and Write show them, and the units of their amounts.
-
-Calls of any function of a verified contract, encoded for a wallet to sign.
+"""Functions of an ABI: as the tabs Read and Write show them, with the units of their amounts, and
+encoded for a wallet to sign.
 """
 
 import json
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 
 from scan import json_bodies
 from scan.contracts.abi import AbiError, AbiType
-from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of
+from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of, mutability_of
 from scan.contracts.proxy_contracts import Proxy
 from scan.contracts.read_calls import PreparedCall, abis_of
 from scan.errors import InvalidParameter
@@ -67,10 +66,12 @@ class Function(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """The functions of one tab: the contract's own, and those of a proxy's implementation."""
+    """The functions of one tab: the contract's own, and those of a proxy's implementation; how many
+    more have no form, since they are too many or have unknown types or too long a signature."""
 
     own: Sequence[Function]
     proxied: Sequence[Function]
+    left_out: int = 0
 
     def named(self, signature: str) -> Function | None:
         functions = (*self.own, *self.proxied)
@@ -80,22 +81,28 @@ class Functions(NamedTuple):
 def functions_of(abis: Sequence[Sequence[Any]], *, read_only: bool) -> Functions:
     """Return the functions of a contract's own ABI and of its implementation's that a form can
     call, in the ABI's order. The contract's own hide those of its implementation."""
-    direct, proxied = (
+    (direct, left_out), (proxied, more) = (
         _functions(abi, prefix, read_only=read_only)
         for abi, prefix in zip(abis, ("", "proxy-"), strict=True)
     )
     hidden = {function.signature for function in direct}
-    return Functions(direct, [function for function in proxied if function.signature not in hidden])
+    proxied = [function for function in proxied if function.signature not in hidden]
+    return Functions(direct, proxied, left_out + more)
 
 
-def _functions(abi: Sequence[Any], prefix: str, *, read_only: bool) -> list[Function]:
+def _functions(abi: Sequence[Any], prefix: str, *, read_only: bool) -> tuple[list[Function], int]:
+    """Return the functions of a tab, and how many more there are."""
     entries = (entry for entry in abi if entry.get("type") == "function")
     functions: dict[str, Function] = {}
+    left_out = 0
     for entry in islice(entries, MAX_FUNCTIONS):
-        function = _function(entry, prefix)
-        if function is not None and function.is_read_only == read_only:
-            functions.setdefault(function.selector, function)
-    return list(functions.values())[:MAX_SHOWN_FUNCTIONS]
+        if (mutability_of(entry) in READ_ONLY) == read_only:
+            function = _function(entry, prefix)
+            left_out += function is None
+            if function is not None:
+                functions.setdefault(function.selector, function)
+    shown = list(functions.values())[:MAX_SHOWN_FUNCTIONS]
+    return shown, left_out + len(functions) - len(shown)
 
 
 def _function(entry: dict[str, Any], prefix: str) -> Function | None:
@@ -120,7 +127,7 @@ def _function(entry: dict[str, Any], prefix: str) -> Function | None:
 def shape_of(abi_type: AbiType) -> Shape:
     """Return the shape of a type: where it has integers."""
     shapes = [shape_of(item) for item in abi_type.items]
-    if abi_type.kind in ("uint", "int"):
+    if abi_type.kind in ("uint", "int") and not abi_type.decimals:
         return INTEGER
     if not any(shapes):
         return None

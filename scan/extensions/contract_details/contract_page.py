@@ -14,7 +14,7 @@ from flask import Response, request
 
 from scan import parameters
 from scan.contracts.abi_decoding import Argument
-from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, proxy_of_code, state_kinds
+from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, delegation_of
 from scan.contracts.read_calls import constructor_values
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values, source_files
@@ -38,7 +38,7 @@ from scan.pages.records import ERC20_RESULTS, Names, names_of
 from scan.pages.site import page, site
 from scan.queries import contracts
 from scan.queries.addresses import Address
-from scan.queries.contracts import BUILT_ABI, Contract
+from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
 from scan.verification.contract_match import RUNTIME
 from scan.verification.creation_comparison import preamble_of
@@ -69,8 +69,8 @@ VIEWS = ("code", "read", "write")
 _SOURCE = ("sources", "storage")  # where modifiers are written
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    "read": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
-    "write": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
+    "read": frozenset({"code", *contract_values.FUNCTIONS, *_SOURCE}),
+    "write": frozenset({"code", *contract_values.FUNCTIONS, *_SOURCE}),
 }
 
 
@@ -92,6 +92,7 @@ class ShownContract(NamedTuple):
     files: source_files.SourceFiles | None = None
     functions: Functions = Functions((), ())
     proxy_kind: str | None = None
+    proxy_warning: str | None = None
     implementations: Sequence[str] = ()
     values: ContractValues | None = None
     constructor: Sequence[Argument] | None = None
@@ -131,7 +132,7 @@ class ShownContract(NamedTuple):
         valued = {v.signature for v in values if v.error is None and v.signature != called}
         direct, proxied = (
             [function for function in functions if function.signature not in valued]
-            for functions in self.functions
+            for functions in (self.functions.own, self.functions.proxied)
         )
         return Functions(direct, proxied)
 
@@ -157,7 +158,7 @@ def read_contract(
     if not contract.code:
         return ShownContract(view, has_code=False)
     proxy = lookup.proxy
-    abi = json.loads(contract.abi or "[]")
+    abi = json.loads(contract.interface or contract.abi or "[]")
     implementation_abi: list[Any] = []
     functions = Functions((), ())
     is_blueprint = preamble_of(bytes(contract.code)) is not None
@@ -184,6 +185,7 @@ def read_contract(
         else None,
         functions=functions,
         proxy_kind=proxy.kind if proxy else None,
+        proxy_warning=proxy.warning if proxy else None,
         implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
         values=_values(address, [abi, implementation_abi], proxy) if can_be_called else None,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
@@ -321,11 +323,11 @@ def _at_head(key: bytes, block: int | None) -> Proxy | None:
     """Return the proxy after a block, the newest indexed one: until the next, the page is the
     same."""
     code = bytes(contracts.get(reader(), key, {"code"}).code or b"")
-    kinds = state_kinds(code)
-    if (known := proxy_of_code(code)) or not kinds:
-        return known
+    delegation = delegation_of(code)
+    if not delegation.depends_on_state:
+        return delegation.proxy
     if block is not None:
         with suppress(UpstreamFailed, BadHex, Unavailable):
-            return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, kinds, block)])[0]
+            return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, delegation, block)])[0]
     reader().do_not_cache()
-    return None
+    return delegation.proxy

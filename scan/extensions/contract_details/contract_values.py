@@ -17,6 +17,7 @@ from scan.hex import BadHex, data, to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
 
+FUNCTIONS = frozenset({"interface", contracts.BUILT_ABI})  # the columns that have them
 MOST_FUNCTIONS = 40
 TOTAL_GAS = 60_000_000  # of all calls together: a contract can have it burnt at every request
 TIMEOUT_S = 2.0
@@ -61,8 +62,8 @@ class _Getter(NamedTuple):
 
 def get(reader: Reader, address: bytes) -> ContractValues:
     """Return a contract's values; raises NotFound if it is not verified, and the errors of of()."""
-    contract, lookup = contracts.get_with_proxy(reader, address, {"abi", contracts.BUILT_ABI})
-    own = [] if contract.abi is None else [json.loads(contract.abi)]
+    contract, lookup = contracts.get_with_proxy(reader, address, FUNCTIONS)
+    own = [] if contract.interface is None else [json.loads(contract.interface)]
     abis = [*own, *implementation_abis(reader, lookup.proxy)]
     if not abis:
         raise NotFound("The contract at this address is not verified.")
@@ -77,7 +78,7 @@ def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]
     abis: list[AbiEntries] = []
     characters_left = MAX_FACETS_CHARACTERS
     for address in proxy.implementations:
-        text = contracts.get(reader, address, {"abi", contracts.BUILT_ABI}).abi
+        text = contracts.get(reader, address, FUNCTIONS).interface
         characters_left -= len(text or "")
         if abis and characters_left < 0:
             break

@@ -168,6 +168,7 @@ def verify_source(address: str) -> Response:
     fields = {name: sent[name] for name in sent}
     try:
         submission = parse(_submission(key, fields))
+        contracts.get_or_index(reader(), key, ())
         with services().waiting_threads.place_for_long(client_address()):
             verified = verify(services().verifier, submission, client_address())
         if verified.stored:

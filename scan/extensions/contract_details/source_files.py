@@ -1,8 +1,6 @@
-"""Colours the source of a contract: comments, strings, numbers and keywords as HTML.
-
-Source files of a verified contract on its page: excerpts, a tree, a search.
-
-A verified contract's sources as files: standard JSON, or a ZIP archive with safe paths.
+"""The source files of a verified contract: on its page, with excerpts, a tree, a search and
+coloured comments, strings, numbers and keywords; and as a download, standard JSON or a ZIP archive
+with safe paths.
 """
 
 import io

@@ -22,8 +22,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import orjson
 
 from scan.commands.startup import prepare_database, require_node
-from scan.database.connection import Database
-from scan.database.embedded import EmbeddedPostgres, write_private
+from scan.database import connection, embedded
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.extensions.demo.replay import HEADER, STATE_METHODS
@@ -216,7 +215,7 @@ def write_recording(settings: Settings, options: argparse.Namespace) -> int:
         print(contents.format(path=path))
         if not options.yes and input(f"Write {len(packed):,} bytes? [y/N] ").lower() != "y":
             raise KeyboardInterrupt
-        write_private(path, packed)
+        embedded.write_private(path, packed)
     except (KeyboardInterrupt, EOFError):
         print("nothing was written")
         return 1
@@ -229,7 +228,7 @@ def write_recording(settings: Settings, options: argparse.Namespace) -> int:
 def _own_database() -> Iterator[str]:
     with TemporaryDirectory(prefix="scan-recording-") as folder:
         Path(folder).chmod(0o711)  # started by root, PostgreSQL runs as another user
-        postgres = EmbeddedPostgres(Path(folder) / "data")
+        postgres = embedded.EmbeddedPostgres(Path(folder) / "data")
         try:
             postgres.start()
             yield postgres.database_url("recording")
@@ -297,8 +296,8 @@ def _index(settings: Settings, node: RecordingNode, answers: RecordedAnswers) ->
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()
     with (
-        closing(Database(settings.database_url, statement_timeout_ms=0)) as writing,
-        closing(Database(settings.database_url, statement_timeout_ms=0)) as database,
+        closing(connection.Database(settings.database_url, statement_timeout_ms=0)) as writing,
+        closing(connection.Database(settings.database_url, statement_timeout_ms=0)) as database,
     ):
         indexer = ChainIndexer(settings, writing, node, stop)
         thread = threading.Thread(target=indexer.run, name="indexer", daemon=True)
@@ -320,7 +319,7 @@ def _index(settings: Settings, node: RecordingNode, answers: RecordedAnswers) ->
         return str(orjson.loads(row[1])["problem"]) if row else ""
 
 
-def _is_indexed(database: Database, last: int) -> bool:
+def _is_indexed(database: connection.Database, last: int) -> bool:
     head = database.row("indexer/blocks_get_head")
     return (
         head is not None

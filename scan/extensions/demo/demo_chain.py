@@ -21,14 +21,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.ethereum.block_hashing import header_hash, transactions_root
+from scan.ethereum import block_hashing, signatures
 from scan.ethereum.blocks import BlockJson, read_json
-from scan.ethereum.signatures import checksummed
-from scan.extensions.demo import replay
-from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.extensions.demo.demo_state import DRIFTING, DemoState, Key, value_at
-from scan.extensions.transaction_details.explanations import mapped_code
-from scan.extensions.transaction_details.explanations.state_changes import STATE
+from scan.extensions.demo import demo_node, replay
+from scan.extensions.transaction_details.explanations import mapped_code, state_changes
 from scan.extensions.transaction_details.gas_use import gas_of_steps
 from scan.extensions.transaction_details.storage import mapping_keys
 from scan.hex import to_hex
@@ -82,7 +78,7 @@ class DemoChain(replay.Recording):
         self._loop_blocks = self.head + 1 - self._first_added
         self._added: list[AddedBlock] = []
         loop = range(self._first_added, self._first_added + self._loop_blocks)
-        self._accounts = DemoState(self._changes(), self._unchanged(), loop)
+        self._accounts = demo_node.DemoState(self._changes(), self._unchanged(), loop)
         senders = (t["from"] for n in loop for t in self._blocks[n]["transactions"])
         self._loop_nonces = Counter(senders)
         self._numbers: dict[str, int] = {}  # of blocks, by hash
@@ -150,7 +146,7 @@ class DemoChain(replay.Recording):
         block = {**block, "transactions": transactions, "stateRoot": self._root(number)}
         if cycle:
             encoded = read_json(block, BlockJson, number).transactions
-            block["transactionsRoot"] = to_hex(transactions_root(encoded))
+            block["transactionsRoot"] = to_hex(block_hashing.transactions_root(encoded))
         return _placed(block, receipts, number, timestamp, self._hash_of(number - 1)), receipts
 
     def _next_signed(self, transaction: dict[str, Any], cycle: int) -> dict[str, Any]:
@@ -163,7 +159,7 @@ class DemoChain(replay.Recording):
             name: int(transaction[name], 16)
             for name in ("chainId", "gas", "maxFeePerGas", "maxPriorityFeePerGas", "value")
         }
-        to = checksummed(transaction["to"])
+        to = signatures.checksummed(transaction["to"])
         signed = _keys()[sender].sign_transaction(
             {**unsigned, "type": 2, "nonce": nonce, "to": to, "data": transaction["input"]}
         )
@@ -259,16 +255,16 @@ class DemoChain(replay.Recording):
         """Yield the recorded blocks' numbers with what their transactions changed in the state."""
         for number, block in sorted(self._blocks.items()):
             for transaction in block["transactions"]:
-                yield number, super()._trace([transaction["hash"], STATE[0][1]])
+                yield number, super()._trace([transaction["hash"], state_changes.STATE[0][1]])
 
-    def _unchanged(self) -> dict[Key, Any]:
+    def _unchanged(self) -> dict[demo_node.Key, Any]:
         """Return the recorded values of accounts, of which some are never changed."""
-        values: dict[Key, Any] = {}
+        values: dict[demo_node.Key, Any] = {}
         for (method, subject), states in self._states.items():
             if method in FIELDS and "result" in states[-1][1]:
                 result = states[-1][1]["result"]
                 field = FIELDS[method]
-                value = int(result, 16) if field in DRIFTING else result
+                value = int(result, 16) if field in demo_node.DRIFTING else result
                 values[field, *orjson.loads(subject)] = value
         return values
 
@@ -300,7 +296,7 @@ class DemoChain(replay.Recording):
         key, number = self.state_key(method, params)
         if self._first_added - 1 <= number <= self.head and key in self._states:
             _, recorded = self._template(number)
-            return dict(value_at(self._states[key], recorded))
+            return dict(demo_node.value_at(self._states[key], recorded))
         return super()._state(method, params)
 
 
@@ -322,7 +318,7 @@ def _placed(
     references to the block in its transactions, receipts and logs are changed in place."""
     block = {**block, "parentHash": parent, "number": hex(number), "timestamp": hex(timestamp)}
     header = read_json({**block, "transactions": []}, BlockJson, number)
-    block["hash"] = to_hex(header_hash(header))
+    block["hash"] = to_hex(block_hashing.header_hash(header))
     logs = (log for receipt in receipts for log in receipt["logs"])
     for record in (*block["transactions"], *receipts, *logs):
         record["blockHash"], record["blockNumber"] = block["hash"], block["number"]
@@ -342,19 +338,19 @@ def _keys() -> dict[str, Any]:
     return {account.address.lower(): account for account in accounts}
 
 
-def start(data_dir: Path, now: Callable[[], float] = time.time) -> DemoNode:
+def start(data_dir: Path, now: Callable[[], float] = time.time) -> demo_node.DemoNode:
     """Serve the demo chain, which goes on from its file in `data_dir`."""
-    digest = hashlib.sha256(RECORDING.read_bytes()).hexdigest()[:8]
+    digest = hashlib.sha256(demo_node.RECORDING.read_bytes()).hexdigest()[:8]
     path = data_dir / f"demo_{digest}.blocks"
     ended_at, blocks = _saved(path)
     if ended_at is None:
         ended_at = int(now())
         path.write_text(f"{ended_at}\n")
-    chain = DemoChain(replay.read_lines(RECORDING), ended_at)
+    chain = DemoChain(replay.read_lines(demo_node.RECORDING), ended_at)
     for block in blocks:
         chain.add(block)
     threading.Thread(target=_grow, args=(chain, path, now), name="demo-chain", daemon=True).start()
-    return DemoNode(chain, 0)
+    return demo_node.DemoNode(chain, 0)
 
 
 def _saved(path: Path) -> tuple[int | None, list[AddedBlock]]:

@@ -1,16 +1,30 @@
-"""A JSON-RPC node on loopback that replays a recording: the demo chain, or one by
-`scan doctor --record`."""
+"""A JSON-RPC node on loopback that replays a recording: the demo chain, or one by `scan doctor
+--record`.
+
+It has the demo chain's accounts: balances, nonces, codes and storage after each of its blocks, with
+the state trie that they make, which eth_getProof is about. They follow from the recorded traces of
+the state. What no transaction changed is as it was recorded. A repeated block leaves the storage
+and the codes of the block that it repeats; balances and nonces drift, by the fees and the
+transactions of each repetition.
+"""
 
 import argparse
 import sys
 import threading
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from scan.ethereum.rlp_and_tries import MapTrie, keccak256, list_item, quantity_item
 from scan.extensions.demo.replay import Outcome, Recording, RpcFault
+from scan.hex import data, to_hex
 from scan.settings import ROOT
 
 RECORDING = ROOT / "demo" / "chain.jsonl.gz"
@@ -147,3 +161,143 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
+
+
+DRIFTING = ("balance", "nonce")  # values that each loop changes, by its fees and its transactions
+EMPTY = {"balance": 0, "nonce": 0, "code": "0x", "storage": "0x" + 64 * "0"}
+KEPT_STORAGES = 1_000
+
+Key = tuple[str, ...]  # the field, the address and, of storage, the slot
+
+
+class DemoState:
+    """The state after each recorded block, and after the blocks that repeat the loop's."""
+
+    def __init__(
+        self,
+        changes: Iterable[tuple[int, Mapping[str, Any]]],
+        unchanged: Mapping[Key, Any],
+        loop: range,
+    ) -> None:
+        """`changes` are blocks with what their transactions changed, in their order; `unchanged`
+        are recorded values of accounts."""
+        self._loop = loop
+        self._values: dict[Key, list[tuple[int, Any]]] = defaultdict(list)
+        for number, traced in changes:
+            before, after = _flat(traced["pre"]), _flat(traced["post"])
+            for key in before.keys() | after.keys():
+                empty = EMPTY[key[0]]
+                # `post` lacks the fields of a changed account that did not change themselves.
+                new = after.get(key, empty if key[0] == "storage" else before.get(key, empty))
+                values = self._values[key]
+                if not values:
+                    values.append((-1, before.get(key, empty)))
+                values.append((number, new))
+        self._values |= {k: [(-1, v)] for k, v in unchanged.items() if k not in self._values}
+        self._addresses = sorted({key[1] for key in self._values})
+        self._slots: dict[str, list[Key]] = defaultdict(list)
+        for key in self._values:
+            if key[0] == "storage":
+                self._slots[key[1]].append(key)
+        self._written = {
+            address: sorted({n for key in keys for n, _ in self._values[key]})
+            for address, keys in self._slots.items()
+        }
+        self._storage_trie = lru_cache(KEPT_STORAGES)(self._made_storage_trie)
+
+    def value(self, key: Key, cycle: int, recorded: int) -> Any:
+        """Return a value after a block that repeats a recorded one for the time `cycle`."""
+        values = self._values.get(key)
+        if values is None:
+            return EMPTY[key[0]]
+        value = value_at(values, recorded)
+        return value + self.drift(key, cycle) if key[0] in DRIFTING else value
+
+    def drift(self, key: Key, cycle: int) -> int:
+        """Return by how much so many cycles change a balance or a nonce."""
+        values = self._values.get(key)
+        if not cycle or values is None:
+            return 0
+        ends = (value_at(values, self._loop[-1]), value_at(values, self._loop[0] - 1))
+        return cycle * int(ends[0] - ends[1])
+
+    def trie(self, cycle: int, recorded: int) -> MapTrie:
+        """Return the state trie after a block; its root is the header's stateRoot."""
+        accounts = (
+            (address, self._account(address, cycle, recorded)) for address in self._addresses
+        )
+        return MapTrie(
+            {data(address): _rlp(account) for address, account in accounts if any(account)}
+        )
+
+    def proof(self, address: str, slots: list[str], cycle: int, recorded: int) -> dict[str, Any]:
+        """Return the result of eth_getProof (EIP-1186)."""
+        nonce, balance, code, _ = self._account(address, cycle, recorded)
+        trie = self._storage(address, recorded)
+        proven = self.trie(cycle, recorded).proof(data(address))
+        return {
+            "address": address,
+            "accountProof": [*map(to_hex, proven)],
+            "balance": hex(balance),
+            "nonce": hex(nonce),
+            "codeHash": to_hex(keccak256(code)),
+            "storageHash": to_hex(trie.root),
+            "storageProof": [
+                {
+                    "key": slot,
+                    "value": hex(int(self.value(("storage", address, slot), cycle, recorded), 16)),
+                    "proof": [*map(to_hex, trie.proof(data(slot)))],
+                }
+                for slot in slots
+            ],
+        }
+
+    def _account(self, address: str, cycle: int, recorded: int) -> tuple[int, int, bytes, bytes]:
+        """Return the nonce, the balance, the code and, of a contract, the root of its storage."""
+        code = data(self.value(("code", address), cycle, recorded))
+        nonce, balance = (
+            int(self.value((field, address), cycle, recorded)) for field in ("nonce", "balance")
+        )
+        return nonce, balance, code, self._storage(address, recorded).root if code else b""
+
+    def _storage(self, address: str, recorded: int) -> MapTrie:
+        written = self._written.get(address, ())
+        return self._storage_trie(address, bisect_right(written, recorded))
+
+    def _made_storage_trie(self, address: str, writes: int) -> MapTrie:
+        """Return the trie of a storage after so many blocks that wrote it."""
+        if not writes:
+            return MapTrie({})
+        number = self._written[address][writes - 1]
+        words = (
+            (key[2], int(value_at(self._values[key], number), 16)) for key in self._slots[address]
+        )
+        return MapTrie(
+            {data(slot): bytes.fromhex(quantity_item(hex(word))) for slot, word in words if word}
+        )
+
+
+def _rlp(account: tuple[int, int, bytes, bytes]) -> bytes:
+    nonce, balance, code, storage_root = account
+    hashes = (storage_root or MapTrie({}).root, keccak256(code))
+    items = [*map(quantity_item, (hex(nonce), hex(balance))), *("a0" + h.hex() for h in hashes)]
+    return bytes.fromhex(list_item("".join(items)))
+
+
+def _flat(accounts: Mapping[str, Any]) -> dict[Key, Any]:
+    """Return the values in a trace's accounts, by field, address and, for storage, slot."""
+    return {
+        key: value for address, account in accounts.items() for key, value in _of(address, account)
+    }
+
+
+def _of(address: str, account: Mapping[str, Any]) -> Iterator[tuple[Key, Any]]:
+    for field in account.keys() & {"balance", "nonce", "code"}:
+        value = account[field]
+        yield (field, address), int(value, 16) if field == "balance" else value
+    for slot, value in account.get("storage", {}).items():
+        yield ("storage", address, slot), value
+
+
+def value_at(values: list[tuple[int, Any]], number: int) -> Any:
+    return values[max(bisect_right(values, number, key=itemgetter(0)) - 1, 0)][1]

@@ -1,8 +1,6 @@
-"""Data that an operator of the demo chain would add: labels and verified contracts.
-
-demo/record.py writes the file, whose contracts it has verified.
-
-What `scan run` runs without RPC_URL, the demo chain, and with --recording, what a file has.
+"""What `scan run` runs without RPC_URL: the demo chain, or with --recording what a file has; and
+the data that an operator of the demo chain would add, labels and verified contracts, from a file
+that demo/record.py writes.
 """
 
 import gzip
@@ -21,7 +19,6 @@ from scan.database.connection import Database
 from scan.environment import without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.demo import demo_chain, demo_node
-from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.hex import data
 from scan.settings import ROOT, Settings
 
@@ -101,14 +98,14 @@ def run_demo_chain(settings: Settings) -> int:
     """Run with the bundled demo chain, which goes on."""
 
     def start(settings: Settings) -> Settings:
-        named = replace(settings, chain_name=settings.chain_name or "Demo chain")
-        return _following(with_links(named), demo_chain.start(settings.data_dir))
+        demo_settings = replace(settings, chain_name=settings.chain_name or "Demo chain")
+        return _following(with_links(demo_settings), demo_chain.start(settings.data_dir))
 
     def fill(settings: Settings) -> None:
         log.info("RPC_URL is not set: using the bundled demo chain")
         load(settings)
 
-    return run_chain(settings, OwnNode(start, _digest(RECORDING), fill))
+    return run_chain(settings, OwnNode(start, _digest(demo_node.RECORDING), fill))
 
 
 def _digest(recording: Path) -> str:
@@ -118,5 +115,5 @@ def _digest(recording: Path) -> str:
         raise SettingError("--recording", str(recording), error.strerror or str(error)) from None
 
 
-def _following(settings: Settings, server: DemoNode) -> Settings:
+def _following(settings: Settings, server: demo_node.DemoNode) -> Settings:
     return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)

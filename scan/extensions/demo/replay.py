@@ -88,8 +88,8 @@ class Recording:
             "eth_getBlockByHash": lambda params: _with_transactions(
                 self._block_of_hash(_hash(params)), params
             ),
-            "eth_getTransactionByHash": lambda params: self._transaction(_hash(params)),
-            "eth_getTransactionReceipt": lambda params: self._receipt(_hash(params)),
+            "eth_getTransactionByHash": lambda params: self._transactions.get(_hash(params)),
+            "eth_getTransactionReceipt": lambda params: self._receipts.get(_hash(params)),
             "eth_getLogs": self._logs,
         }
         if "debug_traceTransaction" in self._methods:
@@ -215,12 +215,6 @@ class Recording:
 
     def _block_of_hash(self, hash_: str) -> Block | None:
         return self._blocks.get(self._numbers.get(hash_, -1))
-
-    def _transaction(self, hash_: str) -> dict[str, Any] | None:
-        return self._transactions.get(hash_)
-
-    def _receipt(self, hash_: str) -> dict[str, Any] | None:
-        return self._receipts.get(hash_)
 
     def _receipts_of(self, number: int) -> list[dict[str, Any]]:
         hashes = [t["hash"] for t in self._blocks.get(number, {"transactions": ()})["transactions"]]

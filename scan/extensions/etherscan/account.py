@@ -11,6 +11,7 @@ from scan.contracts.account_state import CALL_GAS
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NOT_ANSWERING
+from scan.ethereum.token_metadata import TOTAL_SUPPLY, balance_of
 from scan.extensions.etherscan.replies import (
     BAD_ADDRESS,
     Failure,
@@ -21,7 +22,7 @@ from scan.extensions.etherscan.replies import (
     rows_reply,
 )
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
-from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers import views as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.queries import addresses, blocks, tokens
@@ -33,8 +34,6 @@ MOST_OWNED = 100_000  # items of an owner, looked through for those of one token
 TOO_MANY_OWNED = f"Error! The address owns more than {MOST_OWNED} items; see tokennfttx"
 NO_TRANSACTIONS = "No transactions found"
 NO_DATA = "No data found"
-BALANCE_OF = "0x70a08231"
-TOTAL_SUPPLY = "0x18160ddd"
 
 
 def balance(parameters: Parameters) -> Reply:
@@ -114,12 +113,12 @@ def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
 
 @requires(Prerequisite.NODE)
 def token_balance(parameters: Parameters) -> Reply:
-    return Reply(_integer_at(parameters, _balance_of(parameters), parameters.block_tag()))
+    return Reply(_integer_at(parameters, balance_of(parameters.address()), parameters.block_tag()))
 
 
 @requires(Prerequisite.NODE)
 def token_balance_at(parameters: Parameters) -> Reply:
-    return Reply(_integer_at(parameters, _balance_of(parameters), _block(parameters)))
+    return Reply(_integer_at(parameters, balance_of(parameters.address()), _block(parameters)))
 
 
 @requires(Prerequisite.NODE)
@@ -130,10 +129,6 @@ def token_supply(parameters: Parameters) -> Reply:
 @requires(Prerequisite.NODE)
 def token_supply_at(parameters: Parameters) -> Reply:
     return Reply(_integer_at(parameters, TOTAL_SUPPLY, _block(parameters)))
-
-
-def _balance_of(parameters: Parameters) -> str:
-    return BALANCE_OF + parameters.address().hex().rjust(64, "0")
 
 
 def _block(parameters: Parameters) -> str:
@@ -167,7 +162,7 @@ def items(parameters: Parameters) -> Reply:
     if total is None:
         raise Failure(TOO_MANY_OWNED)
     if reader().first_block:
-        reader().balances_since = reader().first_block
+        reader().notes["X-Scan-Balances-Since"] = reader().first_block
     rows = [{"TokenAddress": to_hex(token), "TokenId": id_} for id_ in ids]
     return rows_reply(rows, NO_DATA, total)
 

@@ -96,10 +96,10 @@ def token(parameters: Parameters) -> Reply:
 
 def token_holder_count(parameters: Parameters) -> Reply:
     try:
-        record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
+        page = tokens.holders(reader(), parameters.address("contractaddress"), Window(1, 0))
     except NotFound:
         return Reply("0")
-    return Reply(str(record["holderCount"]))
+    return Reply(str(page.total))
 
 
 def token_holders(parameters: Parameters) -> Reply:

@@ -1,7 +1,5 @@
-"""module=contract: ABIs and sources of verified contracts, and implementations of proxies.
-
-module=contract, action=getcontractcreation: creator, transaction and creation code.
-"""
+"""module=contract: ABIs and sources of verified contracts, implementations of proxies, and with
+action=getcontractcreation creator, transaction and creation code."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -9,6 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.contracts.proxy_contracts import delegating_account
 from scan.errors import UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
@@ -57,14 +56,18 @@ def abi(parameters: Parameters) -> Reply:
 
 
 def source_code(parameters: Parameters) -> Reply:
-    contract, lookup = contracts.get_with_proxy(
-        reader(), parameters.address(), {"settings", "abi", "sources"}
+    address = parameters.address()
+    contract, (proxy, _) = contracts.get_with_proxy(
+        reader(), address, {"settings", "abi", "sources"}
     )
+    if contract.code is None:
+        reader().do_not_cache()
+        proxy = delegating_account(reader().node, address)
     row = _row(contract) if contract.is_verified else NOTHING
     if contract.warning is not None:
         row = {**row, "Warning": contract.warning}
-    if lookup.proxy is not None and contract.is_verified:
-        row = {**row, "Proxy": "1", "Implementation": to_hex(lookup.proxy.implementation)}
+    if proxy is not None and (contract.is_verified or contract.code is None):
+        row = {**row, "Proxy": "1", "Implementation": to_hex(proxy.implementation)}
     return Reply([row])
 
 

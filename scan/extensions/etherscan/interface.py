@@ -77,6 +77,10 @@ NOT_OFFERED: Mapping[tuple[str, str], str] = {
 
 Action = Callable[[Parameters], Reply | RpcReply]
 
+NOTES = {
+    "X-Scan-Balances-Since": "Balances are known",
+    "X-Scan-Inconsistent-Since": "Some balances are sums of events, which do not add up",
+}
 BAD_MODULE = "Error! Missing Or invalid Module name"
 BAD_ACTION = "Error! Missing Or invalid Action name"
 
@@ -247,9 +251,9 @@ def _require_own_chain(parameters: Parameters) -> None:
 
 
 def _response(reply: Reply | RpcReply) -> Response:
-    since = requests.reader().balances_since
-    if isinstance(reply, Reply) and reply.message == "OK" and since is not None:
-        reply = reply._replace(message=f"OK-Balances are known since block {since}")
+    if isinstance(reply, Reply) and reply.message == "OK":
+        for name, block in requests.reader().notes.items():
+            reply = reply._replace(message=f"OK-{NOTES[name]} since block {block}")
     response = Response(reply.body(), mimetype="application/json")
     if isinstance(reply, Reply) and reply.total is not None:
         response.headers["X-Total-Count"] = str(reply.total)

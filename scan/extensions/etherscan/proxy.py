@@ -1,7 +1,5 @@
-"""module=proxy: a list of allowed JSON-RPC methods, with checked parameters.
-
-module=logs: getLogs, from the database if logs are stored, otherwise from the node.
-"""
+"""module=proxy: a list of allowed JSON-RPC methods, with checked parameters; and module=logs:
+getLogs, from the database if logs are stored, otherwise from the node."""
 
 from collections.abc import Callable, Mapping
 
@@ -13,10 +11,8 @@ from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.hex import to_hex
-from scan.http.request_state import services
-from scan.http.requests import Prerequisite, reader, requires
-from scan.queries import blocks
-from scan.queries.pages import Window
+from scan.http import request_state, requests
+from scan.queries import blocks, pages
 
 MOST_GAS = 30_000_000
 NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS is off)"
@@ -25,11 +21,11 @@ NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS
 def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
     """Return the action of a JSON-RPC method: the node's own result or error."""
 
-    @requires(Prerequisite.NODE)
+    @requests.requires(requests.Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
         params = METHODS[name](parameters)
         try:
-            return replies.RpcReply("result", reader().node.call(name, *params))
+            return replies.RpcReply("result", requests.reader().node.call(name, *params))
         except AnswerTooLarge:
             raise replies.Failure(
                 "Error! The node's response is too large; request less data"
@@ -109,7 +105,7 @@ def _call_object(parameters: replies.Parameters) -> dict[str, object]:
 
 
 def _raw_params(parameters: replies.Parameters) -> list[object]:
-    if not services().settings.sends_transactions:
+    if not request_state.services().settings.sends_transactions:
         raise replies.Failure(NOT_SENDING)
     parameters.required("hex")
     return [parameters.hex_data("hex")]
@@ -144,16 +140,16 @@ def get_logs(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure("Error! Missing address or topics")
     limit, offset = parameters.limit_and_offset(MOST_ROWS)
     if parameters.text("fromblock").lower() == "latest":
-        first = last = blocks.newest_number(reader()) or 0
+        first = last = blocks.newest_number(requests.reader()) or 0
     else:
         first, last = parameters.first_block("fromblock"), parameters.last_block("toblock")
-    window = Window(limit, offset, "asc", first, last)
+    window = pages.Window(limit, offset, "asc", first, last)
     try:
-        records = logs.records(reader(), window, log_filter).records
+        records = logs.records(requests.reader(), window, log_filter).records
     except TooManyLogs:
         raise replies.Failure(TOO_MUCH) from None
     rows = _rows(records) if records else []
-    return replies.rows_reply(rows, NO_LOGS, kept_from=reader().kept_from)
+    return replies.rows_reply(rows, NO_LOGS, kept_from=requests.reader().kept_from)
 
 
 def _filter(parameters: replies.Parameters) -> LogFilter:
@@ -179,7 +175,7 @@ def _rows(records: list[logs.Record]) -> list[object]:
     """Return the logs in Etherscan's form; raises UpstreamFailed if a block was removed by a
     reorg in the meantime."""
     transactions = logs.transactions_at(
-        reader(), [(log["blockNumber"], log["transactionIndex"]) for log in records]
+        requests.reader(), [(log["blockNumber"], log["transactionIndex"]) for log in records]
     )
     rows: list[object] = []
     for log, transaction in zip(records, transactions, strict=True):

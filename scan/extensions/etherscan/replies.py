@@ -254,6 +254,6 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "hex": lambda value: hex(int(value)),
     "seconds": seconds,
     "standard": token_standard,
-    "text": str,
+    "text": lambda value: "" if value is None else str(value),
 }
 renamed = Renaming(Path(__file__).with_name("objects.toml"), FORMATS)

@@ -1,19 +1,15 @@
-"""Names of functions in rows of transactions, such as `bid(uint256 _id)`, by verified ABIs.
+"""Completes rows of transactions and token transfers with fields from the node, and with names of
+functions such as `bid(uint256 _id)`, by verified ABIs; and module=transaction, action=gettxinfo: a
+transaction with a page of its logs."""
 
-Completes rows of transactions and token transfers with fields from the node and names.
-
-module=transaction, action=gettxinfo: a transaction with a page of its logs.
-"""
-
+import re
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
 import orjson
 
-from scan.cached_values import SizedCache
-from scan.contracts.abi import AbiError, parse_types, selector, signature
-from scan.contracts.proxy_contracts import proxy_of_code
+from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.transaction_reader import (
@@ -24,87 +20,37 @@ from scan.ethereum.transaction_reader import (
 )
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed
 from scan.extensions.transaction_details import details as transaction_details
+from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data, to_hex
-from scan.http.request_state import services
 from scan.http.requests import reader
 from scan.queries import transactions
 
-MOST_FUNCTIONS = 2000
 LONGEST = 1000
-_CACHE_BYTES = 16 * 1024 * 1024
-_ENTRY_BYTES = 150  # per name in the cache, besides its text
-
-
-class KnownFunctionNames:
-    """The names of verified contracts' functions that were read before, by contract."""
-
-    def __init__(self) -> None:
-        self.cache: SizedCache[Mapping[str, str]] = SizedCache(_CACHE_BYTES)
+PROCESSOR_S = 2.0  # for reading the ABIs of a page of 10,000 rows
+_TUPLE = re.compile(r"\(.*\)")
 
 
 class FunctionNames:
     """Names of functions, from the verified ABIs of contracts or of clones' implementations."""
 
     def __init__(self, called: Iterable[str]) -> None:
-        self._names: dict[str, Mapping[str, str]] = {}
-        contracts = _contracts({bytes.fromhex(address[2:]) for address in called if address})
-        proxies = {
-            row["address"]: proxy_of_code(data(row["code"])) for row in contracts if row["code"]
-        }
-        clones = {address: proxy.implementation for address, proxy in proxies.items() if proxy}
-        implementations = {*clones.values()}
-        for contract in (*contracts, *_contracts(implementations)):
-            if contract["codeHash"]:
-                self._names[contract["address"]] = _names_of(contract)
-        for clone, implementation in clones.items():
-            self._names[clone] = self._names.get(to_hex(implementation), {})
+        addresses = {data(address) for address in called if address}
+        budget = DecodingBudget(processor_s=PROCESSOR_S)
+        self._contracts = reader().sources.get(ContractAbis).find(addresses, budget)
 
     def name(self, address: str, method_id: str) -> str:
-        return self._names.get(address, {}).get(method_id, "")
-
-
-def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
-    """Return the rows of verified_contracts_find."""
-    if not addresses:
-        return []
-    [records] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))
-    contracts: list[dict[str, str]] = orjson.loads(records)
-    return contracts
-
-
-def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
-    key = tuple(verification[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
-    cache = reader().sources.get(KnownFunctionNames).cache
-    names = cache.get(key)
-    if names is None:
-        names = _signatures(
-            services().reads.value(
-                "queries/verified_contracts_list_functions",
-                code_hash=data(verification["codeHash"]),
-                address=data(verification["verifiedAddress"]),
-            )
-        )
-        size = sum(_ENTRY_BYTES + len(name) for name in names.values())
-        cache.store(key, names, _ENTRY_BYTES + size)
-    return names
-
-
-def _signatures(functions: Any) -> Mapping[str, str]:
-    """Return the signatures of an ABI's functions by selector in hex, without malformed entries."""
-    names: dict[str, str] = {}
-    for entry in (functions if isinstance(functions, list) else [])[:MOST_FUNCTIONS]:
-        try:
-            name, inputs = entry["name"], entry.get("inputs", [])
-            key = "0x" + selector(signature(name, parse_types(inputs))).hex()
-        except (AbiError, KeyError, TypeError, AttributeError):
-            continue
-        arguments = (f"{item['type']} {item.get('name') or ''}".strip() for item in inputs)
-        text = f"{name}({', '.join(arguments)})"
-        if len(text) <= LONGEST:
-            names.setdefault(key, text)
-    return names
+        contract = self._contracts.get(data(address or "0x"), NO_CONTRACT)
+        selector = data(method_id or "0x")
+        entries = (entry for abi in contract.abis for entry in abi.functions.get(selector, ()))
+        entry = next((entry for entry in entries if entry.source == "verified"), None)
+        if entry is None:
+            return ""
+        types = (_TUPLE.sub("tuple", abi_type.name) for abi_type in entry.types)
+        arguments = (" ".join(pair).strip() for pair in zip(types, entry.names, strict=True))
+        text = f"{entry.name}({', '.join(arguments)})"
+        return text if len(text) <= LONGEST else ""
 
 
 Row = dict[str, Any]

@@ -40,6 +40,7 @@ def verify_source(parameters: Parameters) -> Reply:
     """Submit a verification, and return its guid for verification_status()."""
     address = parameters.address("contractaddress")
     request = _request(parameters, to_hex(address))
+    contracts.get_or_index(reader(), address, ())
     try:
         jobs = services().sources.get(VerificationJobs)
         job_id = jobs.submit(request, client_address(), wait_s=WAIT_FOR_CONTRACT_S)

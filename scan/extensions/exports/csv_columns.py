@@ -1,12 +1,11 @@
-"""Cells of a CSV file, as spreadsheets take them (RFC 4180).
+"""The columns of each list's CSV file, as [csv] of the openapi.toml files names them, and their
+cells, as spreadsheets take them (RFC 4180).
 
 Spreadsheets keep 15 digits of a number. Values that must be exact are text: base units are followed
 by `wei` or `units`, a token's id follows `#`. Amounts are numbers, which can be summed.
 
-The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
-
-A column is a field as the API's document writes it, in one of FORMATS, or
-`name()` for one of CELLS; the names of GROUPS are several columns.
+A column is a field as the API's document writes it, in one of FORMATS, or `name()` for one of
+CELLS; the names of GROUPS are several columns.
 """
 
 import csv
@@ -98,6 +97,8 @@ GROUPS = {
         "token = tokenAddress",
         "token_type = type as standard",
         "balance_since_block = balanceSince",
+        "balance_block = balanceBlock",
+        "inconsistent_since_block = inconsistentSince",
     ),
 }
 
@@ -182,7 +183,7 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
         "transferred": lambda r, _: amount(r["value"], COIN_DECIMALS) if r["status"] else "0",
         "coin": lambda _, context: context.coin,
         "token_symbol": lambda _, context: context.token["symbol"],
-        "held": lambda record, context: amount(record["balance"], context.token["decimals"]),
+        "held": lambda record, context: _amount(record["balance"], context.token["decimals"]),
         "price_currency": lambda _, context: context.currency,
         **{name: _price(asset) for name, asset in ASSETS.items()},
         **{f"topic{n}": _topic(n) for n in range(MAX_TOPICS)},
@@ -212,8 +213,8 @@ def _cell(
     read: Callable[[Record, Context], Any], as_: str | None, decimals: str | None
 ) -> Callable[[Record, Context], Cell]:
     if as_:
-        shown = FORMATS[as_]
-        return lambda record, context: shown(read(record, context), context)
+        format_value = FORMATS[as_]
+        return lambda record, context: format_value(read(record, context), context)
     if decimals:
         # Items have no decimals; those of a token and the amount may not be known: null.
         return lambda r, context: _amount(read(r, context), r.get(decimals, 0))
@@ -231,16 +232,16 @@ def _columns(names: Sequence[str]) -> Iterator[Column]:
 
 def csv_text(kind: str, records: Sequence[Record]) -> bytes:
     """Return a short list as a CSV file; its cells need no context."""
-    shown, context = columns(kind, None), Context(None, "", {})
-    rows = [[column.cell(record, context) for column in shown] for record in records]
-    return BYTE_ORDER_MARK + lines([[column.name for column in shown], *rows])
+    csv_columns, context = columns(kind, None), Context(None, "", {})
+    rows = [[column.cell(record, context) for column in csv_columns] for record in records]
+    return BYTE_ORDER_MARK + lines([[column.name for column in csv_columns], *rows])
 
 
-def columns(kind: str, own: str | None, *, has_prices: bool = False) -> Sequence[Column]:
+def columns(kind: str, address: str | None, *, has_prices: bool = False) -> Sequence[Column]:
     """Return the columns of a list; `own` is the address in its path, if it has one."""
     every = _columns(declared("csv")[kind])
     return [
         column
         for column in every
-        if (own is not None or not column.of_own) and (has_prices or not column.is_priced)
+        if (address is not None or not column.of_own) and (has_prices or not column.is_priced)
     ]

@@ -4,9 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from scan.commands import EXIT_WRONG_CALL
+from scan.commands import EXIT_WRONG_CALL, startup
 from scan.commands.arguments import count, run_of_extensions, whole_number
-from scan.commands.startup import require_order, settings_with_database
 from scan.database.connection import Database
 from scan.errors import ScanError, install_extra
 from scan.settings import Settings
@@ -48,14 +47,16 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         from scan.extensions.exports.table_files import TABLES
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: {install_extra('parquet')}") from None
-    require_order(options.block_from, options.block_to)
+    startup.require_order(options.block_from, options.block_to)
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:
-        known = ", ".join(TABLES)
-        print(f"scan: unknown table {unknown[0]}; there are: {known}, or all.", file=sys.stderr)
+        table_names = ", ".join(TABLES)
+        print(
+            f"scan: unknown table {unknown[0]}; there are: {table_names}, or all.", file=sys.stderr
+        )
         return EXIT_WRONG_CALL
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
-    url = settings_with_database(settings).read_database_url
+    url = startup.settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
     try:
         manifest = export(

@@ -1,11 +1,6 @@
-"""A whole list as one file, from one snapshot of the database, with bounded memory and size.
-
-Where a bound is reached, the file ends after a whole page, and the rest begins there.
-
-How many lists are written and sent as files at once.
-
-A list as a file in a response, with bounds on files of one client and of all.
-"""
+"""A whole list as one file in a response, from one snapshot of the database, with bounds on memory,
+size, the files of one client and of all at once. Where a bound of the file is reached, it ends
+after a whole page, and the rest begins there."""
 
 import math
 import time
@@ -26,14 +21,10 @@ from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import columns, day_of
 from scan.extensions.exports.hooks import Context, Record
 from scan.hex import to_hex
-from scan.http import requests
-from scan.http.hooks import ListFiles
-from scan.http.list_responses import next_link
+from scan.http import hooks, list_responses, requests
 from scan.http.request_state import MAX_FILE_ROWS, TYPES, Format, services
 from scan.http.requests import client_address, is_own_machine, reader
-from scan.queries import network, tokens
-from scan.queries.holdings import day_prices
-from scan.queries.pages import Page, Window
+from scan.queries import holdings, network, pages, tokens
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 from scan.server.responses import FileBody
@@ -53,7 +44,7 @@ class ListSource(NamedTuple):
     coin's symbol."""
 
     kind: str
-    read: Callable[[Window], Page]
+    read: Callable[[pages.Window], pages.Page]
     own: str | None = None
     coin: str = ""
     chain_id: str | None = None
@@ -65,11 +56,11 @@ class ListFile(NamedTuple):
 
     file: IO[bytes]
     name: str
-    last: Page
+    last: pages.Page
 
 
 def write_list(
-    reader: Reader, source: ListSource, file_format: Format, window: Window, folder: Path
+    reader: Reader, source: ListSource, file_format: Format, window: pages.Window, folder: Path
 ) -> ListFile:
     """Write the list into a file; raises the errors of `source.read`, and Unavailable where the
     file cannot be written.
@@ -98,8 +89,8 @@ def _name(source: ListSource, file_format: Format, *, is_complete: bool) -> str:
 
 
 def _write(
-    reader: Reader, source: ListSource, file_format: Format, window: Window, file: IO[bytes]
-) -> Page:
+    reader: Reader, source: ListSource, file_format: Format, window: pages.Window, file: IO[bytes]
+) -> pages.Page:
     """Write all pages, and return the last one without its records."""
     until = time.monotonic() + MAX_WRITING_S
     window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
@@ -125,7 +116,7 @@ class _CsvRows:
     def __init__(self, reader: Reader, source: ListSource) -> None:
         address, kind = source.own, source.kind
         is_priced = any(column.is_priced for column in columns(kind, address, has_prices=True))
-        self._prices = day_prices(reader) if is_priced else None
+        self._prices = holdings.day_prices(reader) if is_priced else None
         self._columns = columns(kind, address, has_prices=self._prices is not None)
         token = {}
         if source.kind == "holders" and source.own is not None:
@@ -197,9 +188,9 @@ FOLDER = "files"  # in SCAN_DATA_DIR
 
 def send(
     kind: str,
-    read: Callable[[Window], Page],
+    read: Callable[[pages.Window], pages.Page],
     chosen: Format,
-    window: Window,
+    window: pages.Window,
     arguments: Mapping[str, str],
     own: bytes | None,
 ) -> flask.Response:
@@ -237,7 +228,7 @@ def _response(
         "X-Scan-Complete": "true" if written.last.next is None else "false",
     }
     if written.last.next is not None:
-        headers["Link"] = next_link(written.last.next, arguments)
+        headers["Link"] = list_responses.next_link(written.last.next, arguments)
     if written.last.untraced_blocks is not None:
         headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
     if written.last.kept_from is not None:
@@ -254,4 +245,4 @@ def _response(
     return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
 
 
-HOOKS = ListFiles(send=send)
+HOOKS = hooks.ListFiles(send=send)

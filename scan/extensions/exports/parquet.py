@@ -1,12 +1,11 @@
-"""Arrow schemas and arrays of the rows in Parquet files; a file has rows of one kind.
+"""Parquet files of one table each, of rows of one kind: their schemas and arrays in Arrow,
+compression, writing, reading.
 
 A uint256 is four columns of unsigned 64-bit limbs: `value_0` has the lowest bits, `value_3` the
 highest. PyArrow's decimal256 takes 72 us a value to load, and DuckDB reads it as a floating-point
 number without a warning. Where such a value is null, all four are. Addresses and hashes are
 fixed-size binary. Rows stand in the chain's order, so a row's ordinal is its position, counted over
 the files from the first block on.
-
-Parquet files of one table each: compression, writing, reading.
 """
 
 import os
@@ -19,10 +18,8 @@ import pyarrow
 from pyarrow import parquet
 
 from scan.cached_values import LazyMapping
-from scan.ethereum import column_types
-from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS, Uncle, Withdrawal
+from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.sparse_tables import ContractCreation, InternalTransfer
 from scan.extensions.exports.whole_file import whole_file
 from scan.indexer.block_rows import TABLES
 
@@ -98,7 +95,7 @@ def _of_record(record: type) -> dict[str, ColumnFormat]:
 KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
     lambda: {
         "blocks": {
-            **_declared(BLOCK_COLUMNS),
+            **_declared(blocks.BLOCK_COLUMNS),
             **_kind(
                 gas_price_sum=TEXT,  # decimal: it may exceed a uint256
                 withdrawal_count=_optional(INDEX),
@@ -111,12 +108,13 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
                 dex_trade_count=_optional(INDEX),
             ),
         },
-        "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(TRANSACTION_COLUMNS),
-        "internal_transfers": _kind(block_number=BLOCK_NUMBER) | _of_record(InternalTransfer),
-        "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(Withdrawal),
+        "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(blocks.TRANSACTION_COLUMNS),
+        "internal_transfers": _kind(block_number=BLOCK_NUMBER)
+        | _of_record(sparse_tables.InternalTransfer),
+        "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(blocks.Withdrawal),
         "credits": _of_record(Credit),
-        "contract_creations": _of_record(ContractCreation),
-        "uncles": _of_record(Uncle),
+        "contract_creations": _of_record(sparse_tables.ContractCreation),
+        "uncles": _of_record(blocks.Uncle),
         "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
         "token_transfers": _kind(
             block_number=BLOCK_NUMBER,
@@ -134,7 +132,7 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
             log_index=INDEX,
             transaction_index=INDEX,
             dex=TEXT,
-            pool_address=ADDRESS,
+            pool_address=BYTES,
             maker=ADDRESS,
             token_in=ADDRESS,
             token_out=ADDRESS,

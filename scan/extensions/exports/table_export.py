@@ -1,9 +1,8 @@
-"""The manifest of an export's folder: its chain, files, and ranges of blocks with their hashes.
+"""Exports tables into a folder, range by range of blocks; an interrupted export is continued. The
+folder's manifest has its chain, files, and ranges of blocks with their hashes.
 
-Exports tables into a folder, range by range of blocks; an interrupted export is continued.
-
-Each range is read in a snapshot of its own, which lasts seconds. Hashes show that ranges are of
-one chain: the first block of each is a child of the last block of the range before. Where a fork
+Each range is read in a snapshot of its own, which lasts seconds. Hashes show that ranges are of one
+chain: the first block of each is a child of the last block of the range before. Where a fork
 removed that block, its range is removed and exported again.
 """
 
@@ -227,8 +226,8 @@ def _drop_orphaned(database: Database, manifest: Manifest) -> None:
     """Remove ranges whose last block is no longer in the chain."""
     while manifest.ranges:
         newest = manifest.ranges[-1]
-        (known,) = database.rows("queries/blocks_get_hash", number=newest.block_to)[0][1:]
-        if known is not None and to_hex(bytes(known)) == newest.last_hash:
+        (indexed_hash,) = database.rows("queries/blocks_get_hash", number=newest.block_to)[0][1:]
+        if indexed_hash is not None and to_hex(bytes(indexed_hash)) == newest.last_hash:
             return
         log.warning("blocks from %s on were reorganised: exporting anew", newest.block_from)
         manifest.ranges.pop()
@@ -289,8 +288,10 @@ def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens
 def _remove_unknown(folder: Path, manifest: Manifest) -> None:
     """Remove the files that a killed export or a fork left in the tables' folders, but no files
     with other names than an export's."""
-    known = {file.path for file in manifest.files()}
+    listed_paths = {file.path for file in manifest.files()}
     for table in manifest.tables:
         for path in (folder / table).glob("*"):
-            if path.relative_to(folder).as_posix() not in known and _EXPORTED.fullmatch(path.name):
+            if path.relative_to(folder).as_posix() not in listed_paths and _EXPORTED.fullmatch(
+                path.name
+            ):
                 path.unlink()

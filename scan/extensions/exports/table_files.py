@@ -1,7 +1,5 @@
-"""Rows of whole tables by ranges of blocks, in batches of about ROWS_AT_ONCE.
-
-Parquet and CSV files of a table's rows: whole or absent, with one batch in memory.
-"""
+"""Parquet and CSV files of a table's rows, whole or absent: rows are read by ranges of blocks, in
+batches of about ROWS_AT_ONCE, of which one is in memory."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -39,7 +37,7 @@ TOKEN_COLUMNS: Mapping[str, ColumnFormat] = LazyMapping(
         "type": ColumnFormat(TEXT),
         "name": ColumnFormat(TEXT),
         "symbol": ColumnFormat(TEXT),
-        "decimals": KINDS["token_transfers"]["log_index"],
+        "decimals": KINDS["token_transfers"]["log_index"]._replace(is_nullable=True),
         "total_supply": ColumnFormat(
             TEXT
         ),  # decimal: what an NFT's holders hold may exceed a uint256

@@ -18,10 +18,9 @@ from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError,
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.replies import CHAIN_LIST, ETHERSCAN
 from scan.extensions.gateway import forwarding
-from scan.extensions.sourcify import chains
-from scan.extensions.sourcify.fields import SOURCIFY, UnsupportedChain
+from scan.extensions.sourcify import chains, fields
 from scan.http.request_state import interface_of
-from scan.pages.static_files import files, icon_of
+from scan.pages.site import files, icon_of
 from scan.server.responses import (
     CORS,
     SENT_HEADERS,
@@ -90,7 +89,7 @@ class Gateway:
         try:
             response = self._respond(environ, path)
         except ScanError as error:
-            response = interface_of(path, environ, (ETHERSCAN, SOURCIFY), None).refuse(error)
+            response = interface_of(path, environ, (ETHERSCAN, fields.SOURCIFY), None).refuse(error)
         if isinstance(response, forwarding.Forwarded):
             start_response(response.status_line, response.headers)
             return response.body
@@ -159,7 +158,7 @@ class Gateway:
     def _sourcify_chain(self, chain_id: str) -> forwarding.Service:
         service = self._of_id.get(chains.canonical_id(chain_id))
         if service is None:
-            raise UnsupportedChain(chain_id)
+            raise fields.UnsupportedChain(chain_id)
         return service
 
     def _verification_job(self, environ: Environ) -> forwarding.Forwarded:

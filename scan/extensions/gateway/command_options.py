@@ -7,10 +7,8 @@ import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scan.commands.database_commands import locked_data_dir
-from scan.commands.hooks import Arguments, CommandOptions, Commands
+from scan.commands import database_commands, hooks, startup
 from scan.commands.run import GRACE_S, ChildProcess, stop_all
-from scan.commands.startup import on_stop_signals
 from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.gateway.forwarding import Chain, read_chains
@@ -22,7 +20,7 @@ CHECK_EVERY_S = 0.5
 STOP_S = GRACE_S + 15.0  # a chain's `scan run` stops its children, then PostgreSQL
 
 
-def add_arguments(command: Arguments) -> None:
+def add_arguments(command: hooks.Arguments) -> None:
     text = "run several chains behind one address: a table of FILE for each"
     command.add_argument("--chains", metavar="FILE", type=Path, help=text)
 
@@ -37,14 +35,14 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
         raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
     chains = read_chains(file, settings)
     stop = threading.Event()
-    on_stop_signals(stop.set)
+    startup.on_stop_signals(stop.set)
     children = [
         *(ChildProcess(chain.path, _environment(settings, chain), "run") for chain in chains),
         ChildProcess("gateway", environment_with({}), "gateway", str(file.absolute())),
     ]
     links = "\n".join(f"  {settings.base_url}/{chain.path}/  {chain.name}" for chain in chains)
     print(f"\n{settings.base_url} serves these chains (Ctrl-C to stop):\n{links}", flush=True)
-    with locked_data_dir(settings):
+    with database_commands.locked_data_dir(settings):
         _keep_running(settings, children, stop)
     return 0
 
@@ -80,4 +78,4 @@ def _environment(settings: Settings, chain: Chain) -> dict[str, str]:
     )
 
 
-HOOKS = Commands(options={"run": CommandOptions(run, add_arguments)})
+HOOKS = hooks.Commands(options={"run": hooks.CommandOptions(run, add_arguments)})

@@ -1,4 +1,5 @@
-"""The file of chains: a table in TOML for each, whose name is the chain's path.
+"""Forwards a request to a chain's service, and its response to the client, by the file of chains: a
+table in TOML for each, whose name is the chain's path.
 
 [bsc]
 chain_id = 56
@@ -7,8 +8,6 @@ url = "http://127.0.0.1:8101"       # its service, for `scan gateway`
 RPC_URL = "http://127.0.0.1:8545"   # its environment, for `scan run --chains`
 
 Paths are relative to the folder of the file: the gateway reads it in another working directory.
-
-Forwards a request to a chain's service, and its response to the client.
 """
 
 import re
@@ -30,7 +29,7 @@ from scan.extensions.streams.open_response import OpenResponse, OpenStreams, kee
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import client_address
 from scan.server.responses import Environ, FileBody, Headers
-from scan.settings import Settings, with_absolute_paths
+from scan.settings import Settings, absolute_paths
 
 MAX_CHAINS = 100
 _OWN_KEYS = {"chain_id", "name", "url"}
@@ -93,7 +92,7 @@ def _chain(path: str, table: Any, port: int) -> Chain:
         if not _VARIABLE.fullmatch(key) or key in _SET_HERE:
             raise refuse(key, table[key], "is no environment variable that may be set here")
     as_run = {"SCAN_BASE_PATH": f"/{path}", "SCAN_CHAIN_NAME": str(name)}
-    environment = with_absolute_paths(variables | as_run)
+    environment = absolute_paths(variables | as_run)
     Settings.from_environment(environment)  # raises SettingError
     return Chain(path, chain_id, str(name), url.rstrip("/"), environment)
 
@@ -128,8 +127,8 @@ class Forwarded(NamedTuple):
 
     @property
     def status_line(self) -> str:
-        known = {status.value: status.phrase for status in HTTPStatus}
-        return f"{self.status} {known.get(self.status, 'Unknown')}"
+        phrases = {status.value: status.phrase for status in HTTPStatus}
+        return f"{self.status} {phrases.get(self.status, 'Unknown')}"
 
 
 class ServiceState(NamedTuple):

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 
 from scan.commands.startup import require_free_port
-from scan.extensions.gateway.application import thread_count
-from scan.extensions.gateway.forwarding import read_chains
+from scan.extensions.gateway import application, forwarding
 from scan.settings import ROOT, Settings, environment_with
 
 
@@ -19,7 +18,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Serve the gateway at HOST and PORT. It needs no database and no node."""
     require_free_port(settings)
-    threads = thread_count(read_chains(options.file, settings))
+    threads = application.thread_count(forwarding.read_chains(options.file, settings))
     file = str(options.file.absolute())
     os.execve(
         sys.executable,

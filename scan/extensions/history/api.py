@@ -1,7 +1,5 @@
-"""GET /api/v1/addresses/:address/history and /balances.
-
-GET /api/v1/addresses/:address/transactions/sums, …/transfers/sums, …/internal/sums, and
-/tokens/:address/transfers/sums.
+"""GET /api/v1/addresses/:address/history and /balances, and sums of its lists by month:
+/transactions/sums, /transfers/sums, /internal/sums, and /tokens/:address/transfers/sums.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,5 @@
-"""The balance of an address over time, computed backwards from its newest balance.
-
-An address's balance after each block that changed it, from its history and one balance.
+"""The balance of an address over time: after each block that changed it, computed backwards from
+its newest balance and its history.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +36,7 @@ class BalanceHistory(NamedTuple):
 
     points: list[dict[str, Any]]
     symbol: str
-    decimals: int
+    decimals: int | None
     check: HistoryPage
     next: str | None
     at: dict[str, Any] | None = None
@@ -122,7 +121,7 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
     return block
 
 
-def _unit(reader: Reader, token: bytes | None) -> tuple[str, int]:
+def _unit(reader: Reader, token: bytes | None) -> tuple[str, int | None]:
     if token is None:
         return coin_symbol(reader), COIN_DECIMALS
     for record in tokens.by_addresses(reader, [token]).values():
@@ -142,8 +141,8 @@ def _newest(
         return {"block_to": number, "balance": int.from_bytes(bytes(wei), signed=True)}
     if token is not None:
         return {"block_to": BIGINT_MAX, "balance": None}
-    known = addresses.get(reader, address).balance.required()
-    return {"block_to": known.block, "balance": int(known.wei)}
+    newest = addresses.get(reader, address).balance.required()
+    return {"block_to": newest.block, "balance": int(newest.wei)}
 
 
 def _filled(balances: str, blocks: str) -> list[dict[str, Any]]:
@@ -183,14 +182,14 @@ def coin_balances_page(
     grouped = [(number, [*of]) for number, of in groupby(rows, lambda row: row["blockNumber"])]
     if has_more and len(grouped) > 1:
         grouped.pop()  # the rest of the block may not have been read
-    shown = grouped[:limit]
+    entries = grouped[:limit]
     value = None
-    if shown and block_to == BIGINT_MAX:
-        value = int(addresses.get(reader, address).balance.required(shown[0][0]).wei)
-    elif shown:
-        value = _balance(reader, address, shown[0][0])
+    if entries and block_to == BIGINT_MAX:
+        value = int(addresses.get(reader, address).balance.required(entries[0][0]).wei)
+    elif entries:
+        value = _balance(reader, address, entries[0][0])
     changes = []
-    for number, of_block in shown:
+    for number, of_block in entries:
         delta = sum(history.SIGNS[row["direction"]] * int(row["amount"]) for row in of_block)
         changes.append(
             CoinBalance(number, of_block[0]["timestamp"], delta, value, _only_hash(of_block))

@@ -4,8 +4,9 @@ from typing import Any
 
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import before_block, list_response, path_address
-from scan.extensions.blockscout.routing import routes, timestamp
+from scan.extensions.blockscout.routing import Object, routes, timestamp
 from scan.extensions.history import balance_history
+from scan.extensions.history.balance_history import CoinBalance
 from scan.http.requests import Response, json_value, reader
 
 DAYS = 10
@@ -20,18 +21,19 @@ def list_coin_balances(address_hash: str) -> Response:
     changes, has_more = balance_history.coin_balances_page(
         reader(), key, window.limit, window.block_to
     )
-    items = [
-        {
-            "transaction_hash": change.transaction_hash,
-            "block_number": change.block_number,
-            "delta": str(change.delta),
-            "value": None if change.value is None else str(change.value),
-            "block_timestamp": timestamp(change.timestamp),
-        }
-        for change in changes
-    ]
+    items = [coin_balance_object(change) for change in changes]
     following = {"block_number": changes[-1].block_number} if has_more and changes else None
     return list_response(items, following)
+
+
+def coin_balance_object(change: CoinBalance) -> Object:
+    return {
+        "transaction_hash": change.transaction_hash,
+        "block_number": change.block_number,
+        "delta": str(change.delta),
+        "value": None if change.value is None else str(change.value),
+        "block_timestamp": timestamp(change.timestamp),
+    }
 
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")

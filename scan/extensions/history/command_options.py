@@ -145,12 +145,12 @@ class ProofAudit:
         """Return a balance at genesis from the node, and store it; None where it gives none."""
         calls = [header_call(genesis), account_call(address, genesis)]
         balance = Call("eth_getBalance", (to_hex(address), genesis))
-        header, proof, said = self._node.results([*calls, balance])
+        header, proof, answer = self._node.results([*calls, balance])
         try:
             encoded = proven_header(genesis, header)
             read = GenesisBalance(read_account(address, genesis, encoded, proof).balance, True)
         except ImproperProof:
-            if (wei := _quantity(said)) is None:
+            if (wei := _quantity(answer)) is None:
                 return None
             read = GenesisBalance(wei, False)
         with self._database.transaction() as tx:
@@ -181,9 +181,9 @@ def _keys(count: int, seed: int) -> Iterator[list[bytes]]:
         yield [draw.randbytes(20) for _ in range(min(AT_ONCE, count - first))]
 
 
-def _quantity(said: Any) -> int | None:
+def _quantity(value: Any) -> int | None:
     try:
-        return quantity(said)
+        return quantity(value)
     except BadHex:
         return None
 

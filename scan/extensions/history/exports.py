@@ -16,7 +16,7 @@ def _assets(rows: Rows, direction: str) -> str:
     return _joined(
         f"#{row['tokenId']} {row['symbol']}"
         if row["tokenType"] == "BEP721"
-        else f"{row['amountDecimal']} {row['symbol']}"
+        else f"{row['amountDecimal'] or row['amount'] + ' units of'} {row['symbol']}"
         for row in rows
         if row["direction"] == direction and row["type"] != "fee"
     )
@@ -37,10 +37,12 @@ def _joined(texts: Iterable[str]) -> str:
     return text("; ".join([*every[:MAX_IN_CELL], *more]))
 
 
-def _change(record: Record, _: Context) -> str:
+def _change(record: Record, _: Context) -> str | None:
     """Return the change of the address's balance, with its sign."""
     if record["direction"] == "self":
         return "0"
+    if record["amountDecimal"] is None:
+        return None
     return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
 
 

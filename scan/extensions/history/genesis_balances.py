@@ -4,8 +4,7 @@ import logging
 from typing import NamedTuple
 
 from scan.contracts.account_state import AccountProofs
-from scan.database.connection import Database
-from scan.database.errors import Conflict
+from scan.database import connection, errors
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
 from scan.hex import to_hex
@@ -25,7 +24,7 @@ class GenesisBalance(NamedTuple):
 
 
 class GenesisBalances:
-    def __init__(self, writes: Database) -> None:
+    def __init__(self, writes: connection.Database) -> None:
         self._writes = writes
 
     def read(self, reader: Reader, address: bytes) -> GenesisBalance | None:
@@ -47,7 +46,7 @@ class GenesisBalances:
         try:
             with self._writes.transaction() as tx:
                 tx.execute("contracts/genesis_balances_put", address=address, **read._asdict())
-        except (Unavailable, Conflict) as error:
+        except (Unavailable, errors.Conflict) as error:
             log.warning("the genesis balance of %s cannot be kept: %s", to_hex(address), error)
 
 

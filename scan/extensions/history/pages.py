@@ -1,6 +1,5 @@
-"""The tabs of an address that are made of its history: an entry a transaction, and balances.
-
-Pages of sums, at the paths of the API, and the link to them beside each of their lists.
+"""The tabs of an address that are made of its history (an entry a transaction, balances), and the
+pages of sums, at the paths of the API, with the link to them beside each of their lists.
 """
 
 import json
@@ -59,13 +58,13 @@ def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     """Return the list and the other values of address_history.html."""
     fees = parameters.one_of(request.args.get("fees", FEES[0]), "fees", FEES)
 
-    def read(window: Window, given: Mapping[str, str]) -> HistoryPage:
-        filters = history.read_filter(given)
+    def read(window: Window, values: Mapping[str, str]) -> HistoryPage:
+        filters = history.read_filter(values)
         if fees == "hide":
             filters = filters._replace(types=tuple(t for t in filters.types if t != "fee"))
         return history.page(reader(), key, window, filters, is_grouped=True)
 
-    shown = filtered_list(
+    listed = filtered_list(
         f"/address/{to_hex(key)}",
         f"/addresses/{to_hex(key)}/history",
         HISTORY_FIELDS,
@@ -74,12 +73,13 @@ def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
         more=("fees",),
         paging=("limit", "cursor", "orderBy"),
     )
-    for entry in shown.records:
+    for entry in listed.records:
         rows = [row for row in entry["rows"] if row["type"] != "fee"]
         entry["lines"], entry["others"] = rows[:MAX_LINES], rows[MAX_LINES:]
+        entry["folded"] = len(rows) > 0 and all(row["suspicious"] for row in rows)
         entry["fee"] = next((row for row in entry["rows"] if row["type"] == "fee"), None)
-    names = names_of((row for entry in shown.records for row in entry["lines"]), to_hex(key))
-    return shown, {"check": shown.source, "fees": fees, "names": names}
+    names = names_of((row for entry in listed.records for row in entry["lines"]), to_hex(key))
+    return listed, {"check": listed.source, "fees": fees, "names": names}
 
 
 def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
@@ -87,13 +87,13 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
     names = ("cursor", "blockTo", "timeTo")
     arguments = query_arguments("tab", "token", *names)
     # Browsers also send fields that were left empty, such as the token for the coin.
-    given = {name: value.strip() for name, value in arguments.items() if value.strip()}
+    values = {name: value.strip() for name, value in arguments.items() if value.strip()}
     token, read, refusal = None, None, None
     try:
-        token = parameters.optional_address(given, "token")
-        if {"blockTo", "timeTo"} <= given.keys():
+        token = parameters.optional_address(values, "token")
+        if {"blockTo", "timeTo"} <= values.keys():
             raise InvalidParameter("blockTo: give a day or a block, not both.", field="blockTo")
-        position = {name: api_text(name, given[name]) for name in names if name in given}
+        position = {name: api_text(name, values[name]) for name in names if name in values}
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
     except (InvalidParameter, NotFound, HistoryUnavailable) as error:
         reader().do_not_cache()
@@ -105,7 +105,7 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
         "chart": read and _chart(read),
         "token": None if token is None else to_hex(token),
         "held": json.loads(held.data),
-        "given": given,
+        "given": values,
         "names": names_of([], to_hex(key)),
     }
 
@@ -116,10 +116,10 @@ def _chart(balances: BalanceHistory) -> Chart | None:
         for point in balances.points
     ]
     title = f"Balance, {short_name(balances.symbol)}" if balances.symbol else "Balance"
-    return line_chart(points, title=title, decimals=balances.decimals)
+    return line_chart(points, title=title, decimals=balances.decimals or 0)
 
 
-blueprint = Blueprint("pages_sums", __name__)
+blueprint = Blueprint("pages_history", __name__)
 # The entity and the rows' name by the last part of a list's path.
 LISTS = {
     "transactions": ("transactions", "transaction"),
@@ -153,11 +153,11 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
     shown_address = to_hex(address)
     parent = f"/{key.removesuffix('Address')}/{shown_address}"
 
-    def read(reader: Reader, entity: str, window: Window, given: Mapping[str, str]) -> Page:
-        of = address if key == "address" else parameters.optional_address(given, "address")
-        return monthly_sums.page(reader, entity, window, given, of)
+    def read(reader: Reader, entity: str, window: Window, values: Mapping[str, str]) -> Page:
+        of = address if key == "address" else parameters.optional_address(values, "address")
+        return monthly_sums.page(reader, entity, window, values, of)
 
-    shown = entity_list(
+    listed = entity_list(
         entity,
         f"{parent}/{rows}/sums",
         f"{collection}/{shown_address}/{rows}/sums",
@@ -165,10 +165,10 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
         paging=(),
         page_of=read,
     )
-    names = names_of(shown.records, shown_address)
-    return shown.response(
+    names = names_of(listed.records, shown_address)
+    return listed.response(
         "sums.html",
-        shown=shown,
+        shown=listed,
         names=names,
         address=shown_address,
         parent=parent,

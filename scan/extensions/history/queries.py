@@ -16,6 +16,7 @@ from scan import parameters
 from scan.database.lists import all_credit_types
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
+from scan.ethereum.token_metadata import balance_of
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.sql_values import all_history_types, history_numbers
 from scan.parameters import BIGINT_MAX
@@ -94,8 +95,8 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
     """Return the filter of a query string; several types are separated by commas."""
     types: Collection[str] = TYPES
     if "types" in arguments:
-        given = [text.strip() for text in arguments["types"].split(",")]
-        types = tuple(parameters.one_of(text, "types", TYPES) for text in given)
+        names = [text.strip() for text in arguments["types"].split(",")]
+        types = tuple(parameters.one_of(text, "types", TYPES) for text in names)
     direction = arguments.get("direction")
     if direction is not None:
         parameters.one_of(direction, "direction", DIRECTIONS)
@@ -218,8 +219,8 @@ def _unexplained(
 ) -> int | None:
     """Return the balance less the sum of all rows of the coin; None where it is not known now."""
     [balance] = addresses.at_head(reader, [address], [stored], head)
-    known = balance.known
-    return int(known.wei) - int(net) if balance.is_current and known is not None else None
+    state = balance.known
+    return int(state.wei) - int(net) if balance.is_current and state is not None else None
 
 
 def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:
@@ -318,9 +319,11 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
     if reader.has_node_failed or head.number is None or head.hash is None:
         return None
-    return reader.sources.account_states.token_balance_at(
-        reader.node, token, address, head.number, bytes(head.hash)
+    view = token, balance_of(address)
+    words = reader.sources.account_states.words_at(
+        reader.node, [view], head.number, bytes(head.hash)
     )
+    return words.get(view)
 
 
 def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:

@@ -1,4 +1,5 @@
-"""Internal transfers and created contracts, from a node's traces of blocks and transactions."""
+"""Internal transfers and created contracts, from a node's traces of blocks and transactions, with
+the code by which a contract created another."""
 
 import logging
 import threading
@@ -8,11 +9,14 @@ from typing import Any
 
 from scan.ethereum import client
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sparse_tables import InternalTransfer
-from scan.extensions.internal_transfers import trace_checks
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers import trace_checks, transaction_traces
 from scan.extensions.internal_transfers.step_traces import read_steps
 from scan.extensions.internal_transfers.traces import (
     BlockTraces,
+    is_creation,
     read_call_trace,
     read_call_traces,
     read_flat_trace,
@@ -21,6 +25,7 @@ from scan.extensions.internal_transfers.traces import (
 from scan.hex import BadHex, to_hex
 from scan.indexer import hooks
 from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
+from scan.verification.hooks import CreationInput
 
 log = logging.getLogger(__name__)
 
@@ -124,7 +129,7 @@ class NodeTraceReader(TraceReader):
         self._has_traced = True
         read = read_call_traces if tracer == "debug" else read_flat_traces
         traces = read(block, answer)
-        return TracedBlock(traces.created, traces.transfers, True, traces.failed)
+        return TracedBlock(traces.created, traces.transfers, True, *traces[2:])
 
     def _of_blocks(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -152,6 +157,7 @@ class NodeTraceReader(TraceReader):
         hold up the head for as many time-outs.
         """
         created: list[bytes] = []
+        destroyed: tuple[bytes, ...] = ()
         transfers: list[InternalTransfer] = []
         failed: frozenset[int] = frozenset()
         is_complete = True
@@ -171,6 +177,7 @@ class NodeTraceReader(TraceReader):
                     elif self._is_traced(block, answer):
                         traces = read(block, transaction, answer)
                         created += traces.created
+                        destroyed += traces.destroyed
                         transfers += traces.transfers
                         failed |= traces.failed
                         is_complete = is_complete and not isinstance(traces, IncompleteTraces)
@@ -178,7 +185,8 @@ class NodeTraceReader(TraceReader):
                     else:
                         is_complete = False
                         break
-        return TracedBlock(created, transfers if is_complete else [], is_complete, failed)
+        moved = transfers if is_complete else []
+        return TracedBlock(created, moved, is_complete, failed, destroyed)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         hash_ = to_hex(transaction_hash)
@@ -268,4 +276,31 @@ def _is_incomplete(answer: Any) -> bool:
     )
 
 
-HOOKS = hooks.BlockTraces(reader=NodeTraceReader)
+_KIND = transaction_traces.CALL_TRACE._replace(cache_bytes=transaction_traces.CACHE_BYTES // 8)
+
+
+class TracedInputs:
+    """Reads the input of creations from traces."""
+
+    def __init__(self, traces: str) -> None:
+        """`traces` is as SCAN_TRACES."""
+        self._traces = transaction_traces.TransactionTraces(traces)
+
+    def input_of(
+        self, node: NodeSession, indexed: IndexedTransaction, address: bytes
+    ) -> bytes | None:
+        """Return the input of the last creation at the address; None if there is none, or the trace
+        was cut. Raises as TransactionTraces.calls() does."""
+        trace: transaction_traces.TransactionTrace = self._traces.read(node, indexed, _KIND)
+        frames = [
+            frame
+            for frame in trace.frames
+            if is_creation(frame.type) and frame.to_address == address and not frame.is_undone
+        ]
+        is_whole = trace.frame_count == len(trace.frames) and bool(frames)
+        if not is_whole or frames[-1].input_size != len(frames[-1].input):
+            return None
+        return frames[-1].input
+
+
+HOOKS = (hooks.BlockTraces(reader=NodeTraceReader), CreationInput(reader=TracedInputs))

@@ -1,15 +1,12 @@
-"""A transaction's steps through the EVM (structLogs), read into callTracer's frames. Pure.
+"""Traces of the EVM's steps, for what a node's own tracers do not tell: a transaction's calls, in
+callTracer's form, from nodes that have no tracers (Hardhat, Ganache, EthereumJS), and the failure
+of a call with the call in which it began. Pure.
 
-Nodes that have no tracers need it, such as those of Hardhat, Ganache and EthereumJS. A step has the
-depth of its call, the name of its instruction and the stack before it; the result of a call or
-creation is on top of the stack of the next step at its depth.
-
-Tracers in JavaScript that a node calls at each step of a transaction, bounded in time.
-
-geth ends a tracer after the time-out of its options; anvil ignores that, goes on when nobody waits
-any more, and serves no other request meanwhile. So a tracer ends itself.
-
-Why a traced call failed, and the call in which the failure began. Pure.
+A step (structLogs) has the depth of its call, the name of its instruction and the stack before it;
+the result of a call or creation is on top of the stack of the next step at its depth. Tracers in
+JavaScript, which a node calls at each step, are bounded in time by themselves: geth ends one after
+the time-out of its options, but anvil ignores that, goes on when nobody waits any more, and serves
+no other request meanwhile.
 """
 
 from collections.abc import Sequence
@@ -73,7 +70,7 @@ def _called(frame: Frame, step: Any) -> Frame | None:
     none."""
     kind = step["op"]
     if kind == "SELFDESTRUCT":
-        frame["destroys"] = True
+        frame["calls"].append({"type": kind, "to": None, "calls": []})
         return None
     if kind in _CALLS:
         party, value = _CALLS[kind]
@@ -94,11 +91,11 @@ def _complete(outermost: Frame) -> bool:
     pending, destroys = [outermost], False
     while pending:
         frame = pending.pop()
-        destroys = destroys or "destroys" in frame
         caller = frame["from" if frame["type"] in _BORROWING else "to"]
         inner = [called for called in frame["calls"] if "error" not in called]
         for called in inner:
             called["from"] = caller
+            destroys = destroys or called["type"] == "SELFDESTRUCT"
         pending += inner
     return not destroys
 

@@ -1,15 +1,10 @@
-"""What contradicts traces, which no hash covers: the transaction itself, and proven balances. Pure.
+"""What contradicts traces, which no hash covers. An invented call inside a transaction cannot be
+told from a real one by its form; but the outermost call is the transaction's own, whose fields are
+proven, nobody spends more than what it has, and where moving coin is logged (EIP-7708) traces and
+logs agree.
 
-An invented call inside a transaction cannot be told from a real one by its form. But its outermost
-call is the transaction's own, whose fields are proven; and nobody spends more than what it has.
-
-Access lists (EIP-7928) of blocks whose transfers no log proves, read from the node.
-
-The proven balances, before a block, of accounts that spend much inside its transactions.
-
-Transfers of coin by their logs (EIP-7708), in blocks with `coin_logs`. Pure.
-
-A transaction's first log of coin is that of its own value.
+The proofs are read from the node: balances, before a block, of accounts that spend much inside its
+transactions, and access lists (EIP-7928) of blocks whose transfers no log proves. All else is pure.
 """
 
 import logging
@@ -17,22 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from scan.ethereum import events, served_chain, state_proofs
 from scan.ethereum.blocks import COIN_EMITTER, DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
-from scan.ethereum.events import TransferShape, transfer_event
-from scan.ethereum.served_chain import BlockId
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.ethereum.state_proofs import (
-    MOST_ANSWER_BYTES,
-    BalanceChanges,
-    ImproperProof,
-    account_call,
-    balance_changes,
-    encode_access_list,
-    header_call,
-    proven_header,
-    read_account,
-)
 from scan.hex import data, quantity, to_hex
 from scan.indexer.block_traces import TracedBlock
 
@@ -122,7 +105,7 @@ def require_spendable(
 
 
 def require_recorded(
-    block: DecodedBlock, transfers: Sequence[InternalTransfer], changes: BalanceChanges
+    block: DecodedBlock, transfers: Sequence[InternalTransfer], changes: state_proofs.BalanceChanges
 ) -> None:
     """Raise ContradictingTraces where transfers change a balance otherwise than the block's access
     list has it, which names each balance after the transactions that changed it.
@@ -209,7 +192,7 @@ class AccessLists:
         self._methods: tuple[str, ...] = METHODS
         self._take_numbers = {BY_NUMBER}
 
-    def read(self, block: DecodedBlock, traced: TracedBlock) -> BalanceChanges:
+    def read(self, block: DecodedBlock, traced: TracedBlock) -> state_proofs.BalanceChanges:
         """Return the balances that the block's transactions changed; none where the node has no
         list with the header's hash, and where logs prove the transfers, as on Ethereum."""
         hash_ = block.block_access_list_hash
@@ -222,8 +205,12 @@ class AccessLists:
                     if answer.is_missing_block or answer.code == NOT_BEFORE_THE_FORK:
                         break  # the node has no such list, whatever the method
                     continue
-                raw = data(answer) if isinstance(answer, str) else encode_access_list(answer)
-                changes = balance_changes(raw, hash_)
+                raw = (
+                    data(answer)
+                    if isinstance(answer, str)
+                    else state_proofs.encode_access_list(answer)
+                )
+                changes = state_proofs.balance_changes(raw, hash_)
             except NodeError as error:
                 log.info("the access list of block %d is not known: %s", block.number, error)
                 break
@@ -266,19 +253,24 @@ class SpenderBalances:
         spenders = large_spenders(block, traced.transfers) if self._is_offered else []
         if not spenders:
             return {}
-        parent = BlockId(block.number - 1, block.parent_hash)
-        calls = [header_call(parent), *(account_call(address, parent) for address in spenders)]
+        parent = served_chain.BlockId(block.number - 1, block.parent_hash)
+        calls = [
+            state_proofs.header_call(parent),
+            *(state_proofs.account_call(address, parent) for address in spenders),
+        ]
         balances = {}
         try:
-            header, *proofs = self._node.results(calls, BALANCES_TIMEOUT_S, MOST_ANSWER_BYTES)
-            encoded = proven_header(parent, header)
+            header, *proofs = self._node.results(
+                calls, BALANCES_TIMEOUT_S, state_proofs.MOST_ANSWER_BYTES
+            )
+            encoded = state_proofs.proven_header(parent, header)
             for address, proof in zip(spenders, proofs, strict=True):
                 if isinstance(proof, RpcError):
                     self._is_offered = not proof.is_missing_method
                 else:
-                    account = read_account(address, parent, encoded, proof)
+                    account = state_proofs.read_account(address, parent, encoded, proof)
                     balances[address] = account.balance
-        except (NodeError, ImproperProof) as error:
+        except (NodeError, state_proofs.ImproperProof) as error:
             spender = to_hex(spenders[0])
             log.info("what %s has before block %d is not proven: %s", spender, block.number, error)
         return balances
@@ -311,8 +303,8 @@ def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
 
 def _transfers(block: DecodedBlock) -> Iterator[InternalTransfer]:
     for log in block.logs if block.coin_logs else ():
-        event = transfer_event(log) if log.address == COIN_EMITTER else None
-        if event is not None and event.shape is TransferShape.AMOUNT:
+        event = events.transfer_event(log) if log.address == COIN_EMITTER else None
+        if event is not None and event.shape is events.TransferShape.AMOUNT:
             parties = event.from_address, event.to_address
             kind = TransferType.TRANSFER
             yield InternalTransfer(log.transaction_index, 0, kind, *parties, event.words[0][1])

@@ -25,7 +25,7 @@ _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
 class BlockTraces(NamedTuple):
     """Created contracts and transfers of a block, in the order of the calls. `created` includes the
-    contracts that transactions create.
+    contracts that transactions create, `destroyed` has those whose code may have ended.
 
     `failed` has the indexes of failed transactions, only where receipts have no status.
     """
@@ -33,6 +33,7 @@ class BlockTraces(NamedTuple):
     created: list[bytes]
     transfers: list[InternalTransfer]
     failed: frozenset[int] = frozenset()
+    destroyed: tuple[bytes, ...] = ()
 
 
 def is_creation(kind: object) -> bool:
@@ -140,29 +141,41 @@ def _checked(
     block: DecodedBlock, frames: Iterable[tuple[DecodedTransaction, Iterable[_Frame]]]
 ) -> BlockTraces:
     created: list[bytes] = []
+    destroyed: list[bytes] = []
     transfers: list[InternalTransfer] = []
     failed: list[int] = []
     try:
         for transaction, frame in frames:
             index = transaction.transaction_index
-            succeeded = _add(created, transfers, index, frame)
+            succeeded = _add(created, destroyed, transfers, index, frame)
             if transaction.status and not succeeded:
                 failed.append(index)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
-    return BlockTraces(created, transfers, frozenset(() if block.has_statuses else failed))
+    return BlockTraces(
+        created,
+        transfers,
+        frozenset(() if block.has_statuses else failed),
+        () if block.keeps_destroyed else tuple(destroyed),
+    )
 
 
 def _add(
-    created: list[bytes], transfers: list[InternalTransfer], index: int, frames: Iterable[_Frame]
+    created: list[bytes],
+    destroyed: list[bytes],
+    transfers: list[InternalTransfer],
+    index: int,
+    frames: Iterable[_Frame],
 ) -> bool:
-    """Add a transaction's frames to `created` and `transfers`. Return whether it succeeded: only
-    then is its outermost call among the frames."""
+    """Add a transaction's frames to the lists. Return whether it succeeded: only then is its
+    outermost call among the frames."""
     last, succeeded = -1, False
     for call_index, kind, from_address, to_address, value in frames:
         succeeded = succeeded or call_index == 0
         if kind in CREATIONS:
             created.append(to_address)
+        if kind is TransferType.SELFDESTRUCT:
+            destroyed.append(from_address)
         if (value or kind in CREATIONS) and call_index != 0:
             last = max(call_index or 0, last + 1)  # what moves outside of calls takes the next one
             transfers.append(InternalTransfer(index, last, kind, from_address, to_address, value))
@@ -229,13 +242,14 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
         precompile = _PRECOMPILES.get(frame.get("to"))
         if precompile and (moved := precompile(frame, depth == 0)):
             yield _Frame(call_index or None, TransferType.CALL, *moved)
+        if kind is TransferType.SELFDESTRUCT:
+            # Where a contract destroys itself in its own favour, which moves nothing since Cancun
+            # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
+            destroyed = _running(outer)
+            if frame.get("from") != destroyed or frame.get("to") is None:
+                frame = {"from": destroyed, "to": destroyed}
         # Of ten calls nine move nothing, and are not decoded.
-        moves_nothing = depth and kind not in CREATIONS and frame.get("value") in _NOTHING
-        if kind is None or moves_nothing:
-            continue
-        # Where a contract destroys itself in its own favour, which moves nothing since Cancun
-        # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
-        if kind is TransferType.SELFDESTRUCT and frame.get("from") != _running(outer):
+        elif kind is None or (depth and kind not in CREATIONS and frame.get("value") in _NOTHING):
             continue
         if kind is TransferType.CALL or frame.get("to") is not None:
             yield _Frame(
@@ -283,9 +297,10 @@ def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) ->
     `output` is None where the node does not give what a call returned. Raises BadHex, KeyError,
     TypeError or AttributeError for malformed traces, and for those of another block.
     """
-    named = [trace for trace in traces if trace.get("transactionHash") is not None]
+    of_transactions = [trace for trace in traces if trace.get("transactionHash") is not None]
     if not (
-        _name(traces, "blockHash", block_hash) and _name(named, "transactionHash", transaction_hash)
+        _name(traces, "blockHash", block_hash)
+        and _name(of_transactions, "transactionHash", transaction_hash)
     ):
         raise BadHex("the traces are another block's")
     frames = {path: _nested_frame(trace) for path, trace in _traces_by_path(traces).items()}

@@ -13,19 +13,17 @@ from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, UpstreamFailed
+from scan.ethereum import node_errors, transaction_checks
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
-from scan.ethereum.node_errors import CallFailure
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_checks import Contradiction, proof_of
 from scan.ethereum.transaction_reader import (
     IndexedTransaction,
     TransactionLog,
     TransactionUnavailable,
     require_same,
 )
-from scan.extensions.internal_transfers import step_traces
-from scan.extensions.internal_transfers.traces import nested, walk_calls
+from scan.extensions.internal_transfers import step_traces, traces
 from scan.hex import BadHex, data, quantity, quantity_or_none
 
 TIMEOUT_S = 4.0
@@ -76,7 +74,7 @@ class TraceFrame(NamedTuple):
     input_size: int
     output: bytes
     output_size: int
-    failure: CallFailure | None
+    failure: node_errors.CallFailure | None
     is_undone: bool
     logs: tuple[TransactionLog, ...] | None
     log_positions: tuple[int, ...] = ()
@@ -91,7 +89,7 @@ class TransactionTrace(NamedTuple):
     frames: Sequence[TraceFrame]
     frame_count: int
     is_truncated: bool
-    failure: CallFailure | None
+    failure: node_errors.CallFailure | None
 
 
 class TraceKind(NamedTuple):
@@ -133,20 +131,20 @@ class TransactionTraces:
         cache = self._caches.setdefault(kind.name, SizedCache(kind.cache_bytes))
         node = node.within(TIMEOUT_S)
         key = (indexed.hash, indexed.block_hash)
-        known = cache.get(key)
-        if known is None:
+        cached = cache.get(key)
+        if cached is None:
             with self._alone((kind.name, key), node):
-                known = cache.get(key)
-                if known is None:
-                    known = self._ask(node, indexed, kind)
+                cached = cache.get(key)
+                if cached is None:
+                    cached = self._ask(node, indexed, kind)
                     # A trace that is too large stays so; other reasons may pass.
-                    if not isinstance(known, TracesUnavailable):
-                        cache.store(key, known, kind.size_of(known))
-                    elif known.message == TOO_LARGE:
-                        cache.store(key, known, FRAME_BYTES)
-        if isinstance(known, TracesUnavailable):
-            raise TracesUnavailable(known.message)
-        return known
+                    if not isinstance(cached, TracesUnavailable):
+                        cache.store(key, cached, kind.size_of(cached))
+                    elif cached.message == TOO_LARGE:
+                        cache.store(key, cached, FRAME_BYTES)
+        if isinstance(cached, TracesUnavailable):
+            raise TracesUnavailable(cached.message)
+        return cached
 
     @contextmanager
     def _alone(self, key: Hashable, node: NodeSession) -> Iterator[None]:
@@ -186,14 +184,14 @@ class TransactionTraces:
             elif kind.is_trace(method, answer):
                 try:
                     require_same(indexed, sent)
-                    proof_of(sent)
+                    transaction_checks.proof_of(sent)
                     trace = kind.read(indexed, method, answer)
                     if isinstance(trace, TransactionTrace):
                         _require_own_call(trace.frames[0], sent)
                     return trace
                 except TransactionUnavailable as error:
                     raise UpstreamFailed(str(error)) from None
-                except (*_MALFORMED, Contradiction):
+                except (*_MALFORMED, transaction_checks.Contradiction):
                     raise UpstreamFailed(MALFORMED) from None
             elif answer is None:
                 reason = REFUSED
@@ -233,7 +231,7 @@ def _require_own_call(frame: TraceFrame, sent: Any) -> None:
         or (to is not None and frame.to_address != data(to, 20))
         or (frame.input_size, frame.input) != (len(calldata), calldata[: len(frame.input)])
     ):
-        raise Contradiction("a transaction and its trace")
+        raise transaction_checks.Contradiction("a transaction and its trace")
 
 
 def _is_call_trace(method: str, answer: Any) -> bool:
@@ -246,7 +244,7 @@ def _is_call_trace(method: str, answer: Any) -> bool:
 
 def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> TransactionTrace:
     if method == "trace_transaction":
-        answer = nested(answer, data(indexed.block_hash), data(indexed.hash))
+        answer = traces.nested(answer, data(indexed.block_hash), data(indexed.hash))
     return read_call_trace(answer)
 
 
@@ -261,7 +259,7 @@ def read_call_trace(answer: Any) -> TransactionTrace:
     frames: list[TraceFrame] = []
     path: list[int] = []
     count = 0
-    for depth, _outer, call, undone in walk_calls(answer):
+    for depth, _outer, call, undone in traces.walk_calls(answer):
         count += 1
         if count > MAX_FRAMES:
             continue
@@ -334,13 +332,13 @@ def _gas(value: Any) -> int | None:
     return gas
 
 
-def _failure(call: Any, budget: _Budget) -> CallFailure | None:
+def _failure(call: Any, budget: _Budget) -> node_errors.CallFailure | None:
     if not call.get("error"):
         return None
     try:
         failure = step_traces.own_failure(call)
     except step_traces.Undisclosed:
-        return CallFailure("revert")
+        return node_errors.CallFailure("revert")
     return failure._replace(data=budget.cut(failure.data))
 
 

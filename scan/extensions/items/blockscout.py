@@ -83,14 +83,17 @@ def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
     """Return the metadata that Scan has read from the document at an item's URI."""
     if metadata is None:
         return None
-    return {
+    texts = {
         "name": metadata.name,
         "description": metadata.description,
         "image": metadata.image_link,
+    }
+    # Clients take a field that is there for a text.
+    return {name: value for name, value in texts.items() if value is not None} | {
         "attributes": [
             {"trait_type": attribute.trait, "value": attribute.value}
             for attribute in metadata.attributes
-        ],
+        ]
     }
 
 
@@ -193,7 +196,7 @@ def _instance(
         "external_app_url": None,
         "animation_url": None,
         "image_url": image,
-        "is_unique": None if token["type"] == "ERC-1155" else True,
+        "is_unique": True if token["type"] == "ERC-721" else None,
         "thumbnails": None,
         "media_type": None,
         "media_url": image,

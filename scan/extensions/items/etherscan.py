@@ -8,7 +8,7 @@ from scan.extensions.etherscan.replies import Parameters, Reply, renamed, rows_r
 from scan.extensions.items import queries as items
 from scan.http.requests import reader
 from scan.queries.addresses import tokens_held
-from scan.queries.pages import Window
+from scan.queries.pages import WITH_AMOUNTS, Window
 
 
 def token_list(parameters: Parameters) -> Reply:
@@ -16,12 +16,12 @@ def token_list(parameters: Parameters) -> Reply:
     limit, offset = parameters.limit_and_offset()
     address, window = parameters.address(), Window(limit, offset)
     held = orjson.loads(tokens_held(reader(), address, window).data)
-    rows = [renamed("held_token", token) for token in held if token["type"] != "BEP1155"]
+    rows = [renamed("held_token", token) for token in held if token["type"] not in WITH_AMOUNTS]
     if len(rows) < len(held):
         rows.extend(
             {**renamed("held_token", {**item, "decimals": ""}), "id": item["tokenId"]}
             for item in orjson.loads(items.held_by(reader(), address, window).data)
-            if item["type"] == "BEP1155"
+            if item["type"] in WITH_AMOUNTS
         )
     return rows_reply(rows, NO_TOKENS)
 

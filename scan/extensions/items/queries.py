@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import orjson
+
 from scan.cached_values import SizedCache
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import token_metadata
@@ -14,8 +16,8 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
-from scan.queries import holdings
-from scan.queries.pages import Page, Window
+from scan.queries import balances
+from scan.queries.pages import WITH_AMOUNTS, Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN
 
@@ -28,7 +30,11 @@ MAX_RESPONSE_BYTES = 2 * MAX_URI_BYTES + 1024  # hex, and JSON around it
 MAX_BATCH_BYTES = 32 * MAX_RESPONSE_BYTES
 CACHE_BYTES = 32 * 1024 * 1024
 ENTRY_BYTES = 500  # besides the text
-SELECTORS = {"BEP721": "c87b56dd", "BEP1155": "0e89341c"}  # tokenURI(uint256), uri(uint256)
+SELECTORS = {
+    "BEP721": "c87b56dd",
+    "BEP1155": "0e89341c",
+    "BEP6909": "c87b56dd",
+}  # tokenURI(uint256), uri(uint256)
 
 REVERTED = "The contract reverted."
 NO_TEXT = "The contract returned no text."
@@ -156,7 +162,7 @@ def held_by(reader: Reader, address: bytes, window: Window) -> Page:
         after=traversal.after,
     )
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(holdings.mark_items(reader, data), count, total, following)
+    return Page(_corrected(reader, data, holder=address), count, total, following)
 
 
 def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) -> Page:
@@ -173,7 +179,7 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) 
     )
     _require_items(token_type)
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(holdings.mark_items(reader, data), count, None, following)
+    return Page(_corrected(reader, data, token, address), count, None, following)
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
@@ -190,9 +196,23 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
-    if token_type == "BEP1155":
-        owners = holdings.mark_items(reader, owners, to_hex(token))
+    if token_type in WITH_AMOUNTS:
+        owners = _corrected(reader, owners, token, item=token_id)
     return Item(record, owners, transfers, uri, media)
+
+
+def _corrected(
+    reader: Reader,
+    data: str,
+    token: bytes | None = None,
+    holder: bytes | None = None,
+    item: int | None = None,
+) -> str:
+    """Return records of balances of items, with those corrected that events do not tell. The owner
+    of an item that only one can have is its last recipient."""
+    records = orjson.loads(data)
+    balances.correct(reader, records, token, holder, item=item)
+    return orjson.dumps(records).decode()
 
 
 class Thumbnails(NamedTuple):

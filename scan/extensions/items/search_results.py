@@ -15,10 +15,10 @@ _NAME_AND_ID = re.compile(r"(.*[^\s#])\s*[\s#]\s*([0-9]{1,78})\Z", re.ASCII | re
 def search_results(reader: Reader, text: str) -> Sequence[Mapping[str, Any]]:
     """Return the items that a search such as `LANTERN #7` means: of tokens whose symbol or name
     begins with the text."""
-    named = _NAME_AND_ID.match(text.strip())
-    if named is None or int(named[2]) >= 2**256:
+    match = _NAME_AND_ID.match(text.strip())
+    if match is None or int(match[2]) >= 2**256:
         return ()
-    (records,) = reader.row("queries/items_search", text=named[1], token_id=int(named[2]))
+    (records,) = reader.row("queries/items_search", text=match[1], token_id=int(match[2]))
     return cast("list[Mapping[str, Any]]", orjson.loads(records))
 
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from scan import parameters
-from scan.commands.arguments import add_actions, add_command
-from scan.commands.startup import connected
+from scan.commands import arguments, startup
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter, ScanError
 from scan.settings import Settings
@@ -26,13 +25,13 @@ stored and the line is reported. The next response shows the labels."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
-    actions = add_actions(group)
+    actions = arguments.add_actions(group)
     text = "store labels from a CSV file"
-    load = add_command(actions, "import", text, IMPORT, import_file)
+    load = arguments.add_command(actions, "import", text, IMPORT, import_file)
     load.add_argument("file", type=Path, metavar="FILE.csv")
-    add_command(actions, "list", "print every address with its label", run=list_all)
+    arguments.add_command(actions, "list", "print every address with its label", run=list_all)
     text = "write all labels to a CSV file that `import` accepts"
-    export = add_command(actions, "export", text, run=export_file)
+    export = arguments.add_command(actions, "export", text, run=export_file)
     export.add_argument("file", type=Path, metavar="FILE.csv")
 
 
@@ -44,7 +43,7 @@ class Label(NamedTuple):
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
-    with connected(settings, "scan-labels") as database:
+    with startup.connected(settings, "scan-labels") as database:
         try:
             with options.file.open(encoding="utf-8-sig", newline="") as file:
                 labels = read(file)
@@ -87,7 +86,7 @@ def export_file(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _stored(settings: Settings) -> list[Row]:
-    with connected(settings, "scan-labels") as database:
+    with startup.connected(settings, "scan-labels") as database:
         return database.rows("commands/labels_list")
 
 

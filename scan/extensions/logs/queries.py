@@ -16,12 +16,17 @@ from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
-from scan.extensions.transaction_details.contract_abis import Block, Contract, ContractAbis, Emitter
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
+)
 from scan.extensions.transaction_details.details import decode_event, decode_event_by
 from scan.hex import data, to_hex
-from scan.queries import blocks
+from scan.queries import blocks, entities
 from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain
-from scan.queries.entities import read_filters
 from scan.queries.pages import Page, Value, Window, filtered_page, in_kept_blocks
 from scan.queries.reader import Reader
 
@@ -60,7 +65,7 @@ class Scope(NamedTuple):
 
 def read_filter(reader: Reader, arguments: Mapping[str, Any]) -> LogFilter:
     """Return the filter of a request's parameters; raises InvalidParameter."""
-    return _having_all(reader, **read_filters(reader, "logs", arguments))
+    return _having_all(reader, **entities.read_filters(reader, "logs", arguments))
 
 
 def _having_all(reader: Reader, **filters: Any) -> LogFilter:
@@ -82,13 +87,17 @@ def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
             reason = f"topic0 is not a signature: {error}."
             raise InvalidParameter(reason, field="topic0") from None
     standard = {topic: e[0].signature for topic, e in standard_abis().events.items()}
-    for known in (events_at(reader, address), standard):
-        named = {topic: text for topic, text in known.items() if text.partition("(")[0] == event}
-        if len(named) > 1:
-            reason = f"topic0 is the name of several events: {', '.join(sorted(named.values()))}."
+    for signatures in (events_at(reader, address), standard):
+        by_topic = {
+            topic: text for topic, text in signatures.items() if text.partition("(")[0] == event
+        }
+        if len(by_topic) > 1:
+            reason = (
+                f"topic0 is the name of several events: {', '.join(sorted(by_topic.values()))}."
+            )
             raise InvalidParameter(reason, field="topic0")
-        if named:
-            return next(iter(named))
+        if by_topic:
+            return next(iter(by_topic))
     raise InvalidParameter("topic0 is not the name of a known event" + ADVICE, field="topic0")
 
 
@@ -252,9 +261,7 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
     proxies = [
-        index
-        for index, log in enumerate(logs)
-        if _may_be_of_implementation(log, contracts.get(log.address))
+        index for index, log in enumerate(logs) if contracts.get(log.address, NO_CONTRACT).delegates
     ]
     at_block = _proxies_at(reader, records, proxies, budget)
     decoded = [
@@ -271,13 +278,6 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         event or decode_event_by(log, signatures, budget)
         for log, event in zip(logs, decoded, strict=True)
     ]
-
-
-def _may_be_of_implementation(log: TransactionLog, contract: Contract | None) -> bool:
-    """Return whether a log may be an event of its emitter's implementation."""
-    if contract is None or not contract.delegates:
-        return False
-    return not any(log.topics and log.topics[0] in abi.events for abi in contract.abis)
 
 
 def _proxies_at(

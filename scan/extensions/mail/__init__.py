@@ -1,7 +1,7 @@
 """E-mail of events, to addresses that have confirmed it, by the operator's SMTP server.
 
 A subscription is a webhook whose URL is mail://: the indexer, the queues and their retries serve it
-as any other. Start with subscriptions.py (ask, confirm, leave), then deliveries.py (what the
+as any other. Start with views.py (ask, confirm, leave), then deliveries.py (what the
 dispatcher sends), mailer.py (what a mail says, the server).
 """
 

@@ -9,9 +9,7 @@ from smtplib import SMTPRecipientsRefused, SMTPResponseException
 from scan.database.connection import Database
 from scan.extensions.mail.mailer import Mailer, mailer
 from scan.settings import Settings
-from scan.webhooks.hooks import Deliveries
-from scan.webhooks.queues import Connect, Lease
-from scan.webhooks.sender import GONE, Message, Outcome
+from scan.webhooks import hooks, queues, sender
 
 MAX_MAILS_A_DAY = 50  # of a subscription
 ACCEPTED = 250
@@ -19,7 +17,7 @@ ACCEPTED = 250
 log = logging.getLogger(__name__)
 
 
-def connect(settings: Settings, database: Database) -> Connect:
+def connect(settings: Settings, database: Database) -> queues.Connect:
     mails = mailer(settings)
     return lambda lease: nullcontext(MailConnection(mails, database, lease))
 
@@ -27,29 +25,29 @@ def connect(settings: Settings, database: Database) -> Connect:
 class MailConnection:
     """Mails one subscription's deliveries during a lease."""
 
-    def __init__(self, mails: Mailer, database: Database, lease: Lease) -> None:
+    def __init__(self, mails: Mailer, database: Database, lease: queues.Lease) -> None:
         self._mails = mails
         self._database = database
         self._lease = lease
 
-    def post(self, message: Message, now: datetime) -> Outcome:
+    def post(self, message: sender.Message, now: datetime) -> sender.Outcome:
         """Mail a delivery, of the first MAX_MAILS_A_DAY of a day; the others count as delivered."""
         started = time.monotonic()
         code: int | None
         of_day = {"webhook_id": self._lease.webhook_id, "day": now.date()}
         row = self._database.row("webhooks/mail_subscriptions_get_mails", **of_day)
         if row is None:
-            code, error, sent = GONE, None, False
+            code, error, sent = sender.GONE, None, False
         elif row[2] >= MAX_MAILS_A_DAY:
             code, error, sent = ACCEPTED, None, False
         else:
             code, error, sent = self._mail(message, *row)
             if code == ACCEPTED:
                 self._database.rows("webhooks/mail_subscriptions_count_mail", **of_day)
-        return Outcome(code, error, sent, time.monotonic() - started)
+        return sender.Outcome(code, error, sent, time.monotonic() - started)
 
     def _mail(
-        self, message: Message, to: str, token: str, mails: int
+        self, message: sender.Message, to: str, token: str, mails: int
     ) -> tuple[int | None, str | None, bool]:
         """Return (code, error, sent), where a refused recipient is gone."""
         is_last = mails + 1 == MAX_MAILS_A_DAY
@@ -58,7 +56,7 @@ class MailConnection:
             self._mails.send(mail)
         except SMTPRecipientsRefused as error:
             code = next(iter(error.recipients.values()))[0]
-            return (GONE if 500 <= code < 600 else code), None, False
+            return (sender.GONE if 500 <= code < 600 else code), None, False
         except SMTPResponseException as error:
             return error.smtp_code, None, False
         except OSError as error:
@@ -67,4 +65,4 @@ class MailConnection:
         return ACCEPTED, None, True
 
 
-HOOKS = Deliveries(connect={"mail": connect})
+HOOKS = hooks.Deliveries(connect={"mail": connect})

@@ -1,7 +1,5 @@
-"""Mail addresses: the plain ones of RFC 5321, in ASCII, so that no header can be made of one.
-
-The setting of e-mail.
-"""
+"""The setting of e-mail, and mail addresses: the plain ones of RFC 5321, in ASCII, so that no
+header can be made of one."""
 
 import re
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json
 from scan.http.hooks import Interfaces
 from scan.http.request_state import Interface
-from scan.http.requests import Prerequisite, requires, whole_body
+from scan.http.requests import Prerequisite, client_address, reader, requires, whole_body
 from scan.json_bodies import check_json
 from scan.server.responses import Environ, refuse
 from scan.settings import Settings
@@ -50,7 +50,7 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
     blueprint = Blueprint("mcp", __name__)
 
     @blueprint.post(PATH)
-    @requires(Prerequisite.NODE_FIELDS)  # what it requests of the API takes part in its turn
+    @requires(Prerequisite.NODE_FIELDS)
     def message() -> Response:
         # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
         # extra `mcp` they are not installed.
@@ -71,7 +71,9 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
             return _request_api(api, environ, sent)  # may block: the loop serves this message alone
 
         server = make_server(document(), send)
-        response = anyio.run(respond, serving(server), environ, body)
+        # What it requests of the API shares its place at the node: inside it must not wait.
+        with reader().sources.gateway.place(client_address(), is_optional=False):
+            response = anyio.run(respond, serving(server), environ, body)
         headers = Headers(response.headers)
         headers.setdefault("Content-Type", "text/plain")
         return Response(response.body, response.status, headers=headers)

@@ -57,8 +57,10 @@ class Tool(NamedTuple):
         arguments. The API checks their values."""
         unknown = sorted(set(arguments) - set(self.input_schema["properties"]))
         if unknown:
-            known = ", ".join(self.input_schema["properties"])
-            raise InvalidParameter(f"Unknown argument {unknown[0][:50]}; {self.name} has {known}.")
+            parameter_names = ", ".join(self.input_schema["properties"])
+            raise InvalidParameter(
+                f"Unknown argument {unknown[0][:50]}; {self.name} has {parameter_names}."
+            )
         missing = [name for name in self.input_schema["required"] if name not in arguments]
         if missing:
             raise InvalidParameter(f"The argument {missing[0]} is required.", field=missing[0])

@@ -9,14 +9,12 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from scan.contracts.visible_text import text_hash, text_start
-from scan.ethereum import column_types
-from scan.ethereum.blocks import PLAIN_TRANSFER_GAS, DecodedBlock
+from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.sparse_tables import SparseTable
 from scan.indexer.hooks import Rows
 
 SELECTOR_BYTES = 4
-MOST_GAS_OF_LETTERS = PLAIN_TRANSFER_GAS + 40 * SELECTOR_BYTES  # by EIP-7623
+MOST_GAS_OF_LETTERS = blocks.PLAIN_TRANSFER_GAS + 40 * SELECTOR_BYTES  # by EIP-7623
 
 
 class Memo(NamedTuple):
@@ -31,7 +29,7 @@ class Memo(NamedTuple):
     text: Annotated[str, column_types.Column(column_types.TEXT, column_types.COMPUTED)]
 
 
-def memos(block: DecodedBlock) -> Iterator[Memo]:
+def memos(block: blocks.DecodedBlock) -> Iterator[Memo]:
     if not block.text_inputs:
         return
     with_logs = {log.transaction_index for log in block.contract_logs}
@@ -47,4 +45,4 @@ def memos(block: DecodedBlock) -> Iterator[Memo]:
             ordinal += 1
 
 
-HOOKS = Rows(tables={"memos": SparseTable(Memo, lambda block, _: memos(block))})
+HOOKS = Rows(tables={"memos": sparse_tables.SparseTable(Memo, lambda block, _: memos(block))})

@@ -6,16 +6,10 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
-from scan.extensions.names import gateways
+from scan.extensions.names import gateways, node_names, normalization, primary_names, settings
 from scan.extensions.names.gateways import Gateways
-from scan.extensions.names.node_names import Problem
-from scan.extensions.names.normalization import NotChecked, NotNormalizable
-from scan.extensions.names.primary_names import Names, Primary, address_name
-from scan.extensions.names.settings import Settings
 from scan.hex import to_hex
-from scan.http.hooks import Service
-from scan.http.request_state import Services
-from scan.http.requests import Prerequisite, Response, json_value, query_arguments, reader, requires
+from scan.http import hooks, request_state, requests
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
 from scan.queries.addresses import AddressNames
@@ -29,30 +23,30 @@ blueprint = Blueprint("names", __name__)
 
 
 @blueprint.get("/names/<name>")
-@requires(Prerequisite.NODE)
-def get_name(name: str) -> Response:
-    query_arguments()
-    names = reader().sources.get(Names)
-    service = names.service(reader())
+@requests.requires(requests.Prerequisite.NODE)
+def get_name(name: str) -> requests.Response:
+    requests.query_arguments()
+    names = requests.reader().sources.get(primary_names.Names)
+    service = names.service(requests.reader())
     if service is None:
         raise NotFound(NO_SERVICE)
     try:
-        resolved = names.resolve(reader(), service, name)
-    except NotNormalizable as error:
+        resolved = names.resolve(requests.reader(), service, name)
+    except normalization.NotNormalizable as error:
         raise InvalidParameter(
             f"This is not a valid name (ENSIP-15): {error}.", field="name"
         ) from None
-    except NotChecked as error:
+    except normalization.NotChecked as error:
         raise Unavailable(f"The name was not looked up: {error}.") from None
-    if resolved.problem is Problem.UNREAD:
+    if resolved.problem is node_names.Problem.UNREAD:
         raise UpstreamFailed(UNREAD)
     if resolved.address is None:
         off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
-        is_off_chain = resolved.problem is Problem.OFF_CHAIN
+        is_off_chain = resolved.problem is node_names.Problem.OFF_CHAIN
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
-    known = names.primary(reader(), [resolved.address])
-    primary = address_name(known.get(resolved.address, Primary(None)))
-    return json_value(
+    known = names.primary(requests.reader(), [resolved.address])
+    primary = primary_names.address_name(known.get(resolved.address, primary_names.Primary(None)))
+    return requests.json_value(
         {
             "name": resolved.name,
             "address": to_hex(resolved.address),
@@ -64,15 +58,15 @@ def get_name(name: str) -> Response:
     )
 
 
-def names_of_settings(core: Services) -> Names:
-    choices, ca_bundle = core.settings.of(Settings), core.settings.ca_bundle
+def names_of_settings(core: request_state.Services) -> primary_names.Names:
+    choices, ca_bundle = core.settings.of(settings.Settings), core.settings.ca_bundle
     hosts = l1 = None
     if choices.choice.asks_gateways:
         timeouts = AttemptTimeouts(total_s=gateways.TOTAL_S, connect_s=gateways.CONNECT_S)
         hosts = Gateways(DocumentFetcher(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
     if choices.l1_urls:
         l1 = NodeGateway(Node(choices.l1_urls, ca_bundle=ca_bundle), core.waiting_threads)
-    return Names(choices, hosts, l1)
+    return primary_names.Names(choices, hosts, l1)
 
 
-HOOKS = (Api(blueprints=(blueprint,)), Service(make=names_of_settings, base=AddressNames))
+HOOKS = (Api(blueprints=(blueprint,)), hooks.Service(make=names_of_settings, base=AddressNames))

@@ -10,8 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeTimedOut
-from scan.extensions.names import node_names
-from scan.extensions.names.name_services import Interface
+from scan.extensions.names import name_services, node_names
 from scan.extensions.names.node_names import COIN_TYPE, Answer, NameReads, Problem
 
 Claims = dict[bytes, str | Problem | None]
@@ -56,7 +55,7 @@ class ChainNames:
         chosen: Claims = {a: claim for a, claim in claims.items() if claim is not None}
         missing = [address for address in addresses if address not in chosen]
         local_names = node_names.names_of(local, missing)
-        if local.service.interface is Interface.UNIVERSAL:
+        if local.service.interface is name_services.Interface.UNIVERSAL:
             checked, unchecked = local_names, Claims()
         else:
             checked, unchecked = Claims(), local_names

@@ -36,9 +36,11 @@ CALLBACK_GAS = 10_000_000  # which may check proofs of another chain's state
 MAX_LOOKUPS = 4  # of one request
 MAX_ANSWER_BYTES = 1024  # of a resolver
 MAX_RESPONSE_BYTES = 256 * 1024  # of a batch
+MAX_LEVELS = 16  # of a name and those above it, of which resolvers are looked up
 COIN_TYPE = 60  # Ethereum's (SLIP-44), by which names have an address of accounts
 
 RESOLVE = bytes.fromhex("9061b923")  # resolve(bytes,bytes)
+EXTENDED = bytes.fromhex("01ffc9a7") + RESOLVE.ljust(WORD, b"\0")  # supportsInterface(bytes4)
 REVERSE = bytes.fromhex("5d78a217")  # reverse(bytes,uint256)
 RESOLVER = bytes.fromhex("0178b8bf")  # resolver(bytes32)
 ADDR = bytes.fromhex("3b3b57de")  # addr(bytes32)
@@ -140,7 +142,7 @@ def addresses_of(
     Raises UpstreamFailed, Unavailable."""
     service, nodes = reads.service, {name: namehash(name) for name in names}
     if service.interface is Interface.REGISTRY:
-        answers = _by_registry(reads, nodes, ADDR)
+        answers = _by_registry(reads, {name: name for name in names}, ADDR)
         return {name: _account(answer) for name, answer in answers.items()}
     is_coin = coin_type == COIN_TYPE
     calls = {
@@ -156,10 +158,7 @@ def addresses_of(
 def resolved(reads: NameReads, calls: Mapping[str, bytes], most: int) -> dict[str, Answer]:
     """Return what the resolvers of names answer to a call of each, by a universal resolver."""
     requests = {
-        name: Request(
-            reads.service.contract, RESOLVE + encode(("bytes", "bytes"), (dns_encoded(name), call))
-        )
-        for name, call in calls.items()
+        name: _resolving(reads.service.contract, name, call) for name, call in calls.items()
     }
     answers = _answers(reads, requests)
     return {name: _bytes(answer, most) for name, answer in answers.items()}
@@ -171,7 +170,7 @@ def names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, str | 
     Unavailable."""
     service = reads.service
     if service.interface is Interface.REGISTRY:
-        nodes = {key: namehash(f"{key.hex()}.{service.reverse_zone}") for key in addresses}
+        nodes = {key: f"{key.hex()}.{service.reverse_zone}" for key in addresses}
         answers = _by_registry(reads, nodes, NAME)
     else:
         requests = {
@@ -204,21 +203,53 @@ def default_names_of(
 
 
 def _by_registry(
-    reads: NameReads, nodes: Mapping[_Key, bytes], selector: bytes
+    reads: NameReads, names: Mapping[_Key, str], selector: bytes
 ) -> dict[_Key, Answer]:
-    """Return what the resolvers of nodes answer to one function."""
+    """Return what the resolvers of names answer to one function: a name without one has that of the
+    nearest name above it, if that resolves names below (ENSIP-10)."""
     registry = reads.service.contract
     if not any(registry):
-        return dict.fromkeys(nodes)
-    requests = {key: Request(registry, RESOLVER + node_) for key, node_ in nodes.items()}
-    answers = _answers(reads, requests)
-    resolvers = {key: _account(answer) for key, answer in answers.items()}
-    requests = {
-        key: Request(resolver, selector + nodes[key])
-        for key, resolver in resolvers.items()
-        if isinstance(resolver, bytes)
+        return dict.fromkeys(names)
+    levels = {key: _levels(name) for key, name in names.items()}
+    every = {level for of_name in levels.values() for level in of_name}
+    lookups = {level: Request(registry, RESOLVER + namehash(level)) for level in every}
+    resolvers = {level: _account(answer) for level, answer in _answers(reads, lookups).items()}
+    answers: dict[_Key, Answer] = {
+        key: next((resolvers[level] for level in of_name if resolvers[level]), None)
+        for key, of_name in levels.items()
     }
-    return resolvers | _answers(reads, requests)
+    known = {key: answer for key, answer in answers.items() if isinstance(answer, bytes)}
+    calls = {key: selector + namehash(names[key]) for key in known}
+    own = {key: Request(known[key], calls[key]) for key in known if resolvers[names[key]]}
+    asked = {_Extended(resolver): Request(resolver, EXTENDED) for resolver in known.values()}
+    read = _answers(reads, {**asked, **own})
+    requests = {}
+    for key, resolver in known.items():
+        is_extended = read[_Extended(resolver)]
+        if isinstance(is_extended, bytes) and int.from_bytes(is_extended[:WORD]) == 1:
+            requests[key] = _resolving(resolver, names[key], calls[key])
+        else:
+            unknown = is_extended if isinstance(is_extended, Problem) else None
+            answers[key] = read[key] if key in own else unknown
+    extended = _answers(reads, requests)
+    return answers | {key: _bytes(answer, MAX_ANSWER_BYTES) for key, answer in extended.items()}
+
+
+class _Extended(NamedTuple):
+    """The question whether a resolver resolves names below its own, for which no host is asked."""
+
+    resolver: bytes
+
+
+def _levels(name: str) -> list[str]:
+    """Return a name and the names above it, the nearest first."""
+    labels = name.split(".")
+    return [".".join(labels[start:]) for start in range(min(len(labels), MAX_LEVELS))]
+
+
+def _resolving(contract: bytes, name: str, call: bytes) -> Request:
+    """Return the request to a universal resolver, or one of names below, which answers as bytes."""
+    return Request(contract, RESOLVE + encode(("bytes", "bytes"), (dns_encoded(name), call)))
 
 
 def _answers(reads: NameReads, requests: Mapping[_Key, Request]) -> dict[_Key, Answer]:
@@ -227,8 +258,9 @@ def _answers(reads: NameReads, requests: Mapping[_Key, Request]) -> dict[_Key, A
     results = reads.node.results(calls, MAX_RESPONSE_BYTES)
     answers: dict[_Key, Answer] = {}
     for (key, request), result in zip(requests.items(), results, strict=True):
-        if reads.gateways is not None and _is_lookup(result):
-            answers[key] = reads.gateways.answer(request.to, result, reads.block)
+        gateways = None if isinstance(key, _Extended) else reads.gateways
+        if gateways is not None and _is_lookup(result):
+            answers[key] = gateways.answer(request.to, result, reads.block)
         else:
             answers[key] = _answer(result)
     return answers

@@ -309,7 +309,7 @@ class Names(AddressNames):
         known = self.normalizer.known(text)
         if known is not None:
             return known
-        with reader.sources.gateway.place(reader.client):
+        with reader.sources.gateway.place(reader.client, is_optional=False):
             return self.normalizer.normalized(text)
 
 

@@ -12,10 +12,8 @@ import logging
 import time
 from datetime import UTC, datetime
 
-from scan.database.connection import Database
-from scan.database.errors import LockNotGranted
-from scan.indexer.hooks import Maintenance
-from scan.indexer.partitions import TABLES, locked
+from scan.database import connection, errors
+from scan.indexer import hooks, partitions
 from scan.settings import Keep, Settings
 
 log = logging.getLogger(__name__)
@@ -28,7 +26,7 @@ REMOVED_TRANSACTIONS = 20_000  # removed in one transaction of the database
 class Retention:
     """Removes old rows of one database, for its only writer."""
 
-    def __init__(self, database: Database, keep: Keep | None, finality: int) -> None:
+    def __init__(self, database: connection.Database, keep: Keep | None, finality: int) -> None:
         """Without `keep`, no more rows are removed."""
         self._database = database
         self._keep = keep
@@ -42,7 +40,7 @@ class Retention:
             return
         try:
             is_more = self.step(head)
-        except LockNotGranted as error:  # readers are not kept waiting; it is tried again
+        except errors.LockNotGranted as error:  # readers are not kept waiting; it is tried again
             log.info("rows that are not kept stay for now: %s", error)
             is_more = False
         self._check_at = time.monotonic() + (0.0 if is_more else CHECK_EVERY_S)
@@ -65,7 +63,7 @@ class Retention:
 
     def _decide(self, keep: Keep, now: datetime) -> bool:
         """Decide at which block lists begin; return whether that has changed."""
-        with locked(self._database) as tx:
+        with partitions.locked(self._database) as tx:
             decided = tx.rows(
                 "indexer/retention_decide", **keep._asdict(), finality=self._finality, now=now
             )
@@ -76,7 +74,7 @@ class Retention:
         return bool(decided)
 
     def _remove(self, decided_block: int) -> None:
-        with locked(self._database) as tx:
+        with partitions.locked(self._database) as tx:
             following = tx.row("indexer/retention_get_range", transactions=REMOVED_TRANSACTIONS)
             if following is None:
                 return
@@ -87,8 +85,8 @@ class Retention:
 
     def _drop_partition(self) -> bool:
         """Drop the oldest partition of a table that is not kept; return whether there was one."""
-        for table in TABLES:
-            with locked(self._database) as tx:
+        for table in partitions.TABLES:
+            with partitions.locked(self._database) as tx:
                 is_dropped = tx.value("indexer/retention_drop_partition", table=table)
             if is_dropped:
                 log.info("the oldest partition of %s is dropped", table)
@@ -96,9 +94,9 @@ class Retention:
         return False
 
 
-def maintenance(database: Database, settings: Settings) -> Retention:
+def maintenance(database: connection.Database, settings: Settings) -> Retention:
     """Return what the indexer has to do between commits."""
     return Retention(database, settings.keep, settings.finality)
 
 
-HOOKS = Maintenance(task=maintenance)
+HOOKS = hooks.Maintenance(task=maintenance)

@@ -1,7 +1,7 @@
 """Search: blocks, transactions, addresses, labels, tokens and contracts by number, hash or name.
 
 Input: a text. Output: records, the best first, in the API, on pages, and below the search box that
-pages then have. Start with queries.py, then pages.py (where a hash leads to).
+pages then have. Start with views.py.
 """
 
 from scan.registry import Extension

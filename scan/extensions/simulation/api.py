@@ -7,7 +7,7 @@ from scan.api.hooks import Api
 from scan.contracts.read_calls import GAS
 from scan.errors import InvalidParameter, TracesUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TOO_LARGE
-from scan.extensions.simulation.outcomes import Simulations, anonymous_gas, simulate
+from scan.extensions.simulation.outcomes import anonymous_gas, simulate
 from scan.extensions.simulation.request import calls_of, overrides_of
 from scan.hex import to_hex
 from scan.http import requests
@@ -18,7 +18,7 @@ blueprint = Blueprint("simulation", __name__)
 
 
 @blueprint.post("/simulate")
-@requests.requires(requests.Prerequisite.NODE, Simulations)
+@requests.requires(requests.Prerequisite.NODE)
 def simulate_calls() -> requests.Response:
     sent = requests.query_arguments("block")
     body = requests.json_object()

@@ -9,7 +9,15 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import COIN_EMITTER, EventLog
-from scan.ethereum.events import WRAPPING, TransferEvent, TransferShape, transfer_event, transfers
+from scan.ethereum.events import (
+    WITH_AMOUNTS,
+    WRAPPING,
+    TransferEvent,
+    TransferShape,
+    item_by_item,
+    transfer_event,
+    transfers,
+)
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
@@ -24,7 +32,9 @@ TYPES = {
     TransferShape.AMOUNT: "BEP20",
     TransferShape.PACKED: "BEP20",
     TransferShape.ID: "BEP721",
-    TransferShape.MULTI: "BEP1155",
+    TransferShape.ITEMS: "BEP721",
+    TransferShape.RANGE: "BEP721",
+    **WITH_AMOUNTS,
 }
 SAID = ("tokenType", "tokenSymbol", "tokenDecimals")
 MAX_MOVEMENTS = 1_000  # of each kind: one log may have 32,000 transfers
@@ -50,7 +60,7 @@ def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) 
     """Return what calls move and approve; without `is_traced` the frames are one call's own."""
     logs = kept_logs(frames)
     read = (transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
-    events = [event for event in read if event is not None]
+    events = item_by_item([event for event in read if event is not None])
     of_coin = (_coin_movement(frame) for frame in frames if is_traced and _moves_coin(frame))
     of_logs = (
         _added_movements(event) if _is_added(event, is_traced) else _token_movements(event, tokens)
@@ -84,7 +94,7 @@ def _is_added(event: TransferEvent, is_traced: bool) -> bool:
 
 
 def _added_movements(event: TransferEvent) -> Iterator[dict[str, Any]]:
-    for transfer in transfers(event, TYPES[event.shape], has_items=False):
+    for transfer in transfers(event, TYPES[event.shape], None):
         yield _record(None, None, *_parties(event), transfer.value)
 
 
@@ -98,12 +108,12 @@ def _token_movements(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str,
     if event.shape in WRAPPING and (known is None or not known["wraps"]):
         return  # of any contract that takes deposits
     type_ = TYPES[event.shape] if known is None else known["type"]
-    has_items = known is not None and known["hasItems"]
-    for transfer in transfers(event, type_, has_items=has_items):
+    item_type = None if known is None else known["itemType"]
+    for transfer in transfers(event, type_, item_type):
         record = _record(address, type_, *parties, transfer.value)
         if transfer.token_id is not None:
             record["tokenId"] = str(transfer.token_id)
-            record["tokenType"] = "BEP721" if has_items else type_
+            record["tokenType"] = item_type or type_
         if known is not None:
             record |= {"tokenSymbol": known["symbol"], "tokenDecimals": known["decimals"]}
         record["unproven"] = [name for name in SAID if record[name] is not None]

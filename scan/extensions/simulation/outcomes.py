@@ -1,16 +1,16 @@
-"""The implementations that proxies have in a simulation, which may be others than the chain's.
+"""The outcomes of simulated calls, decoded by the implementations that proxies have in the
+simulation, which may be others than the chain's. Pure.
 
 A trace shows them: a proxy passes its input on by DELEGATECALL. Of a call alone, only overrides of
-the proxies' slots say. Pure.
-
-The outcomes of simulated calls, decoded.
+slots that proxies read say.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
+from scan.contracts.delegation import Read
+from scan.contracts.proxy_contracts import IN_CODE, Words
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.simulation.movements import SIMULATED_COIN, Movements, kept_logs, movements
@@ -36,8 +36,6 @@ from scan.rate_limits.turns import QueuedPlaces
 
 Implementations = Mapping[bytes, tuple[bytes, ...]]  # by proxy
 
-_SLOTS = [kind.slot for kind in BY_STATE if kind.slot and not kind.code and not kind.is_beacon]
-
 
 def in_trace(frames: Sequence[TraceFrame]) -> Implementations:
     """Return the contracts to which others passed their input on, by these."""
@@ -53,20 +51,19 @@ def in_trace(frames: Sequence[TraceFrame]) -> Implementations:
     return {proxy: tuple(implementations) for proxy, implementations in targets.items()}
 
 
-def in_overrides(overrides: Overrides) -> Implementations:
-    """Return the implementations in slots that are overridden."""
-    targets = {}
-    for address, account in overrides.items():
-        slots = account.get("state") or account.get("stateDiff") or {}
-        words = (data(slots[slot], 32) for slot in _SLOTS if slot in slots)
-        first = next((word[12:] for word in words if any(word) and not any(word[:12])), None)
-        if first is not None:
-            targets[data(address, 20)] = (first,)
-    return targets
+def in_overrides(overrides: Overrides) -> dict[bytes, Words]:
+    """Return the words of overridden slots, as runs of proxies read them."""
+    stored = {
+        data(address, 20): account.get("state") or account.get("stateDiff") or {}
+        for address, account in overrides.items()
+    }
+    return {
+        address: {Read(b"", data(slot, 32)): data(word, 32) for slot, word in slots.items()}
+        for address, slots in stored.items()
+    }
 
 
 MAX_TOKENS = 200  # whose symbols are read
-_BY_CODE = frozenset(kind.name for kind in BY_CODE)
 
 
 class Simulations(QueuedPlaces):
@@ -159,9 +156,10 @@ def simulate(
     reader.do_not_cache()
     if block is None:
         block = blocks.find(reader, blocks.newest_number(reader) or 0)
-    outcomes = reader.sources.get(Simulator).simulate(
-        reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
-    )
+    with reader.sources.get(Simulations).place_in_turn(reader.client):  # before that at the node
+        outcomes = reader.sources.get(Simulator).simulate(
+            reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
+        )
     if sum(outcome.trace.frames[0].gas_used or 0 for outcome in outcomes) > MAX_SMALL_GAS:
         reader.hold_processor()  # as for a transaction
     tokens = _tokens(reader, outcomes)
@@ -213,13 +211,16 @@ class _Proxies(NamedTuple):
 def _proxies(reader: Reader, outcome: Outcome, block: Block) -> _Proxies:
     frames = outcome.trace.frames
     called = dict.fromkeys(frame.to_address for frame in frames if frame.to_address is not None)
-    on_chain = {
-        address: proxy.implementations
-        for address, proxy in proxies_at(reader, [*called][:MAX_CONTRACTS], block).items()
-        if proxy.kind not in _BY_CODE
-    }
-    shown = in_trace(frames) if outcome.is_traced else in_overrides(outcome.overrides)
-    return _Proxies(shown, on_chain)
+
+    def by_state(addresses: Sequence[bytes], overridden: Mapping[bytes, Words]) -> Implementations:
+        proxies = proxies_at(reader, addresses, block, overridden)
+        return {a: p.implementations for a, p in proxies.items() if p.kind not in IN_CODE}
+
+    on_chain = by_state([*called][:MAX_CONTRACTS], {})
+    if outcome.is_traced:
+        return _Proxies(in_trace(frames), on_chain)
+    overridden = in_overrides(outcome.overrides)
+    return _Proxies(by_state([*overridden], overridden), on_chain)
 
 
 def _descriptions(
@@ -250,7 +251,7 @@ def _locations(
     cause: failure_locations.CallPath,
 ) -> Mapping[failure_locations.CallPath, failure_locations.Location]:
     """Return the lines of the calls that would fail."""
-    failed = failure_locations.failed_calls(outcome.trace.frames, trace_decoding.names_of(frames))
+    failed = failure_locations.failed_calls(outcome.trace.frames)
     located = reader.sources.get(TransactionFailures).locations
     gas_used = frames[0].frame.gas_used or 0
     is_small = outcome.is_traced and gas_used <= MAX_GAS

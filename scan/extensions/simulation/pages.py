@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.token_metadata import COIN_DECIMALS
-from scan.extensions.simulation.outcomes import Simulations, addresses_in, anonymous_gas, simulate
+from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations import pages
 from scan.http.requests import Prerequisite, block_argument, reader, requires
@@ -26,7 +26,7 @@ def _prerequisite(query: str) -> Prerequisite | None:
 
 
 @blueprint.get("/simulate")
-@requires(_prerequisite, Simulations)
+@requires(_prerequisite)
 def show_simulation() -> Response:
     typed = {name: request.args.get(name, "").strip() for name in FIELDS}
     fields = {name: text for name, text in typed.items() if text}

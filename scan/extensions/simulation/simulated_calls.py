@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 from scan.contracts.read_calls import shown_reason
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum import request_node
+from scan.ethereum import node_errors, request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.node_errors import revert_data
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.internal_transfers.transaction_traces import (
@@ -25,17 +24,7 @@ from scan.extensions.internal_transfers.transaction_traces import (
     read_call_trace,
 )
 from scan.extensions.simulation.request import Overrides, SimulatedCall
-from scan.extensions.transaction_details.explanations.mapped_code import (
-    SIMULATION_TRACER,
-    STRUCT_LOGS,
-    FailingSteps,
-    read_steps,
-)
-from scan.extensions.transaction_details.explanations.state_changes import (
-    STATE_TRACER,
-    StateChanges,
-    read_prestate,
-)
+from scan.extensions.transaction_details.explanations import mapped_code, state_changes
 from scan.extensions.transaction_details.storage.mapping_keys import TRACER as HASHING_TRACER
 from scan.extensions.transaction_details.storage.mapping_keys import HashedValues, read_values
 from scan.hex import BadHex, data, quantity, to_hex
@@ -63,7 +52,7 @@ class Outcome(NamedTuple):
 
     trace: TransactionTrace
     is_traced: bool
-    changes: StateChanges | None = None
+    changes: state_changes.StateChanges | None = None
     overrides: Overrides = {}
 
     @property
@@ -122,7 +111,7 @@ def _traced(
     for call in calls:
         traces = [
             Call("debug_traceCall", (call.param(), block, {**tracer, "stateOverrides": overrides}))
-            for tracer in (CALL_TRACER, STATE_TRACER)
+            for tracer in (CALL_TRACER, state_changes.STATE_TRACER)
         ]
         answers = request_node.read(node, block, traces, MAX_TRACE_BYTES)
         refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
@@ -132,7 +121,9 @@ def _traced(
         trace, state = answers
         if "structLogs" in trace or (isinstance(state, dict) and "pre" not in state):
             raise _NotOffered  # it ignores the tracer, or the tracer's options
-        outcomes.append(Outcome(read_call_trace(trace), True, read_prestate(state), overrides))
+        outcomes.append(
+            Outcome(read_call_trace(trace), True, state_changes.read_prestate(state), overrides)
+        )
         _require_overridden(overrides, state)
         overrides = _after(overrides, state)
     return outcomes
@@ -140,15 +131,19 @@ def _traced(
 
 def failing_steps(
     node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides, gas_used: int
-) -> FailingSteps:
+) -> mapped_code.FailingSteps:
     """Return the last steps of calls that fail; none where the node does not give them."""
     is_listed = gas_used <= MAX_LISTED_GAS
-    tracers = (SIMULATION_TRACER, STRUCT_LOGS) if is_listed else (SIMULATION_TRACER,)
+    tracers = (
+        (mapped_code.SIMULATION_TRACER, mapped_code.STRUCT_LOGS)
+        if is_listed
+        else (mapped_code.SIMULATION_TRACER,)
+    )
     for tracer in tracers:
         answer = _traced_by(tracer, node, block, call, overrides)
         if isinstance(answer, list | dict):
             try:
-                return read_steps(answer)
+                return mapped_code.read_steps(answer)
             except _MALFORMED:
                 return {}
     return {}
@@ -231,7 +226,7 @@ def _alone(call: SimulatedCall, result: Any) -> TransactionTrace:
     if quantity(result["status"]):
         return _own_frame(call, **frame)
     error = result.get("error") or {}
-    returned = revert_data(error.get("data"))
+    returned = node_errors.revert_data(error.get("data"))
     output = frame["output"] if returned is None else to_hex(returned)
     # Only a revert returns data, whatever the node's words are.
     has_reverted = output != "0x" or RpcError(error.get("code", 0), "").is_refusal
@@ -246,7 +241,7 @@ def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
         raise TracesUnavailable(TOO_LARGE)
     if error.is_missing_method:
         raise _NotOffered
-    returned = revert_data(error.data)
+    returned = node_errors.revert_data(error.data)
     if returned is not None:
         return _own_frame(call, error=REVERTED, output=to_hex(returned))
     if error.is_refusal:

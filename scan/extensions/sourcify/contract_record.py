@@ -11,7 +11,8 @@ import orjson
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from scan.contracts.abi import AbiError, parse_types, signature
+from scan.contracts.abi import AbiError, parse_types, signature_of
+from scan.contracts.abi_decoding import LIBRARY
 from scan.extensions.sourcify import fields
 from scan.hex import to_hex
 from scan.http.requests import json_fragment
@@ -48,7 +49,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "storageLayout": ("storage",),
     "stdJsonInput": ("settings", "sources"),
     "stdJsonOutput": ("abi", "metadata", "storage"),
-    "signatures": ("abi",),
+    "signatures": ("interface",),
     "proxyResolution": ("code",),
 }
 
@@ -180,13 +181,13 @@ def _documentation(stored: Contract, kind: str) -> Any:
 
 
 def _signatures(stored: Contract) -> dict[str, list[dict[str, str]]]:
-    """Return the signatures of functions, events and errors with their hashes."""
+    """Return the signatures of functions, events and errors with their hashes, as compiled."""
     listed: dict[str, list[dict[str, str]]] = {"function": [], "event": [], "error": []}
-    for entry in orjson.loads(stored.abi or "[]"):
+    for entry in orjson.loads(stored.interface or "[]"):
         kind = entry.get("type", "function")
-        if kind in listed:
+        if kind in listed and LIBRARY not in entry:
             with suppress(AbiError, KeyError):
-                text = signature(entry["name"], parse_types(entry.get("inputs", [])))
+                text = signature_of(entry, parse_types(entry.get("inputs", [])))
                 hash_ = to_hex(bytes(keccak(text=text)))
                 hashes = {"signatureHash32": hash_, "signatureHash4": hash_[:10]}
                 listed[kind].append({"signature": text, **hashes})

@@ -95,7 +95,7 @@ def get_contract(chain_id: str, address: str) -> Response:
     contract = parameters.address(address)
     selection = fields.selected(query_arguments("fields", "omit"))
     own_chain = _require_own_chain(chain_id)
-    stored = contracts.get(reader(), contract, columns_of(selection))
+    stored = contracts.get_or_index(reader(), contract, columns_of(selection))
     if not stored.is_verified:
         return json_value(minimal_record(own_chain, contract, None, None), 404)
     creation = None
@@ -182,7 +182,7 @@ def _require_own_chain(chain_id: str) -> str:
 
 def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
     _require_own_chain(chain_id)
-    stored = contracts.get(reader(), parameters.address(address), ())
+    stored = contracts.get_or_index(reader(), parameters.address(address), ())
     if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified(
             f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"

@@ -5,13 +5,11 @@ from flask import Blueprint, Response, request
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.logs.queries import stored_selection
-from scan.extensions.streams.block_events import FILTER_KEYS, Position, parse_position, read_filter
-from scan.extensions.streams.broadcaster import Streams
+from scan.extensions.streams import block_events, broadcaster
 from scan.extensions.streams.open_response import keep_open, opening
-from scan.http.hooks import Service
-from scan.http.requests import api_key, client_address, query_arguments, reader
+from scan.http import hooks, requests
 
-blueprint = Blueprint("stream", __name__)
+blueprint = Blueprint("streams", __name__)
 
 NO_LOGS = "No logs are sent: this index does not store them (SCAN_LOGS)."
 # nginx passes events on without buffering, and no cache keeps them.
@@ -20,18 +18,18 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 @blueprint.get("/stream")
 def open_stream() -> Response:
-    arguments = query_arguments(*FILTER_KEYS, "lastEventId")
-    stream_filter = read_filter(arguments)
+    arguments = requests.query_arguments(*block_events.FILTER_KEYS, "lastEventId")
+    stream_filter = block_events.read_filter(arguments)
     position = _position(arguments.get("lastEventId"))
-    reader().do_not_cache()
-    lacks_logs = "logs" in stream_filter.types and stored_selection(reader()) == "none"
+    requests.reader().do_not_cache()
+    lacks_logs = "logs" in stream_filter.types and stored_selection(requests.reader()) == "none"
     if lacks_logs and len(stream_filter.types) == 1:  # it would be empty for ever
         raise InvalidParameter(NO_LOGS, field="types")
-    key = api_key()
-    address = client_address()
+    key = requests.api_key()
+    address = requests.client_address()
     stream = (
-        reader()
-        .sources.get(Streams)
+        requests.reader()
+        .sources.get(broadcaster.Streams)
         .open(address if key is None else key.id, stream_filter, position, address)
     )
     comment = f": {NO_LOGS}\n\n".encode() if lacks_logs else b""
@@ -46,18 +44,18 @@ def open_stream() -> Response:
     return response
 
 
-def _position(parameter: str | None) -> Position | None:
+def _position(parameter: str | None) -> block_events.Position | None:
     """Return the position in the header, which browsers send when they reconnect, else the
     parameter's."""
     header = request.headers.get("Last-Event-ID", "")
     if header:
-        return parse_position(header, "Last-Event-ID")
+        return block_events.parse_position(header, "Last-Event-ID")
     if parameter is not None:
-        return parse_position(parameter, "lastEventId")
+        return block_events.parse_position(parameter, "lastEventId")
     return None
 
 
 HOOKS = (
     Api(blueprints=(blueprint,)),
-    Service(make=lambda core: Streams(core.reads, core.version_listener())),
+    hooks.Service(make=lambda core: broadcaster.Streams(core.reads, core.version_listener())),
 )

@@ -15,19 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Protocol
 
-from scan.database.connection import Database
-from scan.database.notifications import Listener
+from scan.database import connection, notifications
 from scan.errors import PositionLost, ScanError, Unavailable
 from scan.extensions.streams import block_events, open_response
-from scan.extensions.streams.block_events import (
-    BlockEvent,
-    Events,
-    Position,
-    SharedReads,
-    StreamFilter,
-    parse_position,
-    parties,
-)
 
 log = logging.getLogger(__name__)
 
@@ -59,15 +49,19 @@ class Stream:
     index had them at `version`: an older one is not read any more."""
 
     def __init__(
-        self, streams: "Streams", client: Hashable, address: Hashable, stream_filter: StreamFilter
+        self,
+        streams: "Streams",
+        client: Hashable,
+        address: Hashable,
+        stream_filter: block_events.StreamFilter,
     ) -> None:
         self.filter = stream_filter
-        self.position = Position(0, b"", 0)  # until it is known
+        self.position = block_events.Position(0, b"", 0)  # until it is known
         self.version = 0
         self.client = client
         self.address = address
         self.ahead_since = 0.0
-        self.arrived_at: Position | None = None
+        self.arrived_at: block_events.Position | None = None
         self.sink: Sink | None = None
         self.is_closed = False
         self._streams = streams
@@ -97,10 +91,10 @@ class Stream:
 
 
 class Streams:
-    def __init__(self, reads: Database, listener: Listener | None) -> None:
+    def __init__(self, reads: connection.Database, listener: notifications.Listener | None) -> None:
         """`listener` receives new versions of the index; it is None where `reads` is a replica."""
         self._reads = reads
-        self._behind = SharedReads(reads)
+        self._behind = block_events.SharedReads(reads)
         self._listener = listener
         self._lock = threading.Lock()
         self._process = 0
@@ -109,18 +103,18 @@ class Streams:
         self._arriving: deque[Stream] = deque()  # have caught up, and are not live yet
         self._waiting: deque[Stream] = deque()  # are resumed after RETRY_AFTER_S
         # Used only by the thread that reads new blocks.
-        self._position: Position | None = None
+        self._position: block_events.Position | None = None
         self._version = 0
-        self._live: dict[StreamFilter, set[Stream]] = {}
-        self._by_address: defaultdict[str | None, set[StreamFilter]] = defaultdict(set)
+        self._live: dict[block_events.StreamFilter, set[Stream]] = {}
+        self._by_address: defaultdict[str | None, set[block_events.StreamFilter]] = defaultdict(set)
         self._sent_at = 0.0
         self._retried_at = 0.0
 
     def open(
         self,
         client: Hashable,
-        stream_filter: StreamFilter,
-        position: Position | None,
+        stream_filter: block_events.StreamFilter,
+        position: block_events.Position | None,
         address: Hashable = None,
     ) -> Stream:
         """Open a stream from a position, None for the newest; the caller attaches or closes it.
@@ -137,7 +131,9 @@ class Streams:
             raise
         return stream
 
-    def _known_position(self, position: Position | None) -> tuple[Position, int]:
+    def _known_position(
+        self, position: block_events.Position | None
+    ) -> tuple[block_events.Position, int]:
         """Return the position to begin at, and the version of the index in which it is known;
         raises PositionLost where it is not."""
         if position is not None:
@@ -202,7 +198,7 @@ class Streams:
             log.exception("a stream failed")
             stream.end(ScanError("The stream failed; it has been logged."))
 
-    def _next_of(self, stream: Stream) -> tuple[bytes, Events]:
+    def _next_of(self, stream: Stream) -> tuple[bytes, block_events.Events]:
         """Return the text to send to a stream, whose position it advances, and the last events."""
         texts: list[bytes] = []
         size, position = 0, stream.position
@@ -219,7 +215,7 @@ class Streams:
                 texts.append(open_response.event_text(event))
                 size += len(texts[-1])
                 if size >= MOST_SENT_BYTES:
-                    position = parse_position(event.position, "position")
+                    position = block_events.parse_position(event.position, "position")
                     break
             is_full = size >= MOST_SENT_BYTES or time.monotonic() >= ends_at
             if is_full or events.is_newest or events.is_ahead:
@@ -295,7 +291,7 @@ class Streams:
                 if not self._by_address[address]:
                     del self._by_address[address]
 
-    def _read_new(self) -> Events | None:
+    def _read_new(self) -> block_events.Events | None:
         """Return the events of the next block; None where there is none, or no live stream."""
         if not self._live or self._position is None:
             return None
@@ -316,8 +312,8 @@ class Streams:
         self._version = events.version
         return events
 
-    def _send_new(self, events: Events) -> None:
-        texts: defaultdict[StreamFilter, list[bytes]] = defaultdict(list)
+    def _send_new(self, events: block_events.Events) -> None:
+        texts: defaultdict[block_events.StreamFilter, list[bytes]] = defaultdict(list)
         for event in events.events:
             text = open_response.event_text(event)
             for stream_filter in self._candidates(event):
@@ -331,7 +327,7 @@ class Streams:
                 stream.send(data)
         self._position = events.position
 
-    def _leave_behind(self, stream_filter: StreamFilter) -> None:
+    def _leave_behind(self, stream_filter: block_events.StreamFilter) -> None:
         """Have the streams of a filter read the new block by themselves, in pieces."""
         assert self._position is not None
         for stream in self._live[stream_filter]:
@@ -339,12 +335,12 @@ class Streams:
             self.resume(stream)
         self._live[stream_filter] = set()
 
-    def _candidates(self, event: BlockEvent) -> set[StreamFilter]:
+    def _candidates(self, event: block_events.BlockEvent) -> set[block_events.StreamFilter]:
         """Return the filters without addresses, and those with one of the event's addresses."""
         filters = set(self._by_address.get(None, ()))
         if event.type == "heads":
             return set(self._live)
-        for address in parties(event):
+        for address in block_events.parties(event):
             filters |= self._by_address.get(address, set())
         return filters
 

@@ -11,17 +11,10 @@ from tqdm import tqdm
 from scan import parameters
 from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected
-from scan.database.connection import Database
-from scan.database.transaction import Row
+from scan.database import connection, transaction
 from scan.errors import ScanError
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
-from scan.extensions.token_lists.token_list import (
-    MAX_LIST_BYTES,
-    ListedToken,
-    LogoFetcher,
-    TokenList,
-)
 from scan.observability.logs import escape
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
@@ -72,27 +65,27 @@ def _content(settings: Settings, source: str) -> bytes:
     if "://" in source:
         fetcher = DocumentFetcher(tls_context(settings.ca_bundle), LIST_TIMEOUTS)
         try:
-            return fetcher.get(source, MAX_LIST_BYTES, settings.webhook_allow_networks)
+            return fetcher.get(source, token_list.MAX_LIST_BYTES, settings.webhook_allow_networks)
         except NotFetched as error:
             raise ScanError(f"{source}: {error}") from None
     try:
         with Path(source).open("rb") as file:
-            content = file.read(MAX_LIST_BYTES + 1)
+            content = file.read(token_list.MAX_LIST_BYTES + 1)
     except OSError as error:
         raise ScanError(f"{source}: {error.strerror}") from None
-    if len(content) > MAX_LIST_BYTES:
-        raise ScanError(f"{source}: the file has more than {MAX_LIST_BYTES} bytes")
+    if len(content) > token_list.MAX_LIST_BYTES:
+        raise ScanError(f"{source}: the file has more than {token_list.MAX_LIST_BYTES} bytes")
     return content
 
 
-def _chain_id(database: Database) -> int:
+def _chain_id(database: connection.Database) -> int:
     chain_id = ChainId(database).read()
     if chain_id is None:
         raise ScanError("no block is indexed yet")
     return int(chain_id)
 
 
-def _report_differences(database: Database, imported: TokenList) -> None:
+def _report_differences(database: connection.Database, imported: token_list.TokenList) -> None:
     for index, reason in imported.refused[:MAX_SHOWN]:
         print(f"token {index + 1} of the list is left out: {escape(reason)}", file=sys.stderr)
     if len(imported.refused) > MAX_SHOWN:
@@ -102,8 +95,8 @@ def _report_differences(database: Database, imported: TokenList) -> None:
         print(f"{address}: {listed} decimals in the list, {stored} in the contract, which count")
 
 
-def _fetch_logos(settings: Settings, database: Database, name: str) -> None:
-    fetcher = LogoFetcher(
+def _fetch_logos(settings: Settings, database: connection.Database, name: str) -> None:
+    fetcher = token_list.LogoFetcher(
         DocumentFetcher(tls_context(settings.ca_bundle)),
         settings.of(MediaSettings).ipfs_gateway,
         settings.webhook_allow_networks,
@@ -127,7 +120,7 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
 
 def export_list(settings: Settings, options: argparse.Namespace) -> int:
     tokens = [
-        ListedToken(parameters.address(address), name, symbol, decimals, uri)
+        token_list.ListedToken(parameters.address(address), name, symbol, decimals, uri)
         for address, _, name, symbol, decimals, uri, _ in _stored(settings, options.list)
     ]
     with connected(settings, NAME) as database:
@@ -146,6 +139,6 @@ def remove_list(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _stored(settings: Settings, name: str | None) -> list[Row]:
+def _stored(settings: Settings, name: str | None) -> list[transaction.Row]:
     with connected(settings, NAME) as database:
         return database.rows("token_lists/listed_tokens_list", list=name)

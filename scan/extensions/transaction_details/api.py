@@ -14,22 +14,16 @@ from scan.api.hooks import Api
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.extensions.transaction_details.details import ALL_LOGS, details
-from scan.extensions.transaction_details.explanations import queries
+from scan.extensions.transaction_details.explanations import failure_locations, queries
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations.failure_locations import FailureLocations
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
 from scan.extensions.transaction_details.gas_use import gas_use
-from scan.extensions.transaction_details.gas_use.gas_use import gas_by_function
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
-from scan.extensions.transaction_details.storage import contract_storage
-from scan.extensions.transaction_details.storage.layout import StorageLayouts
-from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
+from scan.extensions.transaction_details.storage import contract_storage, layout, variable_paths
 from scan.hex import to_hex
-from scan.http import requests
-from scan.http.hooks import Service
-from scan.http.request_state import Services
+from scan.http import hooks, request_state, requests
 
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,13 +32,13 @@ def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return of_node.record() | queries.fields(record, of_node)
 
 
-blueprint = Blueprint("explanations", __name__)
+blueprint = Blueprint("transaction_details", __name__)
 
 
 @blueprint.get("/transactions/<transaction_hash>/trace")
 @requests.requires(requests.Prerequisite.NODE)
 def get_trace(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(requests.reader(), record)
     return _traced(
         record,
@@ -58,7 +52,7 @@ def get_trace(transaction_hash: str) -> requests.Response:
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
 @requests.requires(requests.Prerequisite.NODE)
 def get_state_changes(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     changes = explanations.state_changes(requests.reader(), record)
     return _traced(
         record,
@@ -78,12 +72,12 @@ def _traced(record: Mapping[str, Any], **read: object) -> requests.Response:
 @blueprint.get("/transactions/<transaction_hash>/gas")
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     gas = gas_use.transaction_gas(requests.reader(), record)
     return requests.json_value(
         {
             **_transaction_fields(record),
-            "functions": [function.record() for function in gas_by_function(gas.calls)],
+            "functions": [function.record() for function in gas_use.gas_by_function(gas.calls)],
             "callCount": gas.call_count,
             "truncated": gas.is_truncated,
             "unproven": ["functions", "callCount"],
@@ -94,7 +88,7 @@ def get_gas(transaction_hash: str) -> requests.Response:
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
 @requests.requires(requests.Prerequisite.NODE)
 def get_gas_by_line(transaction_hash: str) -> requests.Response:
-    record, _ = indexed_transaction(transaction_hash)
+    record = indexed_transaction(transaction_hash)
     lines = gas_use.lines_of_transaction(requests.reader(), record)
     return requests.json_value({**_transaction_fields(record), **lines.record()})
 
@@ -133,7 +127,7 @@ def get_storage(address: str) -> requests.Response:
     arguments = requests.query_arguments("block", "variable", "compare")
     key, variable, other = parameters.address(address), None, None
     if "variable" in arguments:
-        variable = parameters.text(arguments["variable"], "variable", most=MAX_PATH)
+        variable = parameters.text(arguments["variable"], "variable", most=variable_paths.MAX_PATH)
     if "compare" in arguments:
         other = parameters.address(arguments["compare"], "compare")
     storage = contract_storage.get(
@@ -155,7 +149,7 @@ def get_storage(address: str) -> requests.Response:
     )
 
 
-def transaction_failures(core: Services) -> TransactionFailures:
+def transaction_failures(core: request_state.Services) -> TransactionFailures:
     sources = core.sources
     return TransactionFailures(
         core.writes,
@@ -163,13 +157,13 @@ def transaction_failures(core: Services) -> TransactionFailures:
         sources.get(TransactionTraces),
         sources.get(ContractAbis),
         sources.node_transactions,
-        FailureLocations(sources, sources.get(TransactionTraces)),
+        failure_locations.FailureLocations(sources, sources.get(TransactionTraces)),
     )
 
 
 HOOKS = (
     Api(transaction_fields=transaction_fields, blueprints=(blueprint,)),
-    Service(make=lambda core: ContractAbis(core.reads)),
-    Service(make=transaction_failures),
-    Service(make=lambda core: StorageLayouts(core.reads)),
+    hooks.Service(make=lambda core: ContractAbis(core.reads)),
+    hooks.Service(make=transaction_failures),
+    hooks.Service(make=lambda core: layout.StorageLayouts(core.reads)),
 )

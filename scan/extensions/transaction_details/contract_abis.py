@@ -1,6 +1,6 @@
 """ABIs for decoding calls and logs of contracts: their own and their implementations'."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -9,7 +9,14 @@ import orjson
 from scan.cached_values import SizedCache
 from scan.contracts.abi import parse_signature
 from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functions_of, index_abi
-from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, proxy_of_code, state_kinds
+from scan.contracts.proxy_contracts import (
+    NOT_DELEGATING,
+    Delegation,
+    Proxy,
+    Words,
+    at_blocks,
+    delegation_of,
+)
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import COIN_EMITTER
@@ -38,21 +45,21 @@ class Emitter(NamedTuple):
 class Contract(NamedTuple):
     """A contract's ABIs, its own before its implementation's, and its token type.
 
-    `state_kinds` are the kinds of proxies that it may be. Only the node knows the implementation of
-    such a proxy at a block.
+    Only the node knows to which implementation its `delegation` passed calls on at a block, where
+    the code alone has none.
     """
 
     abis: tuple[AbiIndex, ...] = ()
     token_type: str | None = None
-    state_kinds: tuple[StateKind, ...] = ()
+    delegation: Delegation = NOT_DELEGATING
 
     @property
     def delegates(self) -> bool:
-        """Whether its state may make it a proxy."""
-        return bool(self.state_kinds)
+        """Whether it is a proxy by its state."""
+        return self.delegation is not NOT_DELEGATING and self.delegation.proxy is None
 
 
-_ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt")
+_ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
 NO_CONTRACT = Contract()
 NO_PROXY = Proxy("", b"")
 
@@ -64,20 +71,13 @@ def _coin_abi() -> AbiIndex:
     return index_abi([{"type": "event", **event}], "protocol")
 
 
-class _Proxying(NamedTuple):
-    """The proxy that a code is, or the kinds of proxies that it may be by its state."""
-
-    proxy: Proxy | None = None
-    state_kinds: tuple[StateKind, ...] = ()
-
-
 class ContractAbis:
     """The ABIs of contracts, looked up for all contracts of a transaction or page at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._abis: SizedCache[AbiIndex] = SizedCache(CACHE_BYTES)
-        self._codes: SizedCache[_Proxying] = SizedCache(CACHE_BYTES // 8)
+        self._codes: SizedCache[Delegation] = SizedCache(CACHE_BYTES // 8)
         self._implementations: SizedCache[Proxy] = SizedCache(CACHE_BYTES // 8)
 
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
@@ -86,15 +86,12 @@ class ContractAbis:
         Proxies whose code has the implementation also get its ABI, others only their own.
         """
         rows = self._rows(addresses)
-        proxying = self._proxying({row["codeHash"] for row in rows.values()})
-        codes = {address: proxying[row["codeHash"]] for address, row in rows.items()}
+        codes = self._delegations(rows)
         clones = {a: code.proxy.implementation for a, code in codes.items() if code.proxy}
         abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
         contracts = {
             address: Contract(
-                _first_two(abis, address, clones.get(address)),
-                row["tokenType"],
-                codes[address].state_kinds,
+                _first_two(abis, address, clones.get(address)), row["tokenType"], codes[address]
             )
             for address, row in rows.items()
         }
@@ -119,9 +116,9 @@ class ContractAbis:
             if emitter.address in contracts or emitter.address in implementations
         }
         of_state = {
-            e: contract.state_kinds
+            e: contract.delegation
             for e, contract in known.items()
-            if contract.state_kinds and e.address not in implementations
+            if contract.delegates and e.address not in implementations
         }
         proxies = self._implementations_of(of_state, node)
         targets = {e: implementations[e.address] for e in known if e.address in implementations}
@@ -154,15 +151,20 @@ class ContractAbis:
             return self.find({emitter.address for emitter in emitters}, budget)
         return {emitter.address: contract for emitter, contract in contracts.items()}
 
-    def proxies_at(self, emitters: Collection[Emitter], node: NodeSession) -> dict[Emitter, Proxy]:
-        """Return the proxies among contracts at blocks, by their code or their state. Raises the
-        errors of NodeSession."""
+    def proxies_at(
+        self,
+        emitters: Collection[Emitter],
+        node: NodeSession,
+        overridden: Mapping[bytes, Words] = {},
+    ) -> dict[Emitter, Proxy]:
+        """Return the proxies among contracts at blocks, by their code or their state, or by
+        overridden slots. Raises the errors of NodeSession."""
         rows = self._rows({emitter.address for emitter in emitters})
-        codes = self._proxying({row["codeHash"] for row in rows.values()})
-        known = {e: codes[rows[e.address]["codeHash"]] for e in emitters if e.address in rows}
-        kinds = {e: code.state_kinds for e, code in known.items() if code.state_kinds}
+        codes = self._delegations(rows)
+        known = {e: codes[e.address] for e in emitters if e.address in codes}
         by_own_code = {e: code.proxy for e, code in known.items() if code.proxy}
-        return {**by_own_code, **self._implementations_of(kinds, node)}
+        by_state = {e: code for e, code in known.items() if code.code and not code.proxy}
+        return {**by_own_code, **self._implementations_of(by_state, node, overridden)}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
         """Return the signature of a contract's function; None where it is unknown or ambiguous."""
@@ -225,33 +227,38 @@ class ContractAbis:
             )
         return self._database.value("contracts/built_abis_get_interface", code_hash=code_hash)
 
-    def _proxying(self, code_hashes: Iterable[str]) -> dict[str, _Proxying]:
-        by_hash = {code_hash: self._codes.get(code_hash) for code_hash in code_hashes}
+    def _delegations(self, rows: Mapping[bytes, Mapping[str, Any]]) -> dict[bytes, Delegation]:
+        """Return how the codes of rows pass calls on, by address."""
+        hashes = {row["codeHash"] for row in rows.values()}
+        by_hash = {code_hash: self._codes.get(code_hash) for code_hash in hashes}
         missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
         if missing:
             for code_hash, code in self._database.rows("contracts/codes_list", code_hashes=missing):
-                proxy = proxy_of_code(bytes(code))
-                proxying = _Proxying(proxy, () if proxy else state_kinds(bytes(code)))
-                by_hash[to_hex(bytes(code_hash))] = proxying
-                self._codes.store(to_hex(bytes(code_hash)), proxying, SMALL_ENTRY_BYTES)
-        no_proxy = _Proxying()
-        return {code_hash: proxying or no_proxy for code_hash, proxying in by_hash.items()}
+                by_hash[to_hex(bytes(code_hash))] = delegation = delegation_of(bytes(code))
+                size = SMALL_ENTRY_BYTES + len(delegation.code)
+                self._codes.store(to_hex(bytes(code_hash)), delegation, size)
+        return {a: by_hash[row["codeHash"]] or NOT_DELEGATING for a, row in rows.items()}
 
     def _implementations_of(
-        self, emitters: Mapping[Emitter, Sequence[StateKind]], node: NodeSession
+        self,
+        emitters: Mapping[Emitter, Delegation],
+        node: NodeSession,
+        overridden: Mapping[bytes, Words] = {},
     ) -> dict[Emitter, Proxy]:
         """Return the proxies among emitters. They are cached by emitter, as the state at a block's
-        hash cannot change."""
-        cached = {emitter: self._implementations.get(emitter) for emitter in emitters}
+        hash cannot change, unless slots are overridden."""
+        kept = SizedCache[Proxy](0) if overridden else self._implementations
+        cached = {emitter: kept.get(emitter) for emitter in emitters}
         missing = [emitter for emitter in emitters if cached[emitter] is None][:MAX_PROXIES]
         try:
-            read = at_blocks(node, [(e.address, emitters[e], e.block.number) for e in missing])
+            proxies = [(e.address, emitters[e], e.block.number) for e in missing]
+            read = at_blocks(node, proxies, overridden)
         except BadHex:
             missing, read = [], []  # a malformed answer is not cached
         for emitter, proxy in zip(missing, read, strict=True):
             cached[emitter] = stored = proxy or NO_PROXY
             size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)
-            self._implementations.store(emitter, stored, size)
+            kept.store(emitter, stored, size)
         return {emitter: proxy for emitter, proxy in cached.items() if proxy and proxy != NO_PROXY}
 
 

@@ -76,23 +76,28 @@ def decode_log(
     *,
     budget: abi_decoding.DecodingBudget | None = None,
 ) -> abi_decoding.Decoded | None:
-    """Return the event of a log, as decode_call() does.
+    """Return the event of a log, as decode_call() does; with all arguments that it may have where
+    ABIs declare it with other indexed arguments.
 
     An anonymous event is returned only where at most MAX_ALTERNATIVES of the ABIs have that number
-    of topics and that size, and the data is the encoding of exactly one of them.
+    of topics and that size, and the data is the encoding of events of one signature.
     """
-    for entry in abi_decoding.events_of(topics, abis, token_type):
-        fit = _values_of_log(topics[1:], data, entry, budget)
-        if fit is not None:
-            return fit.decoded()
+    for entries in abi_decoding.events_of(topics[0], abis, token_type) if topics else ():
+        ways: dict[tuple[bool, ...], abi_decoding.Entry] = {}
+        for entry in entries:
+            ways.setdefault(entry.indexed, entry)
+        for strict in (True, False) if len(ways) > 1 else (False,):
+            rest = topics[1:]
+            fits = [_values_of_log(rest, data, e, budget, strict=strict) for e in ways.values()]
+            if readings := [fit.decoded() for fit in fits if fit is not None]:
+                return abi_decoding.one_of(readings)
     forms = ((len(topics), len(data)), (len(topics), None))
     anonymous = [entry for abi in abis for form in forms for entry in abi.anonymous.get(form, ())]
     if len(anonymous) > abi_decoding.MAX_ALTERNATIVES:
         return None
-    fit = abi_decoding.only(
-        _values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous
-    )
-    return None if fit is None else fit.decoded()
+    fits = [_values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous]
+    readings = [fit.decoded() for fit in fits if fit is not None]
+    return abi_decoding.one_of(readings) if len({r.signature for r in readings}) == 1 else None
 
 
 def decode_log_by(

@@ -1,7 +1,4 @@
-"""One transaction's input, method and logs, read from the node and decoded.
-
-The details of a transaction that the node has.
-"""
+"""The details of a transaction that the node has: its input, method and logs, decoded."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

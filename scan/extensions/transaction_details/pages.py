@@ -13,11 +13,9 @@ from scan import parameters
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import ScanError, TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details import decoding
-from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.details import DecodedLog, LogWindow, details
 from scan.extensions.transaction_details.explanations import queries
-from scan.extensions.transaction_details.gas_use import gas_use
-from scan.extensions.transaction_details.gas_use.gas_of_steps import GasByLine
+from scan.extensions.transaction_details.gas_use import gas_of_steps, gas_use
 from scan.extensions.transaction_details.gas_use.gas_use import (
     LEAST_WIDTH,
     MAX_DEPTH,
@@ -32,15 +30,10 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.pending_transactions.node_transaction import MAX_UINT64
 from scan.extensions.transaction_details.pending_transactions.queries import Fate
-from scan.extensions.transaction_details.storage import contract_storage
-from scan.extensions.transaction_details.storage.contract_storage import ContractStorage
-from scan.extensions.transaction_details.storage.places import is_address
-from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
+from scan.extensions.transaction_details.storage import contract_storage, places, variable_paths
 from scan.hex import data, to_hex
 from scan.http.requests import block_argument, query_arguments, reader
-from scan.pages import tabs
-from scan.pages.addresses_and_tokens import is_of_contract
-from scan.pages.hooks import CONTRACT, AddressTab, Pages, Shown, TransactionSection, TransactionTab
+from scan.pages import addresses_and_tokens, hooks, tabs
 from scan.pages.records import Record, address_of, addresses_in, names_of
 from scan.pages.site import page
 
@@ -55,12 +48,12 @@ def add_to_transactions(records: Iterable[Record]) -> None:
     decoding.add_methods(reader(), records)
 
 
-def transaction_head(transaction: Record) -> Shown:
+def transaction_head(transaction: Record) -> hooks.Shown:
     """Return the details, and what explains them."""
     of_node = details(reader(), transaction, LogWindow(most=MAX_LOGS))
     logs = None if of_node.logs is None else of_node.decoded_logs
     explanation = queries.head(transaction, of_node)
-    return Shown(
+    return hooks.Shown(
         {"details": of_node, "logs": logs, **explanation.values},
         [*_addresses(of_node.method, logs), *explanation.addresses],
         {} if of_node.log_count is None else {"events": of_node.log_count},
@@ -86,7 +79,7 @@ class ShownGas(NamedTuple):
     is_truncated: bool = False
     usual: MethodGas | None = None
     problem: str | None = None
-    lines: GasByLine | None = None
+    lines: gas_of_steps.GasByLine | None = None
     lines_problem: str | None = None
     most_levels: int = MAX_DEPTH
     least_width: float = LEAST_WIDTH
@@ -101,7 +94,7 @@ class ShownGas(NamedTuple):
         yield from (to_hex(address) for address in addresses if address is not None)
 
 
-def read_gas(transaction: Record) -> Shown:
+def read_gas(transaction: Record) -> hooks.Shown:
     """Return the values of the tab."""
     try:
         shown = _shown(transaction)
@@ -111,7 +104,7 @@ def read_gas(transaction: Record) -> Shown:
     if "lines" in request.args and shown.problem is None:
         parameters.one_of(request.args["lines"], "lines", ("all",))
         shown = _with_lines(shown, transaction)
-    return Shown({"gas": shown}, shown.addresses())
+    return hooks.Shown({"gas": shown}, shown.addresses())
 
 
 def _with_lines(shown: ShownGas, transaction: Record) -> ShownGas:
@@ -165,7 +158,7 @@ def page_of_missing(transaction_hash: bytes) -> Response | None:
         method=method,
         replaced_by=replaced_by,
         missing_nonce=missing_nonce,
-        may_describe=reader().sources.get(ClearSigning).may_describe(reader()),
+        may_describe=reader().sources.get(decoding.ClearSigning).may_describe(reader()),
         names=names_of((), *map(to_hex, parties), *addresses_in(method)),
     )
 
@@ -208,7 +201,7 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     fields = {name: request.args.get(name, "").strip() for name in FIELDS}
     values: dict[str, Any] = {
         "fields": fields,
-        "most_path": MAX_PATH,
+        "most_path": variable_paths.MAX_PATH,
         "problem": None,
         "error": None,
     }
@@ -225,31 +218,31 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     }
 
 
-def _storage(key: bytes, fields: Mapping[str, str]) -> ContractStorage:
+def _storage(key: bytes, fields: Mapping[str, str]) -> contract_storage.ContractStorage:
     block = block_argument({"block": fields["block"] or "latest"})
-    variable = parameters.text(fields["variable"], "variable", most=MAX_PATH)
+    variable = parameters.text(fields["variable"], "variable", most=variable_paths.MAX_PATH)
     return contract_storage.get(reader(), key, block, variable or None)
 
 
-def _storage_addresses(key: bytes, storage: ContractStorage) -> Iterator[str]:
+def _storage_addresses(key: bytes, storage: contract_storage.ContractStorage) -> Iterator[str]:
     yield to_hex(key)
     yield from (to_hex(known.address) for known in storage.layouts)
     for variable in storage.variables:
-        if is_address(variable.type) and variable.value is not None:
+        if places.is_address(variable.type) and variable.value is not None:
             yield variable.value
 
 
 HOOKS = (
-    Pages(
-        sections=(TransactionSection(TEMPLATES, transaction_head),),
-        tabs=(TransactionTab("events", "Events", opens=True),),
+    hooks.Pages(
+        sections=(hooks.TransactionSection(TEMPLATES, transaction_head),),
+        tabs=(hooks.TransactionTab("events", "Events", opens=True),),
         add_to_transactions=add_to_transactions,
     ),
-    Pages(tabs=(TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),)),
-    Pages(
+    hooks.Pages(tabs=(hooks.TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),)),
+    hooks.Pages(
         page_of_missing=page_of_missing,
         tabs=(
-            AddressTab(
+            hooks.AddressTab(
                 "pending",
                 "Pending",
                 58,
@@ -259,16 +252,16 @@ HOOKS = (
             ),
         ),
     ),
-    Pages(
+    hooks.Pages(
         tabs=(
-            AddressTab(
+            hooks.AddressTab(
                 "storage",
                 "Storage",
                 120,
-                is_of_contract,
+                addresses_and_tokens.is_of_contract,
                 template="contract_storage.html",
                 read=_read,
-                group=CONTRACT,
+                group=hooks.CONTRACT,
             ),
         )
     ),

@@ -10,16 +10,13 @@ import orjson
 from scan import parameters
 from scan.errors import NotFound
 from scan.ethereum.signatures import checksummed
-from scan.extensions.blockscout import lists
+from scan.extensions.blockscout import hooks, lists, routing
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
-from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.routing import renaming, routes, text
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries import entities
-from scan.queries.pages import Page, Window
+from scan.queries import entities, pages
 from scan.queries.reader import Reader
 
 FILTERS = {
@@ -30,16 +27,16 @@ FILTERS = {
 }
 PATH = "/proxy/account-abstraction"
 UNPACKED = "0.6"  # since which two fields of an operation share a word
-renamed = renaming(Path(__file__).with_suffix(".toml"))
+renamed = routing.renaming(Path(__file__).with_suffix(".toml"))
 
-blueprint = routes("user_operations")
+blueprint = routing.routes("user_operations")
 
 
 @blueprint.path(f"{PATH}/operations")
 def list_operations() -> Response:
     sizes = [lists.number(name, least=1) for name in ("items_count", "page_size")]
     size = min(sizes[0] or sizes[1] or lists.ROWS, lists.MOST_ROWS)
-    window = Window(size, 0, cursor=text("page_token"))
+    window = pages.Window(size, 0, cursor=routing.text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
@@ -56,12 +53,12 @@ def list_operations() -> Response:
     return lists.list_response(shown, following)
 
 
-def _page(window: Window) -> Page:
-    transaction_hash = text("transaction_hash")
+def _page(window: pages.Window) -> pages.Page:
+    transaction_hash = routing.text("transaction_hash")
     if transaction_hash is not None:
         key = parameters.hash32(transaction_hash, "transaction_hash")
         page = user_operations.transaction_page(reader(), key, window._replace(direction="asc"))
-        return page or Page("[]", 0, 0)
+        return page or pages.Page("[]", 0, 0)
     block = lists.number("block_number")
     if block is not None:
         window = window._replace(block_from=block, block_to=block)
@@ -78,7 +75,7 @@ def get_status() -> Response:
 def get_account(address_hash: str) -> Response:
     """Return an account, whose first operation deploys it, unless something else did."""
     shown = _party(address_hash, "sender")
-    window = Window(1, 0, direction="asc")
+    window = pages.Window(1, 0, direction="asc")
     page = user_operations.page(reader(), window, sender=lists.path_address(address_hash))
     [first] = orjson.loads(page.data)
     created = first if first["factory"] else defaultdict(lambda: None)
@@ -162,4 +159,4 @@ def search_result(reader: Reader, operation_hash: bytes) -> dict[str, Any] | Non
     return {"type": "user_operation", **renamed("searched", records[0])} if records else None
 
 
-HOOKS = Blockscout(blueprint=blueprint, search_result=search_result)
+HOOKS = hooks.Blockscout(blueprint=blueprint, search_result=search_result)

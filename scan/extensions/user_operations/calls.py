@@ -60,7 +60,7 @@ def bundled_operations(calldata: bytes) -> list[BundledOperation]:
     other call."""
     if calldata[:4] not in _BUNDLES:
         return []
-    types, read = _BUNDLES[calldata[:4]]
+    _, types, read = _BUNDLES[calldata[:4]]
     try:
         bundle, _ = _decode(types, calldata[4:])
     except abi.AbiError:
@@ -73,7 +73,7 @@ def account_calls(sender: bytes, call_data: bytes) -> Calls:
     account itself; [] where the operation only deploys its account."""
     call = without_prefix(call_data)
     if call[:4] in _EXECUTIONS:
-        types, read = _EXECUTIONS[call[:4]]
+        _, types, read = _EXECUTIONS[call[:4]]
         try:
             return read(*_decode(types, call[4:]))
         except (abi.AbiError, ValueError):
@@ -123,17 +123,6 @@ def _operation(
 
 
 _Read = Callable[..., list[Any]]
-_Function = tuple[tuple[abi.AbiType, ...], _Read]
-
-
-def _functions(readers: dict[str, _Read]) -> dict[bytes, _Function]:
-    return {
-        abi.selector(abi.canonical(text)): (
-            abi.parse_types(abi.parse_signature(text)["inputs"]),
-            read,
-        )
-        for text, read in readers.items()
-    }
 
 
 def _aggregated(read: _Read) -> _Read:
@@ -147,7 +136,7 @@ BUNDLES: dict[str, _Read] = {
     f"handleAggregatedOps(({_UNPACKED}[],address,bytes)[],address)": _aggregated(_unpacked),
     f"handleAggregatedOps(({_PACKED}[],address,bytes)[],address)": _aggregated(_packed),
 }
-_BUNDLES = _functions(BUNDLES)
+_BUNDLES = abi.by_selector(BUNDLES)
 
 
 def _one(to: bytes, value: int, data: bytes, operation: int = 0) -> Calls:
@@ -190,4 +179,4 @@ EXECUTIONS: dict[str, _Read] = {
     "executeBatch((address,uint256,bytes)[])": _several,
     "execute(bytes32,bytes)": _mode_calls,
 }
-_EXECUTIONS = _functions(EXECUTIONS)
+_EXECUTIONS = abi.by_selector(EXECUTIONS)

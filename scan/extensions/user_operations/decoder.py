@@ -3,21 +3,19 @@
 from collections.abc import Callable, Sequence
 
 from scan.extensions.contract_details.decoder.hooks import Decoder
-from scan.extensions.user_operations.calls import (
-    BUNDLES,
-    EXECUTIONS,
-    AccountCall,
-    BundledOperation,
-    without_prefix,
-)
+from scan.extensions.user_operations import calls
 
 
-def _calls(read: Callable[..., Sequence[BundledOperation]]) -> Callable[..., list[AccountCall]]:
+def _calls(
+    read: Callable[..., Sequence[calls.BundledOperation]],
+) -> Callable[..., list[calls.AccountCall]]:
     """Return what reads the accounts' calls in the arguments of a bundle."""
     return lambda operations, _beneficiary: [
-        AccountCall(operation.sender, 0, without_prefix(operation.call_data))
+        calls.AccountCall(operation.sender, 0, calls.without_prefix(operation.call_data))
         for operation in read(operations)
     ]
 
 
-HOOKS = Decoder(calls={**{text: _calls(read) for text, read in BUNDLES.items()}, **EXECUTIONS})
+HOOKS = Decoder(
+    calls={**{text: _calls(read) for text, read in calls.BUNDLES.items()}, **calls.EXECUTIONS}
+)

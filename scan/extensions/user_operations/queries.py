@@ -11,8 +11,7 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT, CallFailure
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
-from scan.extensions.transaction_details import contract_abis
-from scan.extensions.transaction_details.decoding import decode_call
+from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.user_operations.calls import (
     MAX_CALLS,
     AccountCall,
@@ -44,12 +43,12 @@ class UserOperationDetails(NamedTuple):
     place: tuple[int, int] | None = None  # of its bundle in the transaction, and in its bundle
 
     def record(self) -> dict[str, Any]:
-        known = self.operation is not None
+        is_decoded = self.operation is not None
         return {
             "error": None if self.error is None else self.error.record(),
             "operation": None if self.operation is None else _operation_record(self.operation),
-            "calls": [_call_record(*call) for call in self.calls] if known else None,
-            "callCount": self.call_count if known else None,
+            "calls": [_call_record(*call) for call in self.calls] if is_decoded else None,
+            "callCount": self.call_count if is_decoded else None,
             "unavailable": self.unavailable,
         }
 
@@ -161,9 +160,9 @@ def _decoded(
 ) -> UserOperationDetails:
     budget, abis = DecodingBudget(), reader.sources.get(contract_abis.ContractAbis)
     calls = [] if operation is None else account_calls(operation.sender, operation.call_data)
-    shown = calls[:MAX_CALLS]
+    first_calls = calls[:MAX_CALLS]
     block = contract_abis.Block(indexed.block_number, indexed.block_hash)
-    addresses = dict.fromkeys([data(record["sender"], 20), *(call.to for call in shown)])
+    addresses = dict.fromkeys([data(record["sender"], 20), *(call.to for call in first_calls)])
     contracts = abis.find_at_or_now(
         [contract_abis.Emitter(address, block) for address in addresses], reader.node, budget
     )
@@ -171,16 +170,20 @@ def _decoded(
     if record["revertData"] is not None:
         returned = data(record["revertData"])
         failure = CallFailure(REVERT, data=returned, data_size=len(returned))
-    selectors = {call.input[:4] for call in shown} | selectors_of([failure] if failure else [])
+    selectors = {call.input[:4] for call in first_calls} | selectors_of(
+        [failure] if failure else []
+    )
     imported = abis.imported({selector for selector in selectors if len(selector) == 4})
-    functions = [_function(call, contracts, imported, budget) for call in shown]
+    functions = [_function(call, contracts, imported, budget) for call in first_calls]
     error = None
     if failure is not None:
         known = [abi for contract in contracts.values() for abi in contract.abis]
         error = decode_reason(failure, known, imported, budget)
     elif not record["success"]:
         error = Reason(UNKNOWN, NO_REASON)
-    return UserOperationDetails(error, operation, [*zip(shown, functions, strict=True)], len(calls))
+    return UserOperationDetails(
+        error, operation, [*zip(first_calls, functions, strict=True)], len(calls)
+    )
 
 
 def _function(
@@ -192,7 +195,7 @@ def _function(
     if len(call.input) < 4:
         return None
     contract = contracts.get(call.to, contract_abis.NO_CONTRACT)
-    decoded = decode_call(call.input, contract.abis, contract.token_type, budget=budget)
+    decoded = decoding.decode_call(call.input, contract.abis, contract.token_type, budget=budget)
     return decoded or decode_call_by(call.input, imported.get(call.input[:4], ()), budget=budget)
 
 

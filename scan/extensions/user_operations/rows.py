@@ -10,21 +10,8 @@ from typing import Annotated, NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.ethereum.blocks import DecodedBlock, EventLog
-from scan.ethereum.column_types import (
-    ADDRESS,
-    BIGINT,
-    BOOLEAN,
-    BYTES,
-    COMPUTED,
-    HASH,
-    INTEGER,
-    PROVEN,
-    UINT256,
-    Column,
-)
+from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.sparse_tables import SparseTable
 from scan.indexer.hooks import Rows
 
 # The canonical deployments, which have the same address on every chain, and their versions.
@@ -50,25 +37,37 @@ _ADDRESS_PADDING = bytes(12)
 class UserOperation(NamedTuple):
     """A user operation that was executed; a row of the table user_operations."""
 
-    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
-    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
-    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    ordinal: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
+    block_number: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
+    transaction_index: Annotated[
+        int, column_types.Column(column_types.INTEGER, column_types.PROVEN)
+    ]
     # Of its UserOperationEvent, the last of its logs.
-    log_index: Annotated[int, Column(INTEGER, PROVEN)]
-    first_log_index: Annotated[int | None, Column(INTEGER, COMPUTED)]  # of its execution
+    log_index: Annotated[int, column_types.Column(column_types.INTEGER, column_types.PROVEN)]
+    first_log_index: Annotated[
+        int | None, column_types.Column(column_types.INTEGER, column_types.COMPUTED)
+    ]  # of its execution
     # Unique only as far as the entry point makes it so.
-    hash: Annotated[bytes, Column(HASH, PROVEN)]
-    entry_point: Annotated[bytes, Column(ADDRESS, PROVEN)]
-    sender: Annotated[bytes, Column(ADDRESS, PROVEN)]
-    paymaster: Annotated[bytes | None, Column(ADDRESS, PROVEN)]
-    bundler: Annotated[bytes, Column(ADDRESS, COMPUTED)]  # the transaction's sender
-    nonce: Annotated[int, Column(UINT256, PROVEN)]
-    success: Annotated[bool, Column(BOOLEAN, PROVEN)]
-    fee: Annotated[int, Column(UINT256, PROVEN)]  # actualGasCost, in wei
-    gas_used: Annotated[int, Column(UINT256, PROVEN)]
+    hash: Annotated[bytes, column_types.Column(column_types.HASH, column_types.PROVEN)]
+    entry_point: Annotated[bytes, column_types.Column(column_types.ADDRESS, column_types.PROVEN)]
+    sender: Annotated[bytes, column_types.Column(column_types.ADDRESS, column_types.PROVEN)]
+    paymaster: Annotated[
+        bytes | None, column_types.Column(column_types.ADDRESS, column_types.PROVEN)
+    ]
+    bundler: Annotated[
+        bytes, column_types.Column(column_types.ADDRESS, column_types.COMPUTED)
+    ]  # the transaction's sender
+    nonce: Annotated[int, column_types.Column(column_types.UINT256, column_types.PROVEN)]
+    success: Annotated[bool, column_types.Column(column_types.BOOLEAN, column_types.PROVEN)]
+    fee: Annotated[
+        int, column_types.Column(column_types.UINT256, column_types.PROVEN)
+    ]  # actualGasCost, in wei
+    gas_used: Annotated[int, column_types.Column(column_types.UINT256, column_types.PROVEN)]
     # Of an account that was deployed for it.
-    factory: Annotated[bytes | None, Column(ADDRESS, PROVEN)]
-    revert_data: Annotated[bytes | None, Column(BYTES, PROVEN)]
+    factory: Annotated[bytes | None, column_types.Column(column_types.ADDRESS, column_types.PROVEN)]
+    revert_data: Annotated[
+        bytes | None, column_types.Column(column_types.BYTES, column_types.PROVEN)
+    ]
 
 
 class _Bundle:
@@ -81,12 +80,12 @@ class _Bundle:
         self.revert_data: dict[bytes, bytes] = {}
 
 
-def user_operations(block: DecodedBlock) -> Iterator[UserOperation]:
+def user_operations(block: blocks.DecodedBlock) -> Iterator[UserOperation]:
     """Yield the operations of a block in the order of their events, as many as have ordinals."""
     return islice(_operations(block), 1 << PLACE_BITS)
 
 
-def _operations(block: DecodedBlock) -> Iterator[UserOperation]:
+def _operations(block: blocks.DecodedBlock) -> Iterator[UserOperation]:
     bundles: dict[tuple[int, bytes], _Bundle] = {}
     ordinal = block.number << PLACE_BITS
     for log in block.logs:
@@ -107,7 +106,7 @@ def _operations(block: DecodedBlock) -> Iterator[UserOperation]:
             ordinal += 1
 
 
-def _is_operation(log: EventLog) -> bool:
+def _is_operation(log: blocks.EventLog) -> bool:
     return (
         len(log.topics) == 4
         and log.topics[0] == _OPERATION
@@ -117,7 +116,7 @@ def _is_operation(log: EventLog) -> bool:
 
 
 def _operation(
-    log: EventLog, bundle: _Bundle, ordinal: int, block_number: int, bundler: bytes
+    log: blocks.EventLog, bundle: _Bundle, ordinal: int, block_number: int, bundler: bytes
 ) -> UserOperation:
     _, hash_, sender, paymaster = log.topics
     nonce, success, fee, gas_used = (
@@ -152,7 +151,7 @@ def _revert_data(data: bytes) -> bytes:
 
 HOOKS = Rows(
     tables={
-        "user_operations": SparseTable(
+        "user_operations": sparse_tables.SparseTable(
             UserOperation, lambda block, _: user_operations(block), emitters=ENTRY_POINTS
         )
     }

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from scan.errors import VerificationFailed
 from scan.verification.compiler_store import SOLC, CompilerKind
 from scan.verification.settings_search import (
+    APPEND_CBOR_FROM,
+    BYTECODE_HASH_FROM,
     VIA_IR_FROM,
     InferredSettings,
     SolcVersion,
@@ -80,6 +82,10 @@ def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> Sett
     if version < INLINER_FROM and isinstance(details, dict):
         details = {name: value for name, value in details.items() if name != "inliner"}
         accepted["optimizer"] = {**accepted["optimizer"], "details": details}
+    if "metadata" in accepted:
+        since = {"bytecodeHash": BYTECODE_HASH_FROM, "appendCBOR": APPEND_CBOR_FROM}
+        members = accepted["metadata"].items()
+        accepted["metadata"] = {n: v for n, v in members if version >= since.get(n, version)}
     return accepted
 
 
@@ -90,6 +96,9 @@ def _candidates(
     return candidate_settings(accepted_settings(given, version), version, inferred)
 
 
+_LIBRARIES = {"*": {"*": ["abi"]}}  # of other contracts than the selected ones
+
+
 def input_of(
     language: str, sources: Sources, settings: Settings, selection: Selection, _version: SolcVersion
 ) -> CompilerInput:
@@ -98,7 +107,7 @@ def input_of(
         {
             "language": language,
             "sources": {path: {"content": content} for path, content in sources.items()},
-            "settings": {**settings, "outputSelection": selection},
+            "settings": {**settings, "outputSelection": {**_LIBRARIES, **selection}},
         }
     )
 

@@ -2,8 +2,7 @@
 
 from eth_utils import keccak
 
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.encoding import hash_of
+from tests.support.chain_forms import accounts, encoding
 from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS, system_address
 from tests.support.chain_forms.made_chain import ETH, GWEI, MadeChain, log, word
 
@@ -30,8 +29,8 @@ class _Arbitrum:
     ARBOS = system_address(0xA4B05)
     RETRYABLES = system_address(0x6E)
     POSTER_FUNDS = system_address(0xA4B00000000000000000000000000000000000F6)
-    NETWORK = address("network fees")
-    REFUNDS, ON_L1 = address("refunds"), address("contract on L1")
+    NETWORK = accounts.address("network fees")
+    REFUNDS, ON_L1 = accounts.address("refunds"), accounts.address("contract on L1")
     L1_BASE_FEE = 20 * GWEI
     TICKET_CREATED = keccak(text="TicketCreated(bytes32)")
     REDEEM_SCHEDULED = keccak(
@@ -175,7 +174,7 @@ class _Arbitrum:
             "input": b"\xc9\xf9\x5d",
         }
         values = [transaction[name] for name in self.chain.encodings[0x69]]
-        ticket_id = hash_of(0x69, values)
+        ticket_id = encoding.hash_of(0x69, values)
         transfers = [
             (None, sender, paid["depositValue"]),
             (sender, self.NETWORK, submission_fee),

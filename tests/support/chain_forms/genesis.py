@@ -1,10 +1,9 @@
 """Whom made chains begin with, and addresses of a protocol's own contracts."""
 
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.made_chain import ETH
+from tests.support.chain_forms import accounts, made_chain
 
-ALICE, BOB, CAROL = address("alice"), address("bob"), address("carol")
-GENESIS = {ALICE: 10 * ETH, BOB: ETH}
+ALICE, BOB, CAROL = accounts.address("alice"), accounts.address("bob"), accounts.address("carol")
+GENESIS = {ALICE: 10 * made_chain.ETH, BOB: made_chain.ETH}
 
 
 def system_address(number):

@@ -1,7 +1,7 @@
 """A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -51,7 +51,7 @@ class MadeChain:
         *,
         base_fee=7 * GWEI,
         header_fields=HEADER_FIELDS,
-        genesis: Mapping[str, Any] = {},
+        genesis=(),
         **fields,
     ):
         """`fields` are those of every header; None leaves out one that headers have by default."""
@@ -71,7 +71,7 @@ class MadeChain:
         # What debug_getRaw… returns, by method and parameter, of a node that has it.
         self.bytes: dict[tuple[str, str], Any] = {}
         self._last_pending: list[Made] = []
-        self.mine(**genesis)
+        self.mine(**dict(genesis))
 
     @property
     def head(self):

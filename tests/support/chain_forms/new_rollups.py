@@ -2,10 +2,9 @@
 
 import rlp
 
-from tests.support.chain_forms.accounts import address
+from tests.support.chain_forms import accounts, op_stack
 from tests.support.chain_forms.genesis import ALICE, BOB, CAROL
 from tests.support.chain_forms.made_chain import ETH, MadeChain
-from tests.support.chain_forms.op_stack import OpStack
 
 BASE_TIME = (0x4200000000000000000000000000000000000030).to_bytes(20)
 BLOCKS_A_SECOND = 5
@@ -16,7 +15,7 @@ ZERO = bytes(20)
 def denim():
     """docs.base.org, upgrades/denim/200ms-blocks: each block begins with the deposit of L1's values
     and one of its milliseconds; `timestampMs` follows from it, and is in no header."""
-    stack = OpStack("isthmus", 8453)
+    stack = op_stack.OpStack("isthmus", 8453)
     for number in range(1, 13):
         second, place = divmod(number - 1, BLOCKS_A_SECOND)
         part = place * 1000 // BLOCKS_A_SECOND
@@ -24,7 +23,7 @@ def denim():
         call = bytes.fromhex("86bdf394") + part.to_bytes(32)
         stack.deposit(stack.DEPOSITOR, BASE_TIME, data=call, gas_used=30_000)
         if number % 3 == 0:
-            stack.deposit(address(f"bridge {number}"), CAROL, mint=ETH, value=ETH)
+            stack.deposit(accounts.address(f"bridge {number}"), CAROL, mint=ETH, value=ETH)
         stack.pay(ALICE, BOB, number)
         time_s = DENIM_S + second
         stack.chain.mine(timestamp=time_s, timestampMs=1000 * time_s + part)
@@ -34,7 +33,7 @@ def denim():
 def lagoon():
     """specs/protocol/lagoon/post-exec.md and sdm.md of ethereum-optimism/specs: a block's last
     transaction has the gas that others get back, and nothing else; receipts have what is left."""
-    stack = OpStack("isthmus")
+    stack = op_stack.OpStack("isthmus")
     for number in range(1, 4):
         stack.begin(number)
         stack.pay(ALICE, BOB, number)

@@ -4,8 +4,7 @@ from hashlib import sha256
 
 from eth_utils import keccak
 
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.encoding import list_root
+from tests.support.chain_forms import accounts, encoding
 from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS, system_address
 from tests.support.chain_forms.made_chain import ETH, GWEI, SIGNATURE, MadeChain, word
 
@@ -31,7 +30,7 @@ class OpStack:
         if fork == "bedrock":
             fields["extraData"] = b""
         else:
-            fields |= {"withdrawalsRoot": list_root([]), "withdrawals": []}
+            fields |= {"withdrawalsRoot": encoding.list_root([]), "withdrawals": []}
             fields |= {
                 "blobGasUsed": 0,
                 "excessBlobGas": 0,
@@ -40,7 +39,7 @@ class OpStack:
         if fork == "isthmus":
             fields |= {"withdrawalsRoot": word("messages"), "requestsHash": sha256(b"").digest()}
         # Nothing is in the storage of the contract of messages yet.
-        genesis = {"withdrawalsRoot": list_root([])} if fork == "isthmus" else {}
+        genesis = {"withdrawalsRoot": encoding.list_root([])} if fork == "isthmus" else {}
         base_fee = GWEI // 100
         self.chain = MadeChain(chain_id, GENESIS, base_fee=base_fee, genesis=genesis, **fields)
         self.chain.encodings[0x7E] = (
@@ -59,7 +58,7 @@ class OpStack:
     def play(self):
         for number in range(1, 4):
             self.begin(number)
-            self.deposit(address(f"bridge {number}"), CAROL, mint=ETH, value=ETH)
+            self.deposit(accounts.address(f"bridge {number}"), CAROL, mint=ETH, value=ETH)
             # What failed was minted all the same, and its value stays with its sender.
             self.deposit(ALICE, BOB, mint=5, value=9, status=0)
             self.pay(ALICE, BOB, number)
@@ -153,7 +152,7 @@ def celo():
     """CIP-64: core/types/celo_dynamic_fee_tx_v2.go of celo-org/op-geth; base fees go to the fee
     handler, and what is paid in a token moves no coin. Its receipts encode the base fee."""
     stack = OpStack("isthmus", 42220, bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778"))
-    chain, token = stack.chain, address("token for fees")
+    chain, token = stack.chain, accounts.address("token for fees")
     chain.encodings[0x7B] = tuple(
         """
             chainId nonce maxPriorityFeePerGas maxFeePerGas gas to value input accessList
@@ -189,7 +188,7 @@ def mantle():
         "sourceHash from to mint value gas isSystemTx ethValue input ethTxValue".split()
     )
     for number in range(1, 3):
-        sender = address(f"bridge {number}")
+        sender = accounts.address(f"bridge {number}")
         chain.move(None, sender, 4 * ETH)
         chain.move(sender, CAROL, ETH)
         chain.add(

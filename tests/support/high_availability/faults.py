@@ -7,8 +7,7 @@ from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from tests.support.high_availability.disks import full
-from tests.support.high_availability.links import wait_until
+from tests.support.high_availability import disks, links
 from tests.support.high_availability.stand import Stand, tree
 from tests.support.receiver import Answer
 
@@ -44,7 +43,7 @@ def frozen(pids):
 
 
 def leader(stand):
-    wait_until(stand.cluster.leader, 60, "a leader")
+    links.wait_until(stand.cluster.leader, 60, "a leader")
     return str(stand.cluster.leader())
 
 
@@ -86,7 +85,7 @@ def lose_leader(stand, seconds):
     """Until another node leads, and for a moment more."""
     name = leader(stand)
     with power_off(stand, name):
-        wait_until(lambda: stand.cluster.leader() not in (None, name), 60, "a new leader")
+        links.wait_until(lambda: stand.cluster.leader() not in (None, name), 60, "a new leader")
         pause(seconds)
 
 
@@ -125,7 +124,7 @@ def slow_down(stand, name, seconds):
 
 
 def fill_disk(stand, name, seconds):
-    with full(stand.cluster.folder / name):
+    with disks.full(stand.cluster.folder / name):
         pause(seconds)
 
 

@@ -11,14 +11,13 @@ import psycopg2
 import requests
 
 from deploy.ha.cluster import MACHINES, ROOT, Cluster
+from tests.support import database, wallets
 from tests.support.anvil import Anvil
-from tests.support.database import execute
 from tests.support.high_availability.links import Links, wait_until
 from tests.support.high_availability.load import Client, Load, prepare
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
-from tests.support.wallets import new_wallet, obtain_key
 
 PER_MINUTE = 600  # anonymous; nobody of the load comes near
 WATCHED = (1, 2, 3)
@@ -39,7 +38,7 @@ class Stand:
         self.wait_for_head()
         self.hooks = {name: self._watch(name) for name in map(anvil.accounts.__getitem__, WATCHED)}
         self.first_block = anvil.head() + 1
-        keys = [obtain_key(cluster.url, new_wallet())["key"] for _ in range(2)]
+        keys = [wallets.obtain_key(cluster.url, wallets.new_wallet())["key"] for _ in range(2)]
         patronis = {f"db{m}": f"https://{cluster.node(m, 8008)}" for m in MACHINES}
         self.load = Load(
             self.stage, cluster.url, keys, patronis, str(cluster.certificates / "ca.crt")
@@ -51,7 +50,7 @@ class Stand:
 
     def indexed_block(self):
         try:
-            rows = execute(self.cluster.database_url, "SELECT max(number) FROM blocks")
+            rows = database.execute(self.cluster.database_url, "SELECT max(number) FROM blocks")
         except psycopg2.Error:
             return -1
         return int(rows[0][0] or 0)  # type: ignore[call-overload]

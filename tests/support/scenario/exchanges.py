@@ -1,8 +1,7 @@
 """Acts of exchanges: factories, pools, liquidity, trades, and pools by their events only."""
 
-from tests.support.anvil import ZERO, Contract
+from tests.support import anvil, solidity
 from tests.support.scenario.stage import ETHER, MOST
-from tests.support.solidity import artifact
 
 # Where the factories live on Ethereum: dex names hang on these addresses.
 UNISWAP_V2 = "0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f"
@@ -35,9 +34,9 @@ def open_factory(stage, key, deployer, name, *args):
 
 def open_v2(stage):
     """Three factories with the same code: two well known by their address, one unknown."""
-    open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
+    open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", anvil.ZERO)
     stage.contracts["pancakeswap-v2"] = stage.anvil.place(PANCAKESWAP_V2, "UniswapV2Factory")
-    stage.deploy("unknown-v2", "UniswapV2Factory", ZERO)
+    stage.deploy("unknown-v2", "UniswapV2Factory", anvil.ZERO)
     for factory, key in (
         ("uniswap-v2", "v2 harbor/weth"),
         ("pancakeswap-v2", "v2 dollar/gold"),
@@ -124,9 +123,9 @@ def trade(stage, who, key, zero_for_one, amount):
 def odd_pools(stage):
     """Pools by their events only: which of them are pools, and which way did they trade?"""
     gold, harbor = (stage.contracts[key].address for key in ("gold", "harbor"))
-    stage.deploy("pool without tokens", "FakePool", UNISWAP_V2, ZERO, ZERO)
-    stage.deploy("pool with one token", "FakePool", UNISWAP_V2, gold, ZERO)
-    stage.deploy("pool without factory", "FakePool", ZERO, gold, harbor)
+    stage.deploy("pool without tokens", "FakePool", UNISWAP_V2, anvil.ZERO, anvil.ZERO)
+    stage.deploy("pool with one token", "FakePool", UNISWAP_V2, gold, anvil.ZERO)
+    stage.deploy("pool without factory", "FakePool", anvil.ZERO, gold, harbor)
     stage.deploy("impostor of v2", "FakePool", UNISWAP_V2, gold, harbor)
     stage.deploy("impostor of v3", "FakePool", UNISWAP_V3, gold, harbor)
     for key in (
@@ -162,4 +161,4 @@ def tokens_of(stage, pool_key):
 
 
 def pool(address, name):
-    return Contract(address, artifact(name))
+    return anvil.Contract(address, solidity.artifact(name))

@@ -215,6 +215,45 @@ contract Offchain {
     }
 }
 
+/// A resolver of all names below its own (ENSIP-10): every one leads to an address, which has the
+/// name that it is asked for; other hosts keep those of labels that begin with "x".
+contract Wildcard {
+    address target;
+    string primary;
+    bool isExtended;
+
+    constructor(address target_, string memory primary_, bool isExtended_) {
+        target = target_;
+        primary = primary_;
+        isExtended = isExtended_;
+    }
+
+    function supportsInterface(bytes4 id) external view returns (bool) {
+        return isExtended && id == this.resolve.selector;
+    }
+
+    function resolve(bytes calldata name, bytes calldata data)
+        external
+        view
+        returns (bytes memory)
+    {
+        if (name[1] == "x") {
+            revert Offchain.OffchainLookup(address(this), new string[](1), data, 0, "");
+        }
+        require(_node(name, 0) == bytes32(data[4:36]));
+        if (bytes4(data) == INames.name.selector) return abi.encode(primary);
+        require(bytes4(data) == INames.addr.selector);
+        return abi.encode(target);
+    }
+
+    function _node(bytes calldata name, uint256 at) private pure returns (bytes32) {
+        uint256 size = uint8(name[at]);
+        if (size == 0) return 0;
+        bytes32 parent = _node(name, at + 1 + size);
+        return keccak256(abi.encodePacked(parent, keccak256(name[at + 1:at + 1 + size])));
+    }
+}
+
 /// The reverse registrar of an L2 (ENSIP-19), by its interface.
 contract ReverseRegistrarOfL2 {
     mapping(address => string) public nameForAddr;

@@ -18,7 +18,11 @@ from tests.support.truth.trades import Trades
 ELSEWHERE = {
     "verified": "of a token, said by the operator's verifications: tests/pages/test_token_pages.py",
     **dict.fromkeys(("logoUrl", "listedAs"), "of a token: scan/extensions/token_lists/tests"),
+    **dict.fromkeys(
+        ("inconsistentSince", "supplyBlock"), "of a token: tests/extensions/test_sums_of_events.py"
+    ),
     "largerNamesake": "of a token: scan/extensions/transaction_details/tests/explanations",
+    "suspicious": "of a transfer: tests/extensions/test_protocols.py",
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "finality": "of a transaction alone: tests/pages/test_pages.py",
@@ -70,8 +74,9 @@ class Truth:
     token_details: dict[str, Record]
     addresses: dict[str, Record]
     internal_transfers: list[Record]
-    # token -> holder -> balance above zero, by the transfers
+    # token -> holder -> balance above zero, by the transfers, or by answers of those in `read`
     holders: dict[str, dict[str, int]]
+    read: dict[str, dict[str, int]]
     # transaction hash -> the contract it created directly
     created: dict[str, str]
     logs: list[Record]
@@ -124,10 +129,14 @@ class Truth:
                 **{name: token[name] for name in ("name", "symbol", "decimals", "type")},
                 "balance": str(self.holders[token["address"]][address]),
                 "unproven": ["name", "symbol", "decimals", "type"],
+                **self.read_at(token["address"], address),
             }
             for token in sorted(self.tokens, key=lambda t: str(t["address"]))
             if address in self.holders.get(token["address"], ())
         ]
+
+    def read_at(self, token, holder):
+        return {"balanceBlock": self.head} if holder in self.read.get(token, {}) else {}
 
     def _touches(self, transaction, address):
         parties = (transaction["fromAddress"], transaction["toAddress"])
@@ -139,7 +148,11 @@ def read_truth(node, traces=True):
     chain = Chain(node, traces)
     tokens = Tokens(chain)
     transfers = tokens.transfers()
-    holders = holders_by_transfers(transfers)
+    by_events, read = holders_by_transfers(transfers), tokens.read(transfers)
+    holders = {
+        token: {h: n for h, n in {**held, **read.get(token, {})}.items() if n}
+        for token, held in by_events.items()
+    }
     transactions_read = transactions(chain)
     seen = addresses(chain, transfers, transactions_read)
     return Truth(
@@ -150,14 +163,15 @@ def read_truth(node, traces=True):
         token_transfers=newest_first(transfers),
         dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
         tokens=sorted(
-            (tokens.record(token, holders, seen[token]) for token in tokens.types),
+            (tokens.record(token, by_events, seen[token]) for token in tokens.types),
             key=lambda t: (t["holderCount"], t["address"]),
             reverse=True,
         ),
-        token_details=tokens.details(transfers),
+        token_details=tokens.details(transfers, read),
         addresses=seen,
         internal_transfers=newest_first(internal_transfers(chain)),
         holders=holders,
+        read=read,
         created=chain.created,
         logs=newest_first([log_record(chain, log) for log in chain.logs]),
     )

@@ -1,7 +1,7 @@
 """Transfers of tokens as logs say them, before the token's type has its say."""
 
 from collections import defaultdict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from eth_abi import decode
 from eth_abi.exceptions import DecodingError
@@ -28,12 +28,12 @@ class Move(NamedTuple):
     parts: list[tuple[int, int]]
 
 
-def moves_in(chain, logs: list[Log]) -> list[Move]:
+def moves_in(chain, logs):
     """The movements that logs say, whether or not their contracts are tokens."""
     return [m for log in logs if not chain.is_coin(log) and (m := read_move(log))]
 
 
-def wrappers_in(chain) -> dict[str, int]:
+def wrappers_in(chain):
     """The contracts whose deposits and withdrawals move balances, with the first block of one."""
     by_transaction: dict[str, list[Log]] = defaultdict(list)
     for log in chain.logs:
@@ -48,12 +48,12 @@ def wrappers_in(chain) -> dict[str, int]:
     return since
 
 
-def is_wrapper(chain, move: Move, moves: list[Move]) -> bool:
+def is_wrapper(chain, move, moves):
     """Whether a balance moved that no other event of the transaction, the block's only one of the
     party, accounts for."""
     token, party = move.log.address, move.sender if move.recipient == ZERO else move.recipient
 
-    def answer(signature: str, *args: Any, block: int = move.log.block) -> int | None:
+    def answer(signature, *args, block=move.log.block):
         found = chain.call(token, signature, args, block)
         return None if found is None or len(found) < 32 else int.from_bytes(found[:32], "big")
 

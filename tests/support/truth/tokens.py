@@ -2,12 +2,13 @@
 
 import unicodedata
 from collections import Counter, defaultdict
+from unittest.mock import ANY
 
 from eth_abi import decode
 from eth_abi.exceptions import DecodingError
 
-from tests.support.truth.reading import ZERO, Record
-from tests.support.truth.token_moves import WRAPPING, Move, moves_in, wrappers_in
+from tests.support.truth.reading import ZERO
+from tests.support.truth.token_moves import WRAPPING, moves_in, wrappers_in
 
 
 class Tokens:
@@ -18,7 +19,7 @@ class Tokens:
         self.types: dict[str, str] = {}
         self.first_seen: dict[str, int] = {}
 
-    def transfers(self) -> list[Record]:
+    def transfers(self):
         wrappers = wrappers_in(self.chain)
         read = [
             move
@@ -35,7 +36,7 @@ class Tokens:
             records += self.transfer_records(move)
         return records
 
-    def type_of(self, move: Move) -> str:
+    def type_of(self, move):
         claimed = self.claimed_type(move.log)
         if claimed:
             return claimed
@@ -44,7 +45,7 @@ class Tokens:
         if move.shape == "erc1155":
             return "BEP1155"
 
-        def answers(signature: str, *args: object) -> bool:
+        def answers(signature, *args):
             answer = self.chain.call(move.log.address, signature, args, move.log.block)
             return answer is not None and len(answer) >= 32
 
@@ -88,6 +89,7 @@ class Tokens:
                 "timestamp": self.chain.timestamps[move.log.block],
                 "tokenSymbol": self.symbol(move.log.address),
                 "tokenDecimals": self.decimals(move.log.address),
+                "initiatedBy": self.chain.receipts[move.log.transaction_hash]["from"].lower(),
                 "unproven": ["tokenType", "tokenSymbol", "tokenDecimals"],
             }
             for n, (token_id, value) in enumerate(move.parts)
@@ -104,7 +106,7 @@ class Tokens:
         if token not in self.first_seen:
             return None
         decimals = first_word(self.chain.call(token, "decimals()", (), self.first_seen[token]))
-        return decimals if 0 <= decimals <= 255 else 0
+        return decimals if decimals <= 255 else None
 
     def record(self, token, holders, contract):
         seen = self.first_seen[token]
@@ -124,25 +126,51 @@ class Tokens:
             "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
 
-    def details(self, transfers):
-        by_token = {token: [] for token in self.types}
-        for transfer in transfers:
-            by_token[transfer["tokenAddress"]].append(transfer)
+    def details(self, transfers, read):
         return {
             token: {
                 "transferCount": len(found),
-                "eventsConsistent": all(
-                    balance >= 0 for holder, balance in balances_of(found).items() if holder != ZERO
-                ),
+                "readBlock": ANY,  # one after which it answered so
+                "eventsConsistent": token not in read,
                 "itemCount": None
                 if self.types[token] == "BEP20"
                 else len({transfer["tokenId"] for transfer in found} - {None}),
             }
-            for token, found in by_token.items()
+            for token, found in self.by_token(transfers).items()
         }
 
+    def by_token(self, transfers):
+        by_token = {token: [] for token in self.types}
+        for transfer in transfers:
+            by_token[transfer["tokenAddress"]].append(transfer)
+        return by_token
 
-def amount_of(token_type: str | None, token_id: int, value: int) -> Record:
+    def read(self, transfers):
+        """Of each token whose events do not add up what it answers for holders that they name, and
+        for itself; nothing where it does not answer."""
+        read = {}
+        for token, found in self.by_token(transfers).items():
+            sums = {h: n for h, n in balances_of(found).items() if n and h != ZERO}
+            answers = {h: self.balance(token, h) for h in {*sums, token}}
+            if not self.adds_up(token, sums, answers):
+                read[token] = {h: n for h, n in answers.items() if n is not None}
+        return read
+
+    def adds_up(self, token, sums, answers):
+        answered = [h for h in sums if answers[h] is not None]
+        if min(sums.values(), default=0) < 0 or any(answers[h] != sums[h] for h in answered):
+            return False
+        supply = self.chain.call(token, "totalSupply()", (), self.chain.head)
+        if supply is None or len(supply) < 32 or not answered:
+            return True
+        return first_word(supply) - sum(sums.values()) in (0, self.balance(token, ZERO))
+
+    def balance(self, token, holder):
+        answer = self.chain.call(token, "balanceOf(address)", (holder,), self.chain.head)
+        return first_word(answer) if answer and len(answer) >= 32 else None
+
+
+def amount_of(token_type, token_id, value):
     """What the words of an event mean is the type's to say, whatever event it was."""
     if token_type == "BEP721":
         return {"value": "1", "tokenId": str(token_id)}

@@ -51,6 +51,8 @@ class Trades:
         if (swap := read_swap(log)) is None:
             return None
         protocol, net0, net1 = swap
+        if net0 == net1 == 0:  # nothing was traded
+            return None
         token0, token1 = (self.chain.address_answer(log, f"token{n}()") for n in (0, 1))
         if token0 is None or token1 is None:
             return None
@@ -63,6 +65,7 @@ class Trades:
             "logIndex": log.number,
             "dex": self.dexes[log.address],
             "pairAddress": log.address,
+            "poolId": None,
             "maker": self.chain.receipts[log.transaction_hash]["from"].lower(),
             "tokenIn": token0 if zero_in else token1,
             "tokenOut": token1 if zero_in else token0,

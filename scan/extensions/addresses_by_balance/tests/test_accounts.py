@@ -4,15 +4,13 @@ import re
 
 import pytest
 
-from tests.fixtures import Played
 from tests.support.serving import wait_until
-from tests.support.truth import Truth
 
 COIN = 10**18
 
 
 @pytest.fixture(scope="module")
-def rich(scenario: Played, truth: Truth) -> list[tuple[int, str]]:
+def rich(scenario, truth):
     """By what the node says of each address that a block has; not those of less than a coin."""
     call = scenario.anvil.call
     by_address = {a: int(call("eth_getBalance", a, "latest"), 16) for a in truth.addresses}

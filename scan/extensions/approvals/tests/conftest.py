@@ -1,7 +1,5 @@
 """A chain of approvals, which the folder's tests share."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.extensions.approvals.tests.owner_chain import PERMIT2, Chain, act
@@ -9,7 +7,7 @@ from tests.support.anvil import Anvil
 
 
 @pytest.fixture(scope="package")
-def chain() -> Iterator[Chain]:
+def chain():
     with Anvil() as anvil:
         deployer, owner, *others = anvil.accounts
         names = {

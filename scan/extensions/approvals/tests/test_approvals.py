@@ -8,14 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.approvals.tests.owner_chain import (
-    MOST,
-    MOST_160,
-    PERMIT2,
-    Chain,
-    by_key,
-    key_of,
-)
+from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2, by_key, key_of
 from tests.support.faulty_node import FaultyNode, node_error
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
@@ -32,7 +25,7 @@ LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
 
 
 @pytest.fixture
-def service(followed: Service, chain: Chain) -> Service:
+def service(followed, chain):
     """Whatever other tests have mined, or taken back, the index has what the node has."""
     followed.indexing.wait_for(chain.anvil.head())
     return followed

@@ -4,8 +4,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 from app import create_app
-from scan.extensions.approvals.events import Event
-from scan.extensions.approvals.queries import newest
+from scan.extensions.approvals import events, queries
 from scan.extensions.approvals.tests.owner_chain import by_key, key_of
 from tests.support.faulty_node import FaultyNode, Reply, node_error
 from tests.support.indexing import Indexing, settings_for
@@ -107,11 +106,11 @@ def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain,
 def test_an_approval_begins_with_the_event_that_its_uses_lower():
     amounts = [30, 70, 100, 100, 40, 0, 500]  # from the newest
     approvals = [
-        Event(9 - n, 0, 0, "allowance", b"token", b"spender", None, amount)
+        events.Event(9 - n, 0, 0, "allowance", b"token", b"spender", None, amount)
         for n, amount in enumerate(amounts)
     ]
-    [(newest_event, since)] = newest(approvals)
+    [(newest_event, since)] = queries.newest(approvals)
     assert (newest_event.amount, since.amount, since.block_number) == (30, 100, 7)
-    items = [Event(n, 0, 0, "item", b"token", bytes([n]), 5, 1) for n in (9, 8)]
-    [(newest_event, since)] = newest(items)
+    items = [events.Event(n, 0, 0, "item", b"token", bytes([n]), 5, 1) for n in (9, 8)]
+    [(newest_event, since)] = queries.newest(items)
     assert newest_event == since == items[0]

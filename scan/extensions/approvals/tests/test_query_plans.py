@@ -1,36 +1,35 @@
 """How PostgreSQL finds approvals: by an index of their owners, whatever else there is."""
 
 from scan.extensions.approvals.events import APPROVAL_TOPICS
-from tests.support.database import execute
-from tests.support.explain import explained
+from tests.support import database, explain
 
 
 def test_approvals_are_read_from_an_index_of_their_owners(postgres, seeded_template, monkeypatch):
     with postgres.cloned(seeded_template) as url:
         insert = "INSERT INTO event_topics (topic0) VALUES (%s)"
-        execute(url, insert, APPROVAL_TOPICS[0])
-        execute(url, "UPDATE logs SET topic_id = -1 WHERE topic_id = 2")
-        execute(url, "VACUUM ANALYZE logs")
-        [(owner, count), *_] = execute(
+        database.execute(url, insert, APPROVAL_TOPICS[0])
+        database.execute(url, "UPDATE logs SET topic_id = -1 WHERE topic_id = 2")
+        database.execute(url, "VACUUM ANALYZE logs")
+        [(owner, count), *_] = database.execute(
             url,
             "SELECT encode(substr(topics, 13, 20), 'hex'), count(DISTINCT (address, topics))"
             " FROM logs WHERE topic_id < 0 GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
         )
-        with explained(url) as service:
+        with explain.explained(url) as service:
             plans, page = service.plans(f"/api/v1/addresses/0x{owner}/approvals?limit=100")
             monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 2)
-            [(sender,)] = execute(
+            [(sender,)] = database.execute(
                 url,
                 "SELECT encode(t.from_address, 'hex') FROM transactions t"
                 " GROUP BY t.from_address ORDER BY count(*) DESC LIMIT 1",
             )
-            execute(
+            database.execute(
                 url,
                 "UPDATE logs SET topics = decode(%s, 'hex') || substr(topics, 33)"
                 " WHERE topic_id < 0 AND ordinal %% 7 = 0",
                 f"{sender:0>64}",
             )
-            execute(url, "VACUUM ANALYZE logs")
+            database.execute(url, "VACUUM ANALYZE logs")
             more, _ = service.plans(f"/api/v1/addresses/0x{sender}/approvals?limit=100")
         own = next(plan for plan in more if plan.statement == "queries/approvals_list_own_events")
         # Each transaction of the owner apart, not all events that name it.

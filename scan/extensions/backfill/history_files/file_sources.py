@@ -82,8 +82,8 @@ def _in_folder(folder: Path) -> list[HistoryFile]:
 
 
 def _named(source: str, digests: Mapping[str, str]) -> list[HistoryFile]:
-    named = ((e2store.parse_name(name), digest) for name, digest in digests.items())
-    return [HistoryFile(source, name, digest.lower()) for name, digest in named if name]
+    files = ((e2store.parse_name(name), digest) for name, digest in digests.items())
+    return [HistoryFile(source, name, digest.lower()) for name, digest in files if name]
 
 
 def _digests(text: str) -> dict[str, str]:
@@ -135,8 +135,8 @@ def _request(
 
 def _require_status(source: str, response: requests.Response, *statuses: int) -> None:
     if response.status_code not in statuses:
-        shown = without_password(source)
-        raise SourceFailed(f"{shown} answers with status {response.status_code}")
+        origin = without_password(source)
+        raise SourceFailed(f"{origin} answers with status {response.status_code}")
 
 
 class FileStore:
@@ -192,8 +192,8 @@ class FileStore:
             return (Path(file.source) / file.name.text).stat().st_size
         first = {"Range": "bytes=0-0"}
         with _request(file.source, file.name.text, self._ca_bundle, first) as response:
-            said = response.headers.get("Content-Range", "").rpartition("/")[2]
-            return int(said) if said.isascii() and said.isdecimal() else 0
+            size = response.headers.get("Content-Range", "").rpartition("/")[2]
+            return int(size) if size.isascii() and size.isdecimal() else 0
 
     def _download(self, file: HistoryFile) -> Path:
         path = self._target(file)

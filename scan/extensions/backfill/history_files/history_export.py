@@ -12,13 +12,10 @@ from scan.commands.startup import require_node, settings_with_database
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.ethereum import block_encoding, node_errors
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.node_errors import Retries
-from scan.extensions.backfill.history_files.e2store import BadFile, E2Writer, parse_name
-from scan.extensions.backfill.history_files.file_sources import CHECKSUMS
-from scan.extensions.backfill.history_files.raw_block import parts_of, read_block
+from scan.extensions.backfill.history_files import e2store, file_sources, raw_block
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
@@ -72,13 +69,13 @@ def write_file(
     NodeError."""
     part = path.with_suffix(".part")
     hash_ = None
-    with closing(E2Writer(path.parent, first)) as writer:
+    with closing(e2store.E2Writer(path.parent, first)) as writer:
         for number, (header, receipts) in enumerate(_blocks(source, first, last), start=first):
             try:
                 block = decode_block(header, receipts, number, source.known_chain_id())
-                parts = parts_of(header, receipts, uncles.headers(block, header))
-                raw = read_block(parts, number)
-            except (BadFile, Unencodable, ValueError) as error:
+                parts = raw_block.parts_of(header, receipts, uncles.headers(block, header))
+                raw = raw_block.read_block(parts, number)
+            except (e2store.BadFile, block_encoding.Unencodable, ValueError) as error:
                 raise ScanError(f"block {number} cannot be written: {error}") from None
             if hash_ not in (None, block.parent_hash) or raw.hash != block.hash:
                 raise ScanError(f"block {number} is not the one after block {number - 1}")
@@ -94,7 +91,7 @@ def write_file(
 
 def _blocks(source: BlockSource, first: int, last: int) -> Iterator[tuple[Any, Any]]:
     """Yield blocks and their receipts as structs."""
-    retries = Retries(PATIENCE_S)
+    retries = node_errors.Retries(PATIENCE_S)
     for start in range(first, last + 1, FETCH_BLOCKS):
         end = min(start + FETCH_BLOCKS - 1, last)
         pairs = retries.run(lambda: [*source.raw_blocks(start, end, checked=True)])  # noqa: B023
@@ -104,10 +101,10 @@ def _blocks(source: BlockSource, first: int, last: int) -> Iterator[tuple[Any, A
 
 def _list(path: Path) -> None:
     """Put a file into checksums.txt, and delete an older file of its chain, era and format."""
-    listed = path.parent / CHECKSUMS
+    listed = path.parent / file_sources.CHECKSUMS
     lines = listed.read_text().splitlines() if listed.exists() else []
-    written = parse_name(path.name)
-    names = {line: parse_name(line.split()[-1]) for line in lines if line.strip()}
+    written = e2store.parse_name(path.name)
+    names = {line: e2store.parse_name(line.split()[-1]) for line in lines if line.strip()}
     older = [
         (line, name)
         for line, name in names.items()

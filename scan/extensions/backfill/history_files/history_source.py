@@ -1,6 +1,5 @@
-"""Blocks of files in place of a node's: the work of a backfill's worker.
-
-The files of a chain's first blocks, of all sources together, for one backfill.
+"""The blocks of history files in place of a node's: the files of all sources that begin a chain,
+for one backfill, and their blocks, which its workers read.
 """
 
 import argparse
@@ -32,7 +31,7 @@ from scan.extensions.backfill.spool import SpoolFailed
 from scan.extensions.block_records.uncles.block_completion import completed, is_mined
 from scan.hex import BadHex, data
 from scan.indexer.block_rows import FetchedBlock
-from scan.indexer.block_source import BlockSource, with_unit
+from scan.indexer.block_source import BlockSource, block_in_unit
 from scan.indexer.node_reader import read_chain_id, read_hash
 from scan.settings import Settings
 
@@ -127,14 +126,14 @@ class HistorySource:
             raise BadFile(f"block {block.number}: {error}") from None
         if not block.has_statuses and any(map(_may_have_failed, block.transactions)):
             block = block._replace(unproven=STATUSES)
-        return self._blocks.untraced(with_unit(block, self._chain_id))
+        return self._blocks.untraced(block_in_unit(block, self._chain_id))
 
     def _require_of_node(self, number: int, hash_: bytes | None) -> None:
         """Raise BadFile where the node has another block. Nodes that drop blocks may keep their
         headers; what the node does not have, the blocks after it prove."""
         with suppress(NodeError, RpcError):
-            own = read_hash(self._node, number) or self._header_hash(number)
-            if own not in (None, hash_):
+            node_hash = read_hash(self._node, number) or self._header_hash(number)
+            if node_hash not in (None, hash_):
                 raise BadFile(f"block {number} is not the one that the node has")
 
     def _header_hash(self, number: int) -> bytes | None:
@@ -211,7 +210,7 @@ class ChainFiles:
                 self._store.refuse(file, str(error))
         raise BadFile("; ".join(problems))
 
-    def of_range(self, blocks: Range) -> RangeHistory | None:
+    def range_history(self, blocks: Range) -> RangeHistory | None:
         if blocks.first > self.last_block:
             return None
         era = blocks.first // BLOCKS_OF_FILE
@@ -296,14 +295,14 @@ def open_files(
 def consecutive(files: Sequence[HistoryFile], start_block: int) -> dict[int, Sequence[HistoryFile]]:
     """Return the files by era, from that of `start_block` up to the first era without one. Raises
     BadFile where there is none, or where files are of several networks."""
-    with_receipts = [file for file in files if NO_RECEIPTS not in file.name.profile]
-    if files and not with_receipts:
+    usable = [file for file in files if NO_RECEIPTS not in file.name.profile]
+    if files and not usable:
         raise BadFile(f"the files have no receipts (profile {NO_RECEIPTS}): use the whole ones")
-    networks = {file.name.network for file in with_receipts}
+    networks = {file.name.network for file in usable}
     if len(networks) > 1:
         raise BadFile(f"the files are of several networks: {', '.join(sorted(networks))}")
     by_era: dict[int, list[HistoryFile]] = defaultdict(list)
-    for file in with_receipts:
+    for file in usable:
         by_era[file.name.era].append(file)
     eras: dict[int, Sequence[HistoryFile]] = {}
     era = start_block // BLOCKS_OF_FILE

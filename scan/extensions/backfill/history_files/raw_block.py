@@ -1,13 +1,10 @@
-"""Recursive length prefix encoding (Yellow Paper, appendix B), read from bytes of a file.
+"""A block of a history file as bytes: its parts and their items (RLP, Yellow Paper, appendix B),
+the proof that it is whole, by what its header's roots say of them, and the same parts made of a
+node's JSON. Pure.
 
-Lengths are hostile until the items end where their list does. Raises ValueError.
-
-A block of a file, and the proof that it is whole: what its header's roots say of its bytes.
-
-That the header itself is of the chain is proven by the hash of the block after it, and at last by
-one that the node has.
-
-The parts of a block as files have them, from a node's JSON. Pure.
+All lengths are hostile until the items end where their list does, and raise ValueError. That the
+header itself is of the chain is proven by the hash of the block after it, and at last by one that
+the node has.
 """
 
 from collections.abc import Sequence

@@ -14,7 +14,7 @@ from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
 from scan.ethereum.column_types import as_unsigned
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
-from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
+from scan.ethereum.forms.matching import FORM_OF_CHAIN, match
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
 from scan.ethereum.transaction_checks import signer
 from scan.extensions.backfill.history_files import raw_block
@@ -111,7 +111,7 @@ def _form(header: Any, chain_id: int) -> Form | None:
     if chain_id in FORM_OF_CHAIN:
         form = FORM_OF_CHAIN[chain_id]
     else:
-        form = form_of(header, {}, {}, chain_id)
+        form = match(header, {}, {}, chain_id).form
     if form and (form.transaction_fields or form.receipt_fields or form.encodings or form.is_free):
         raise ValueError(f"files of {form.name} are not read")
     return form

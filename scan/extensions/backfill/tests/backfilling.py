@@ -6,8 +6,7 @@ import time
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill.chain_backfill import ChainBackfill
-from scan.extensions.backfill.resources import Resources
+from scan.extensions.backfill import chain_backfill, resources
 from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 from tests.support.indexing import Indexing, end_session
 
@@ -36,11 +35,11 @@ def backfill(
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
     try:
-        chain = ChainBackfill(
+        chain = chain_backfill.ChainBackfill(
             settings,
             database,
             Node(settings.rpc_urls),
-            Resources(
+            resources.Resources(
                 1, MEMORY_BYTES, 2, 2, MEMORY_BYTES // 8, cluster, computes_senders=computes_senders
             ),
             audit,

@@ -8,12 +8,9 @@ import requests
 from scan.database.connection import Database
 from scan.extensions.backfill.resources import Estimate, TooLittleRoom, require_room
 from scan.extensions.backfill.tests.backfilling import follow
-from tests.support import forked_python
+from tests.support import forked_python, indexing, serving, table_digest
 from tests.support.database import execute
 from tests.support.indexer_process import ROOT, IndexerProcess
-from tests.support.indexing import settings_for
-from tests.support.serving import gunicorn, wait_until
-from tests.support.table_digest import digest, fresh_digest
 
 FAR = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3"}
 WITHOUT_EXTRA = """
@@ -48,11 +45,11 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
         lambda: rows(database_url)[0][1] > 3,
     ]
     with (
-        gunicorn(database_url) as api,
+        serving.gunicorn(database_url) as api,
         IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR) as process,
     ):
         for moment in moments:
-            wait_until(moment)
+            serving.wait_until(moment)
             state = requests.get(f"{api}/readyz", timeout=30)
             assert (state.status_code, state.json()["indexedBlock"]) == (200, None)
             assert state.json()["backfill"]["lastBlock"] == head - 3
@@ -64,8 +61,8 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
         process.wait_for(head, hash_of(anvil, head))
         assert "Traceback" not in process.output()
     assert rows(database_url) == []
-    follow(settings_for(database_url, anvil.url), head)
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+    follow(indexing.settings_for(database_url, anvil.url), head)
+    assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
 
 
 def test_without_the_extra_command_and_log_say_how_to_install_it(database_url, anvil, tmp_path):

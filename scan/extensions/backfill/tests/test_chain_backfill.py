@@ -6,21 +6,14 @@ from functools import partial
 import pytest
 
 from scan.commands import audit
-from scan.ethereum.block_hashing import withdrawals_root
-from scan.ethereum.client import Node
-from scan.extensions.backfill import derivation
-from scan.extensions.backfill.backfill_command import _differences
+from scan.ethereum import block_hashing, client
+from scan.extensions.backfill import backfill_command, derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.hex import to_hex
 from scan.settings import PARTITION_ROWS
-from tests.support import auditing
+from tests.support import auditing, database, faulty_node, indexing, rehashed_chain, table_digest
 from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.chain_forms.encoding import HEADER_FIELDS
-from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import settings_for
-from tests.support.rehashed_chain import RehashedChain
-from tests.support.table_digest import digest, fresh_digest
 
 
 # Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
@@ -47,19 +40,19 @@ def test_tables_are_those_of_the_indexer(
 ):
     monkeypatch.setattr(derivation, "buckets_for", lambda *_: buckets)
     head = scenario.anvil.head()
-    settings = settings_for(
+    settings = indexing.settings_for(
         database_url, scenario.anvil.url, traces=traces, logs=logs, partition_rows=partition_rows
     )
     assert backfill(settings, tmp_path / "files", last_block=head - 3)
-    partitions = execute(
+    partitions = database.execute(
         database_url,
         "SELECT count(*) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid"
         " WHERE inhparent IN ('transactions'::regclass, 'logs'::regclass)",
     )
     assert (partitions >= [(8,)]) == (partition_rows == 100), partitions
     follow(settings, head)
-    fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
-    assert digest(database_url) == fresh
+    fresh = table_digest.fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
+    assert table_digest.digest(database_url) == fresh
     assert auditing.run(settings) == audit.EXACT
 
 
@@ -71,14 +64,14 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     seed = int(os.environ.get("BULK_SEED", "49"))
     print(f"BULK_SEED={seed}")
     head, url = scenario.anvil.head(), indexed.settings.database_url
-    with FaultyNode(scenario.anvil.url) as node:
+    with faulty_node.FaultyNode(scenario.anvil.url) as node:
         node.fault = alter = AlteredFields(url, seed, 1 / 3, OF_HEADER)
-        lying = settings_for(database_url, node.url)
-        audit = partial(_differences, Node([node.url]), lying, None)
+        lying = indexing.settings_for(database_url, node.url)
+        audit = partial(backfill_command._differences, client.Node([node.url]), lying, None)
         assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
     assert alter.is_met and alter.count > head / 3
-    follow(settings_for(database_url, scenario.anvil.url), head)
-    assert digest(database_url) == digest(url)
+    follow(indexing.settings_for(database_url, scenario.anvil.url), head)
+    assert table_digest.digest(database_url) == table_digest.digest(url)
 
 
 def add_withdrawals(header):
@@ -95,7 +88,7 @@ def add_withdrawals(header):
         for position, address in enumerate([header["miner"], f"0x{number:040x}"])
         if number % 3 == 0
     ]
-    root = to_hex(withdrawals_root(withdrawals))
+    root = to_hex(block_hashing.withdrawals_root(withdrawals))
     header |= {"withdrawals": withdrawals, "withdrawalsRoot": root}
 
 
@@ -104,15 +97,15 @@ def test_withdrawals_are_those_of_the_indexer(postgres, template, scenario, tmp_
     head, digests = scenario.anvil.head(), []
     first = scenario.anvil.call("eth_getBlockByNumber", "0x0", False)
     fields = [name for name in HEADER_FIELDS if name in first]
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = RehashedChain(scenario.anvil, add_withdrawals, fields)
+    with faulty_node.FaultyNode(scenario.anvil.url) as node:
+        node.fault = rehashed_chain.RehashedChain(scenario.anvil, add_withdrawals, fields)
         for is_bulk in (True, False):
             with postgres.cloned(template) as url:
-                settings = settings_for(url, node.url, traces="off")
+                settings = indexing.settings_for(url, node.url, traces="off")
                 if is_bulk:
                     assert backfill(settings, tmp_path / "files", last_block=head - 3)
                 follow(settings, head)
-                [(count,)] = execute(url, "SELECT count(*) FROM withdrawals")
-                digests.append((count, digest(url)))
+                [(count,)] = database.execute(url, "SELECT count(*) FROM withdrawals")
+                digests.append((count, table_digest.digest(url)))
     assert digests[0] == digests[1]
     assert digests[0][0] == 2 * (head // 3 + 1)

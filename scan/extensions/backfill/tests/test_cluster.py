@@ -1,39 +1,32 @@
 """Ranges fetched by a cluster: a scheduler and workers that are killed, frozen, or late."""
 
 import signal
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pyarrow import fs
 
 from scan.commands import main
 from scan.ethereum.client import Node
-from scan.extensions.backfill import cluster, range_scheduler
-from scan.extensions.backfill.block_columns import SPOOLED
+from scan.extensions.backfill import block_columns, cluster, plan, range_scheduler
 from scan.extensions.backfill.cluster import ClusterPool
-from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.range_files import FOLDER, RangeFiles, RangeStore, StoreFailed, split
-from scan.extensions.backfill.range_scheduler import spool
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
-from scan.indexer.block_rows import NO_LOGS
-from scan.indexer.chain_identity import read_identity
-from tests.fixtures import Played
+from scan.indexer import block_rows, chain_identity
 from tests.support.serving import wait_until
 
 UNREACHABLE = "http://127.0.0.1:9"
 
 
 @pytest.fixture(scope="module")
-def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster]:
+def dask(tmp_path_factory):
     with DaskCluster(tmp_path_factory.mktemp("dask")) as started:
         yield started
 
 
 @pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def bucket(monkeypatch):
     """The URI of a bucket of S3, whose credentials are in the environment."""
     from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
 
@@ -50,18 +43,18 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.fixture
-def tasks(scenario: Played) -> list[RangeTask]:
+def tasks(scenario):
     """Of a node that the workers do not reach: each has one in its environment."""
     ranges = split(0, scenario.anvil.head(), 5)
-    return [RangeTask((UNREACHABLE,), "", "auto", NO_LOGS, blocks) for blocks in ranges]
+    return [RangeTask((UNREACHABLE,), "", "auto", block_rows.NO_LOGS, blocks) for blocks in ranges]
 
 
 def chain(scenario):
-    return read_identity(Node((scenario.anvil.url,)))
+    return chain_identity.read_identity(Node((scenario.anvil.url,)))
 
 
 def content(files, blocks):
-    return [files.path(kind, blocks).read_bytes() for kind in SPOOLED]
+    return [files.path(kind, blocks).read_bytes() for kind in block_columns.SPOOLED]
 
 
 @pytest.mark.long
@@ -76,7 +69,7 @@ def test_workers_are_killed_frozen_and_late(
     pool = ClusterPool(dask.settings(bucket), chain(scenario), files := RangeFiles(tmp_path))
     wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
     finished = 0
-    for number, _ in enumerate(spool(pool, tasks)):
+    for number, _ in enumerate(range_scheduler.spool(pool, tasks)):
         finished += 1
         if number == 1:
             killed.kill()
@@ -99,7 +92,7 @@ def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scena
     other = chain(scenario)._replace(chain_id=1)
     pool = ClusterPool(dask.settings(str(tmp_path / "shared")), other, RangeFiles(tmp_path))
     with pytest.raises(SpoolFailed, match=r"its node serves another chain \(worker tls://"):
-        list(spool(pool, tasks[:1]))
+        list(range_scheduler.spool(pool, tasks[:1]))
 
 
 @pytest.mark.long
@@ -117,11 +110,11 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
     with DaskCluster(tmp_path) as own:
         own.add_worker()
         tasks = [
-            RangeTask((scenario.anvil.url,), "", "auto", NO_LOGS, blocks)
+            RangeTask((scenario.anvil.url,), "", "auto", block_rows.NO_LOGS, blocks)
             for blocks in split(0, scenario.anvil.head(), 2)
         ]
         settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")
-        results = spool(ClusterPool(settings, chain(scenario), files), tasks)
+        results = range_scheduler.spool(ClusterPool(settings, chain(scenario), files), tasks)
         next(results)
         own.kill_scheduler()
         with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):
@@ -130,7 +123,7 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
 
 
 @pytest.fixture
-def stored(tasks: list[RangeTask], scenario: Played, tmp_path: Path) -> tuple[RangeStore, str]:
+def stored(tasks, scenario, tmp_path):
     """A range in a folder that is shared, and its digest; its files are in `written`."""
     store = RangeStore(str(tmp_path / "shared"))
     store.make()
@@ -164,7 +157,7 @@ def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_
     store.take(whole, blocks, digest_, incoming.folder)
     assert content(whole, blocks) == content(written, blocks)
     other = tasks[2].blocks
-    for kind in SPOOLED:
+    for kind in block_columns.SPOOLED:
         written.path(kind, blocks).rename(written.path(kind, other))
     digest_ = store.put(written, other)
     assert refusal(digest_, other) == "the files do not have the rows and columns of their range"
@@ -182,7 +175,7 @@ def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_
     ],
 )
 def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address, reason):
-    with pytest.raises(CannotBackfill) as error:
+    with pytest.raises(plan.CannotBackfill) as error:
         Cluster.of(address, "/shared", (None, None, None))
     assert reason in str(error.value)
 

@@ -8,31 +8,22 @@ import pytest
 
 from scan.commands import main
 from scan.errors import Unavailable
-from scan.ethereum import node_errors
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
-from scan.ethereum.node_errors import Retries
-from scan.extensions.backfill import plan
-from scan.extensions.backfill.backfill_command import NOT_DONE
-from scan.extensions.backfill.spool import SpoolFailed
+from scan.ethereum import blocks, client, node_errors
+from scan.extensions.backfill import backfill_command, plan, spool
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill
-from tests.support import faulty_node
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support import database, faulty_node, indexing, serving
 from tests.support.faulty_node import FaultyNode, Reply, node_error
-from tests.support.indexing import Indexing, settings_for
-from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest, fresh_digest
 
 
 @pytest.fixture(scope="module")
-def own_template(own_postgres: Postgres) -> str:
+def own_template(own_postgres):
     """Of a server that a test may stop."""
     return own_postgres.make_template()
 
 
 @pytest.fixture
-def chain(anvil: Anvil) -> Anvil:
+def chain(anvil):
     """A transaction in each block."""
     for _ in range(60):
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
@@ -48,7 +39,7 @@ def test_a_database_that_restarts_is_waited_for(own_postgres, own_template, chai
     def is_at(url):
         condition = "inspected_to > 20" if stage == "spool" else "cardinality(loaded) > 3"
         statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
-        return execute(url, statement) == [(1,)]
+        return database.execute(url, statement) == [(1,)]
 
     with own_postgres.cloned(own_template) as url:
         with BackfillProcess(url, chain.url, tmp_path, head - 3) as process:
@@ -58,7 +49,7 @@ def test_a_database_that_restarts_is_waited_for(own_postgres, own_template, chai
             own_postgres.resume()
             assert process.wait() == 0, process.tail()
             assert process.output().count("trying again for") == 1
-        Indexing(url, chain.url).run_until(head)
+        indexing.Indexing(url, chain.url).run_until(head)
         assert digest(url) == fresh_digest(own_postgres, own_template, chain)
 
 
@@ -97,8 +88,8 @@ def test_a_permanent_error_ends_the_backfill_at_once(
 ):
     with FaultyNode(chain.url) as node:
         node.fault = fault
-        settings = settings_for(database_url, node.url)
-        with pytest.raises((HistoryPruned, SpoolFailed), match=reason):
+        settings = indexing.settings_for(database_url, node.url)
+        with pytest.raises((client.HistoryPruned, spool.SpoolFailed), match=reason):
             backfill(settings, tmp_path / "files", last_block=55)
     assert "trying again" not in caplog.text
 
@@ -108,12 +99,12 @@ def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
 ):
     """With --automatic it is a line of the log of `scan run`."""
     monkeypatch.setattr(plan, "PATIENCE_S", 0.0)
-    with FaultyNode(NOWHERE) as node:
+    with FaultyNode(serving.NOWHERE) as node:
         node.fault = node_error(-32000, "no\n2026-01-01T00:00:00.000Z ERROR scan.forged: \x1b[2J")
         monkeypatch.setenv("DATABASE_URL", database_url)
         monkeypatch.setenv("RPC_URL", node.url)
         monkeypatch.setenv("SCAN_DATA_DIR", str(tmp_path))
-        assert main(["backfill", "chain", "--automatic"]) == NOT_DONE
+        assert main(["backfill", "chain", "--automatic"]) == backfill_command.NOT_DONE
     printed, problems = capsys.readouterr()
     assert "scan.forged" in printed and "scan.forged" in problems
     assert not re.search(r"^2026-01-01|\x1b", printed + problems, re.M)
@@ -122,34 +113,34 @@ def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
 def test_one_policy_has_pauses_by_the_class_of_an_error():
     """The least and the most of the random pause, for the first error of a row."""
     for error, least_s in {
-        NodeError("no"): node_errors.FIRST_PAUSE_S,
-        NodeError("no", retry_after_s=7): 7,
-        RateLimited("no"): node_errors.REFUSAL_PAUSE_S,
-        HistoryPruned("no"): node_errors.PERMANENT_PAUSE_S,
+        client.NodeError("no"): node_errors.FIRST_PAUSE_S,
+        client.NodeError("no", retry_after_s=7): 7,
+        client.RateLimited("no"): node_errors.REFUSAL_PAUSE_S,
+        client.HistoryPruned("no"): node_errors.PERMANENT_PAUSE_S,
     }.items():
-        assert least_s <= Retries().pause_s(error) <= 1.5 * least_s
+        assert least_s <= node_errors.Retries().pause_s(error) <= 1.5 * least_s
 
 
 @pytest.mark.parametrize(
-    "error", [NodeError("no"), MalformedBlock("block 1 is wrong"), Unavailable("no")]
+    "error", [client.NodeError("no"), blocks.MalformedBlock("block 1 is wrong"), Unavailable("no")]
 )
 def test_after_the_longest_lie_the_head_goes_on_within_seconds(error):
     """37 s passed, as pauses had doubled up to 15 s."""
-    row = Retries()
+    row = node_errors.Retries()
     pauses = [row.pause_s(error) for _ in range(100)]
     assert max(pauses) <= 3.0 and min(pauses[20:]) >= 1.0  # without hammering the node
 
 
 def test_patience_ends_with_failures_in_a_row_and_with_permanent_ones():
-    with pytest.raises(HistoryPruned):
-        Retries(600).pause_s(HistoryPruned("no"))
-    with pytest.raises(RateLimited):
-        Retries(60).pause_s(RateLimited("no", retry_after_s=61))
-    row = Retries(600)
+    with pytest.raises(client.HistoryPruned):
+        node_errors.Retries(600).pause_s(client.HistoryPruned("no"))
+    with pytest.raises(client.RateLimited):
+        node_errors.Retries(60).pause_s(client.RateLimited("no", retry_after_s=61))
+    row = node_errors.Retries(600)
     for _ in range(node_errors.MAX_READS - 1):
-        row.pause_s(MalformedBlock("block 1 is wrong; read 4 times since noon"))
-    row.pause_s(MalformedBlock("block 1 is wrong otherwise"))
+        row.pause_s(blocks.MalformedBlock("block 1 is wrong; read 4 times since noon"))
+    row.pause_s(blocks.MalformedBlock("block 1 is wrong otherwise"))
     for _ in range(node_errors.MAX_READS - 1):
-        row.pause_s(MalformedBlock("block 1 is wrong"))
-    with pytest.raises(MalformedBlock):
-        row.pause_s(MalformedBlock("block 1 is wrong; read 8 times since noon"))
+        row.pause_s(blocks.MalformedBlock("block 1 is wrong"))
+    with pytest.raises(blocks.MalformedBlock):
+        row.pause_s(blocks.MalformedBlock("block 1 is wrong; read 8 times since noon"))

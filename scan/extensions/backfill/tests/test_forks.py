@@ -5,22 +5,18 @@ from dataclasses import replace
 import pytest
 
 from scan.extensions.backfill import chain_backfill, resources
-from scan.extensions.backfill.chain_backfill import ChainBackfill
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from tests.support.anvil import Anvil
-from tests.support.database import execute
-from tests.support.indexing import Indexing, settings_for
+from tests.support import database, indexing, serving
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import collections, honest_tokens, wrappers
-from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 DEPTH = 6
 
 
 @pytest.fixture
-def stage(anvil: Anvil) -> Stage:
+def stage(anvil):
     """A token is made in the last DEPTH blocks."""
     stage = Stage(anvil)
     for act in (honest_tokens, collections, wrappers):
@@ -46,9 +42,9 @@ def fork(stage):
 def test_blocks_of_another_fork_are_read_again(
     postgres, template, database_url, stage, tmp_path, monkeypatch, step
 ):
-    settings = settings_for(database_url, stage.anvil.url, partition_rows=40)
+    settings = indexing.settings_for(database_url, stage.anvil.url, partition_rows=40)
     last_block = stage.anvil.head() - 1
-    plainly = getattr(ChainBackfill, step)
+    plainly = getattr(chain_backfill.ChainBackfill, step)
     calls = []
 
     def fork_first(self, plan):
@@ -57,7 +53,7 @@ def test_blocks_of_another_fork_are_read_again(
         calls.append(plan)
         plainly(self, plan)
 
-    monkeypatch.setattr(ChainBackfill, step, fork_first)
+    monkeypatch.setattr(chain_backfill.ChainBackfill, step, fork_first)
     assert backfill(settings, tmp_path / "files", last_block=last_block)
     assert len(calls) == 2
     follow(settings, stage.anvil.head())
@@ -65,7 +61,7 @@ def test_blocks_of_another_fork_are_read_again(
 
 
 @pytest.fixture
-def chain(anvil: Anvil) -> Anvil:
+def chain(anvil):
     """A transaction in one of its blocks."""
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
     anvil.mine(12)
@@ -73,7 +69,7 @@ def chain(anvil: Anvil) -> Anvil:
 
 
 def test_an_index_with_blocks_is_left_alone(database_url, chain, tmp_path):
-    settings = Indexing(database_url, chain.url).run_until(chain.head()).settings
+    settings = indexing.Indexing(database_url, chain.url).run_until(chain.head()).settings
     before = digest(database_url)
     with pytest.raises(CannotBackfill, match="holds a chain already"):
         backfill(settings, tmp_path / "files", last_block=3)
@@ -84,12 +80,12 @@ def test_what_cannot_be_done_is_refused_and_can_be_continued(
     database_url, chain, tmp_path, monkeypatch
 ):
     """Of little memory before anything is begun, as of what the node has otherwise at the end."""
-    settings = settings_for(database_url, chain.url)
+    settings = indexing.settings_for(database_url, chain.url)
     options = {"folder": tmp_path / "files", "last_block": 9}
     monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
     with pytest.raises(CannotBegin, match=r"0\.1 GB of memory is available.*lower --workers"):
         backfill(settings, **options)
-    assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
+    assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     assert not options["folder"].exists()
     monkeypatch.undo()
 
@@ -97,7 +93,7 @@ def test_what_cannot_be_done_is_refused_and_can_be_continued(
     differences = [("transactions 1 0 is missing", 0, 9)]
     with pytest.raises(CannotBackfill, match="transactions 1 0 is missing"):
         backfill(settings, audit=lambda _: differences, **options)
-    assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+    assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
     assert problem_of_the_indexer(settings) == "a bulk backfill is not finished"
     with pytest.raises(CannotBackfill, match="begun with SCAN_LOGS=none"):
         backfill(replace(settings, logs="all"), **options)
@@ -108,12 +104,12 @@ def test_what_cannot_be_done_is_refused_and_can_be_continued(
     audits = [differences, []]  # of the node that had it otherwise once
     assert backfill(settings, audit=lambda _: audits.pop(0), **options)
     assert not audits
-    assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
+    assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
 
 
 def problem_of_the_indexer(settings):
     """The first words of what it says; it writes nothing."""
     status = "SELECT problem FROM indexer_status WHERE problem <> ''"
-    with Indexing(settings.database_url, ",".join(settings.rpc_urls)):
-        wait_until(lambda: execute(settings.database_url, status))
-    return str(execute(settings.database_url, status)[0][0]).partition(":")[0]
+    with indexing.Indexing(settings.database_url, ",".join(settings.rpc_urls)):
+        serving.wait_until(lambda: database.execute(settings.database_url, status))
+    return str(database.execute(settings.database_url, status)[0][0]).partition(":")[0]

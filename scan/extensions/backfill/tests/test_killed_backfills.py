@@ -3,9 +3,7 @@
 import pytest
 
 from scan.extensions.backfill.tests.backfilling import BackfillProcess
-from tests.support.database import execute
-from tests.support.indexing import Indexing
-from tests.support.table_digest import digest
+from tests.support import database, indexing, table_digest
 
 
 @pytest.mark.long
@@ -14,7 +12,7 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
 
     def state(condition):
         statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
-        return execute(database_url, statement) == [(1,)]
+        return database.execute(database_url, statement) == [(1,)]
 
     moments = [
         lambda: any((tmp_path / "files" / "blocks").glob("0*")),
@@ -28,9 +26,9 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
         for moment in moments:
             process.wait_until(moment)
             process.kill()
-            assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+            assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
             process.start()
         assert process.wait() == 0, process.tail()
-    assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
-    Indexing(database_url, scenario.anvil.url).run_until(head)
-    assert digest(database_url) == digest(indexed.settings.database_url)
+    assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
+    indexing.Indexing(database_url, scenario.anvil.url).run_until(head)
+    assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)

@@ -5,8 +5,7 @@ from contextlib import closing
 import psycopg2
 import pytest
 
-from scan.database.connection import Database
-from scan.database.statements import load_statements
+from scan.database import connection, statements
 from scan.extensions.backfill.loading import KEPT_PARTS, rows_of_partition
 from scan.indexer import partitions
 from tests.support.database import execute
@@ -35,9 +34,9 @@ DEFINITIONS = """
 
 
 @pytest.fixture
-def parted(database_url: str) -> str:
+def parted(database_url):
     """The address of a database whose long tables have partitions for NEEDED rows, and no row."""
-    with closing(Database(database_url, statement_timeout_ms=0)) as database:
+    with closing(connection.Database(database_url, statement_timeout_ms=0)) as database:
         for table in partitions.TABLES:
             for needed in (BEFORE, NEEDED):  # as where a backfill was begun, and then a longer one
                 with database.transaction() as tx:
@@ -59,7 +58,7 @@ def test_partitions_are_small_where_old_ones_are_dropped():
 def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted):
     before = execute(parted, DEFINITIONS)
     assert len(before) == 5 * len(partitions.TABLES)
-    with closing(Database(parted, statement_timeout_ms=0)) as database:
+    with closing(connection.Database(parted, statement_timeout_ms=0)) as database:
         for table in partitions.TABLES:
             listed = database.rows("bulk/partitions_list", table=table)
             bounds = [(first, first + ROWS) for first in range(0, NEEDED, ROWS)]
@@ -101,7 +100,7 @@ def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted)
 
 
 def _run(session, first, *, follows_rows):
-    statement = load_statements()["bulk/partition_list_statements"]
+    statement = statements.load_statements()["bulk/partition_list_statements"]
     values = {"partition": f"logs_{first}", "first": first, "bound": first + 100}
     with session.cursor() as cursor:
         cursor.execute(statement.text, values)

@@ -10,22 +10,17 @@ from contextlib import closing
 import pytest
 
 from scan.commands import audit
-from scan.commands.audit import SESSION
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.backfill.trace_command import TraceBackfill
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
-from tests.support import auditing
+from tests.support import auditing, faulty_node, indexer_process, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, Reply, prune
-from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
-from tests.support.scenario.contracts import creations, purses
+from tests.support.scenario import contracts, tokens
 from tests.support.scenario.stage import Stage
-from tests.support.scenario.tokens import honest_tokens
-from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 KILLS = int(os.environ.get("BULK_KILLS", "6"))
@@ -71,9 +66,9 @@ def test_before_byzantium_traces_tell_what_failed(postgres, template, database_u
 
 
 @pytest.fixture
-def stage(anvil: Anvil) -> Stage:
+def stage(anvil):
     stage = Stage(anvil)
-    for act in (honest_tokens, creations, purses):
+    for act in (tokens.honest_tokens, contracts.creations, contracts.purses):
         act(stage)
     return stage
 
@@ -86,11 +81,11 @@ def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, dat
         backfill = TraceBackfill(database, Node([anvil.url]), threading.Event())
         assert sum(backfill.read()) == backfill.missing().blocks > 0
         anvil.reorganise(DEPTH)
-        purses(stage)
+        contracts.purses(stage)
         indexing.wait_for(anvil.head())
         backfill.write(partition_rows=100)
         assert backfill.missing().blocks == 0
-        purses(stage)
+        contracts.purses(stage)
         indexing.wait_for(anvil.head())
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
@@ -116,10 +111,10 @@ def test_code_is_kept_where_it_was_first_seen_and_where_it_was_created_anew(data
 
 
 def opened(database_url):
-    return Database(database_url, statement_timeout_ms=0, session=SESSION)
+    return Database(database_url, statement_timeout_ms=0, session=audit.SESSION)
 
 
-class TraceProcess(IndexerProcess):
+class TraceProcess(indexer_process.IndexerProcess):
     command = (sys.executable, "-m", "scan", "backfill", "traces")
 
 
@@ -137,9 +132,9 @@ def test_kills_at_random_moments_leave_nothing_half(postgres, template, database
             process.start()
             time.sleep(chance.uniform(0.5, 6.0))
             process.kill()
-            wait_until(lambda: digest(database_url) in (before, after))
+            serving.wait_until(lambda: digest(database_url) in (before, after))
         fill(database_url, anvil.url)
-        wait_until(lambda: digest(database_url) == after)
+        serving.wait_until(lambda: digest(database_url) == after)
 
 
 def fail_traces(code, message):
@@ -149,7 +144,7 @@ def fail_traces(code, message):
             if "trace" in call["method"]:
                 answer.pop("result", None)
                 answer["error"] = {"code": code, "message": message}
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
     return reply
 
@@ -157,7 +152,7 @@ def fail_traces(code, message):
 REFUSED = {
     "the node offers no traces": fail_traces(-32601, "the method does not exist"),
     "the node cannot trace block 1: use one": fail_traces(-32000, "missing trie node"),
-    "the node has pruned block 1: only one that has all blocks": prune(8, "4444"),
+    "the node has pruned block 1: only one that has all blocks": faulty_node.prune(8, "4444"),
 }
 
 
@@ -165,7 +160,7 @@ def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage
     anvil = stage.anvil
     settings = Indexing(database_url, anvil.url, traces="off").run_until(anvil.head()).settings
     before = digest(database_url)
-    with FaultyNode(anvil.url) as node:
+    with faulty_node.FaultyNode(anvil.url) as node:
         for reason, node.fault in REFUSED.items():
             done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=node.url)
             assert (done.returncode, reason in done.stderr) == (1, True), done.stderr

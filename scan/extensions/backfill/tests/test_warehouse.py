@@ -1,14 +1,11 @@
 """Rows that DuckDB derives, as PostgreSQL's COPY reads them."""
 
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pyarrow
 import pytest
 
-from scan.database import transaction
-from scan.database.connection import Database
+from scan.database import connection, transaction
 from scan.extensions.backfill.loading import READ_BYTES
 from scan.extensions.backfill.warehouse import Warehouse, WarehouseError
 from scan.extensions.exports.parquet import TEXT, ColumnFormat
@@ -30,7 +27,7 @@ TEXTS = (
 
 
 @pytest.fixture
-def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+def warehouse(tmp_path):
     with closing(Warehouse.open(tmp_path, memory_bytes=1 << 30, threads=2)) as warehouse:
         yield warehouse
 
@@ -41,7 +38,7 @@ def test_texts_are_copied_as_they_are(warehouse, database_url):
     rows = {"number": pyarrow.array(numbers, NUMBER), "text": pyarrow.array(texts, TEXT)}
     warehouse.set_rows("copied_texts_files", pyarrow.table(rows))
     columns = {"number": ColumnFormat(NUMBER), "text": ColumnFormat(TEXT)}
-    database = Database(database_url, statement_timeout_ms=0)
+    database = connection.Database(database_url, statement_timeout_ms=0)
     with closing(database), database.transaction() as tx:
         tx.script("CREATE TEMPORARY TABLE copied_texts (number bigint, text text)")
         with warehouse.copy_text("bulk/files_copy", "copied_texts", columns) as (names, file):

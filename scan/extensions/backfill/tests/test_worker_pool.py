@@ -15,9 +15,7 @@ from functools import partial
 import psutil
 import pytest
 
-from scan.extensions.backfill import range_scheduler
-from scan.extensions.backfill.block_columns import SPOOLED
-from scan.extensions.backfill.range_files import INCOMING, RangeFiles, split
+from scan.extensions.backfill import block_columns, range_files, range_scheduler
 from scan.extensions.backfill.range_scheduler import spool
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed
 from scan.extensions.backfill.worker_pool import WorkerPool
@@ -25,14 +23,14 @@ from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 from tests.support.serving import wait_until
 
-RANGES = split(0, 19, 10)
+RANGES = range_files.split(0, 19, 10)
 TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
 
 
 def _write(task, folder):
     """As spool_range(), but for what is in the files."""
-    for kind in SPOOLED:
-        path = RangeFiles(folder).path(kind, task.blocks)
+    for kind in block_columns.SPOOLED:
+        path = range_files.RangeFiles(folder).path(kind, task.blocks)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     return 7
@@ -64,15 +62,15 @@ def _wait(_, folder):
 
 
 def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path):
-    files = RangeFiles(tmp_path)
+    files = range_files.RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGKILL))
     assert list(spool(pool, TASKS)) == [7, 7]
-    assert all(map(files.has, RANGES)) and not (tmp_path / INCOMING).exists()
+    assert all(map(files.has, RANGES)) and not (tmp_path / range_files.INCOMING).exists()
 
 
 def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
     """Before it has a range, so that its pool is given up."""
-    files = RangeFiles(tmp_path)
+    files = range_files.RangeFiles(tmp_path)
     results = spool(WorkerPool(1, files, _write), TASKS)
     killed = set()
 
@@ -93,7 +91,7 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
 
 def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 0.3)
-    files = RangeFiles(tmp_path)
+    files = range_files.RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
     assert list(spool(pool, TASKS)) == [7, 7]
     assert "blocks 0 to 9 take long (0 s); a second worker takes them" in caplog.text
@@ -104,9 +102,9 @@ def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeyp
 def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path, monkeypatch):
     monkeypatch.setattr(range_scheduler, "MAX_LOSSES", 2)
     with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
-        list(spool(WorkerPool(1, RangeFiles(tmp_path), _kill_always), TASKS))
+        list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), _kill_always), TASKS))
     with pytest.raises(SpoolFailed, match="no such block"):
-        list(spool(WorkerPool(1, RangeFiles(tmp_path), _fail), TASKS))
+        list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), _fail), TASKS))
 
 
 @pytest.mark.long
@@ -123,7 +121,7 @@ def test_workers_end_when_the_main_process_is_killed(tmp_path):
     with subprocess.Popen(
         [sys.executable, path, tmp_path], cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}
     ) as main:
-        wait_until(lambda: len(list((tmp_path / INCOMING).glob("*"))) == 2)
+        wait_until(lambda: len(list((tmp_path / range_files.INCOMING).glob("*"))) == 2)
         workers = psutil.Process(main.pid).children(recursive=True)
         main.kill()
         assert len(workers) >= 2

@@ -11,11 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, NamedTuple
 
-from scan.ethereum import fork_schedule
+from scan.ethereum import fork_schedule, sparse_tables
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, COMPUTED, INTEGER, PROVEN, Column
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.sparse_tables import SparseTable
 from scan.indexer.hooks import Rows
 
 DEPOSIT, WITHDRAWAL, CONSOLIDATION, BUILDER_DEPOSIT, BUILDER_EXIT = (bytes([n]) for n in range(5))
@@ -147,7 +146,7 @@ def requests_hash(requests: Sequence[ExecutionRequest]) -> bytes:
 
 HOOKS = Rows(
     tables={
-        "execution_requests": SparseTable(
+        "execution_requests": sparse_tables.SparseTable(
             ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS
         )
     }

@@ -1,9 +1,8 @@
-"""Rewards for proof of work, to a block's miner and to its uncles' miners. Pure.
+"""Uncles of blocks with proof of work, read from a node, and rewards, to a block's miner and to its
+uncles' miners.
 
 Ethereum, until the merge: the Yellow Paper, section 11.3, EIP-649 and EIP-1234. Ethereum Classic:
 ECIP-1017. A chain that is not in REWARDS pays none, as far as Scan knows.
-
-Uncles of blocks with proof of work, read from a node, and mining rewards.
 """
 
 import logging
@@ -11,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.ethereum.block_encoding import block_size, encode_header, encode_transactions
-from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
+from scan.ethereum import block_encoding, block_hashing
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.form import MINING_REWARD, PLACE_BITS, UNCLE_REWARD, numbered
@@ -103,7 +101,7 @@ class BlockCompleter:
         if block.withdrawals or not is_mined(header):
             return block
         count = len(header.uncles or ())
-        if not (count or self._chain_id() in REWARDS) or not has_its_hash(header):
+        if not (count or self._chain_id() in REWARDS) or not block_hashing.has_its_hash(header):
             return block
         uncles = self.headers(block, header) if self._has_uncles else ()
         block = completed(block, self._chain_id(), count, uncles)
@@ -111,9 +109,9 @@ class BlockCompleter:
             return block
         if not uncles:
             return block._replace(unproven=UNCLES)
-        encoded = [encode_header(uncle) for uncle in uncles]
-        transactions = encode_transactions(header.transactions)
-        return block._replace(size=block_size(header, transactions, encoded))
+        encoded = [block_encoding.encode_header(uncle) for uncle in uncles]
+        transactions = block_encoding.encode_transactions(header.transactions)
+        return block._replace(size=block_encoding.block_size(header, transactions, encoded))
 
     def headers(self, block: DecodedBlock, header: Any) -> Sequence[Any]:
         """Return the headers of the uncles, checked by sha3Uncles of the header; () where the node
@@ -136,7 +134,7 @@ class BlockCompleter:
                     raise NodeError(f"the node lacks an uncle of block {block.number}: {answer}")
             with suppress(BadHex, ValueError, TypeError, AttributeError, MalformedBlock):
                 headers = [read_json(answer, UncleJson, block.number) for answer in answers]
-                if uncles_hash(headers) == data(header.sha3Uncles, 32):
+                if block_hashing.uncles_hash(headers) == data(header.sha3Uncles, 32):
                     _uncles_of(block, headers)
                     return headers
             self._node.rest()  # another node may have them right
@@ -169,7 +167,7 @@ def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:
         ordinal=(block.number << PLACE_BITS) + 1 + index,
         block_number=block.number,
         uncle_number=number,
-        hash=header_hash(header),
+        hash=block_hashing.header_hash(header),
         miner=data(header.miner, 20),
         timestamp_s=timestamp_s,
     )

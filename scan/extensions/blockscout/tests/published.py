@@ -45,6 +45,7 @@ UNKNOWN: Mapping[str, tuple[str, ...]] = {
     "AddressTabsCounters": ("logs_count",),
     "ArbitrumWithdrawal": ("data", "eth_block_number"),
     "BlobResponse": ("blob_data", "kzg_commitment", "kzg_proof"),
+    "BlobWithTransactions": ("blob_data", "kzg_commitment", "kzg_proof"),
     "CoinBalance": ("value",),
     "Deposit": ("status",),
     "Transaction": ("raw_input",),

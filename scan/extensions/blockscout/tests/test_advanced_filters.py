@@ -10,7 +10,6 @@ from scan.extensions.blockscout import activity_pages
 from scan.extensions.blockscout.activity_pages import ActivityFilter, Chosen
 from scan.extensions.blockscout.address_and_token_objects import TokenObjects
 from scan.extensions.blockscout.tests.test_responses import most
-from tests.support.truth import Truth
 
 PATH = "/advanced-filters"
 NATIVE_TYPES = {"coin_transfer", "contract_interaction", "contract_creation"}
@@ -58,7 +57,7 @@ def recipient(row):
 
 
 @pytest.fixture(scope="module")
-def expected(truth: Truth) -> Expected:
+def expected(truth):
     return Expected(truth)
 
 

@@ -3,7 +3,7 @@
 from contextlib import closing
 
 from app import create_app
-from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
+from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
 from scan.database.connection import Database
 from scan.extensions.blockscout.address_and_token_objects import KINDS
 from scan.extensions.blockscout.tests.published import faults
@@ -30,7 +30,7 @@ def test_a_verified_contract_is_as_published(explorer, many):
 
 
 def test_a_proxy_has_its_implementation(explorer, many):
-    assert KINDS.keys() == {kind.name for kind in (*BY_CODE, *BY_STATE)}
+    assert [*KINDS] == [*PROXY_KINDS]
     other = explorer.place("6005600d60")
     for implementation, name in ((many, "Many"), (other, None)):
         proxy = explorer.place(

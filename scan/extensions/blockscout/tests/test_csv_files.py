@@ -8,7 +8,6 @@ import pytest
 from scan.ethereum.token_metadata import in_units
 from scan.extensions.blockscout import csv_files
 from scan.extensions.blockscout.tests.test_responses import most
-from tests.support.truth import Truth
 
 
 def read(client, path, **query):
@@ -22,7 +21,7 @@ def hash_of(address):
 
 
 @pytest.fixture
-def busy(truth: Truth) -> str:
+def busy(truth):
     return most(truth, "txCount")
 
 

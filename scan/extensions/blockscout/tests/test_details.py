@@ -6,16 +6,13 @@ from contextlib import closing
 from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.database.connection import Database
-from scan.ethereum.node_errors import kind_of
-from scan.ethereum.signatures import checksummed
+from scan.ethereum import node_errors, signatures
 from scan.extensions.blockscout import blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
-from scan.extensions.blockscout.decoded_objects import call_object, event_object
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.blockscout.tests.test_responses import NOBODY, Asking
+from tests.support import indexing, made_blocks
 from tests.support.database import execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain
 
 HOLDER = "0x" + "ab" * 20
 
@@ -40,9 +37,9 @@ def test_addresses_in_arguments_have_checksums():
         Argument("word", "bytes20", HOLDER),
         Argument("on", "bool", True),
     )
-    shown = call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
+    shown = decoded_objects.call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
     assert shown is not None and shown["method_id"] == "00000000"
-    good = checksummed(HOLDER)
+    good = signatures.checksummed(HOLDER)
     assert [parameter["value"] for parameter in shown["parameters"]] == [
         good,
         [good, good],
@@ -54,7 +51,7 @@ def test_addresses_in_arguments_have_checksums():
 
 def test_an_event_has_its_declaration():
     hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
-    shown = event_object(
+    shown = decoded_objects.event_object(
         Decoded("Named", "Named(address[])", (hashed,), "verified"), bytes.fromhex("9d" * 32)
     )
     assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
@@ -75,8 +72,8 @@ def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, mon
         trace = scenario.anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
         row, shown = listed[sent], ask(f"/transactions/{sent}")
         assert row["result"] == shown["result"] not in ("success", "error")
-        kinds.add(kind_of(row["result"]))
-        if kind_of(trace["error"]) == "revert":
+        kinds.add(node_errors.kind_of(row["result"]))
+        if node_errors.kind_of(trace["error"]) == "revert":
             output = trace.get("output")
             assert row["revert_reason"] == {"raw": None if output in (None, "0x") else output}
             assert {"raw", "method_id"} & {*shown["revert_reason"]}
@@ -132,14 +129,14 @@ def test_logs_that_are_not_stored_are_not_counted_as_none(explorer, many):
 def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, monkeypatch):
     """Of those since the Merge, which have withdrawals since Shanghai, all is known."""
     with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
-        chain = Chain(database)
+        chain = made_blocks.Chain(database)
         chain.append()
         chain.append(withdrawals=[])
         chain.append()
     execute(
         database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
     )
-    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    ask = Asking(create_app(indexing.settings_for(database_url, NOBODY)).test_client())
     assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
     monkeypatch.setattr(blocks, "MERGES", {"1": 1})
     assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]

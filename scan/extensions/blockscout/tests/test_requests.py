@@ -6,8 +6,7 @@ from dataclasses import replace
 from urllib.parse import quote
 
 from app import create_app
-from scan.extensions.blockscout import lists, transaction_objects
-from scan.extensions.blockscout.routing import answered_paths
+from scan.extensions.blockscout import lists, routing, transaction_objects
 from scan.extensions.blockscout.tests.published import ERRORS
 from tests.support.serving import NOWHERE
 
@@ -28,7 +27,7 @@ def rules(client):
 
 
 def taken(rule):
-    return answered_paths()[rule.removeprefix("/api/v2")].takes
+    return routing.answered_paths()[rule.removeprefix("/api/v2")].takes
 
 
 def test_refusals_have_the_published_form(client):

@@ -14,7 +14,7 @@ def test_other_forms_say_since_when_balances_count(older):
     four, six = older.accounts[3], older.accounts[5]
     file = client.get(f"/api/v1/tokens/{token}/holders?format=csv")
     rows = [*csv.DictReader(file.text.removeprefix("\ufeff").splitlines())]
-    assert [tuple(row.values())[3:] for row in rows] == [("99 units", "5"), ("20 units", "5")]
+    assert [tuple(row.values())[3:5] for row in rows] == [("99 units", "5"), ("20 units", "5")]
     blockscout = client.get(f"/api/v2/tokens/{token}/holders")
     assert [row["value"] for row in blockscout.json["items"]] == ["99", "20"]
     assert not faults("/api/v2/tokens/{}/holders", blockscout.json)

@@ -1,10 +1,8 @@
 """Counters and lines of the service of statistics, beside the days of /api/v1."""
 
 from itertools import accumulate
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from scan.ethereum.token_metadata import in_units
 from scan.extensions.blockscout.tests.published import ERRORS, faults
@@ -18,7 +16,7 @@ def points(client, name, **parameters):
 
 
 @pytest.fixture(scope="module")
-def days(client: FlaskClient) -> list[dict[str, Any]]:
+def days(client):
     """All days with blocks: those of the scenario, whose first block is of 1970 on some chains."""
     listed = client.get("/api/v1/stats/daily?from=1970-01-01&to=1970-12-31").json["days"]
     listed += client.get("/api/v1/stats/daily").json["days"]

@@ -181,8 +181,8 @@ def test_of_two_files_with_one_name_none_is_lost(explorer, placed):
 
 
 def test_a_standard_json_input_may_have_numbers_of_any_size(explorer, placed):
-    """What is not read of it is passed on as it was sent."""
-    source = '{"language":"Solidity","sources":{"a.sol":{"content":"contract A {}"}},"x":%s}'
+    """And a byte order mark before it. What is not read of it is passed on as it was sent."""
+    source = '\ufeff{"language":"Solidity","sources":{"a.sol":{"content":"contract A {}"}},"x":%s}'
     fields = {"compiler_version": "v0.8.28", "files[0]": upload(source % ("9" * 40), "a.json")}
     sent = submit(explorer, placed, "standard-input", **fields)
     assert explorer.submission(sent).sources == {"a.sol": "contract A {}"}

@@ -7,7 +7,7 @@ import pytest
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.extensions.brand.brand_file import public_url
+from scan.extensions.brand.settings import public_url
 from scan.settings import Brand
 from tests.support.serving import in_thread
 

@@ -4,22 +4,19 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import pytest
-from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
 from scan.errors import SettingError
-from scan.extensions.brand.brand_file import MAX_FILE_BYTES, PAIRS, contrast, default_palette
+from scan.extensions.brand.settings import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import UNBRANDED, Settings
-from tests.support.indexing import Indexing
+from tests.support import serving
 from tests.support.page_checks import AXE, axe_violations, show_theme
 from tests.support.page_checks import COLOURS as COLOURS_OF_A_PAGE
-from tests.support.serving import in_thread
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>'
 COLOURS = {
@@ -34,7 +31,7 @@ BrandOf = Callable[..., Settings]
 
 
 @pytest.fixture
-def brand_of(tmp_path: Path) -> BrandOf:
+def brand_of(tmp_path):
     """Settings with a file of SCAN_BRAND; `files` has contents by the key that names the file."""
 
     def settings(files=NONE, **values):
@@ -57,7 +54,7 @@ def _toml(value):
 
 
 @pytest.fixture
-def branded(indexed: Indexing, brand_of: BrandOf) -> FlaskClient:
+def branded(indexed, brand_of):
     settings = brand_of(
         {
             "logo": DRAWING,
@@ -158,7 +155,7 @@ def test_without_a_brand_no_file_is_added(client):
 
 
 def test_a_browser_loads_nothing_else(branded, page):
-    with in_thread(make_server("127.0.0.1", 0, branded.application, threaded=True)) as url:
+    with serving.in_thread(make_server("127.0.0.1", 0, branded.application, threaded=True)) as url:
         for theme in ("light", "dark"):
             show_theme(page, theme)
             page.open(f"{url}/blocks")

@@ -5,20 +5,16 @@ import io
 import json
 import random
 import re
-from collections.abc import Iterator
 from decimal import Decimal
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from tests.api.test_bad_input import HUGE, require_parameter
 from tests.indexer.test_daily_stats import MIDNIGHT_S, counted, moves
-from tests.support.database import Postgres, execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain
-from tests.support.serving import NOWHERE
+from tests.support import indexing, made_blocks, serving
+from tests.support.database import execute
 
 PATH = "/api/v1/stats/daily"
 FIRST_DAY, LAST_DAY = "2023-11-14", "2023-11-20"  # with none on the 17th
@@ -36,7 +32,7 @@ COUNTS = {
 
 def fill(url):
     database = Database(url, statement_timeout_ms=0)
-    chain, chance = Chain(database), random.Random(7)
+    chain, chance = made_blocks.Chain(database), random.Random(7)
     for hour in range(0, 7 * 24, 6):
         if hour // 24 != 3:
             chain.append(moves(chance), base_fee=3, timestamp_s=MIDNIGHT_S + hour * 3_600)
@@ -44,15 +40,15 @@ def fill(url):
 
 
 @pytest.fixture(scope="module")
-def url(postgres: Postgres, template: str) -> Iterator[str]:
+def url(postgres, template):
     with postgres.cloned(template) as url:
         fill(url)
         yield url
 
 
 @pytest.fixture(scope="module")
-def days(url: str) -> FlaskClient:
-    return create_app(settings_for(url, NOWHERE)).test_client()
+def days(url):
+    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 
 def test_days_are_what_their_rows_give(days, url):
@@ -162,14 +158,14 @@ def test_other_ranges_formats_and_parameters_are_refused(days, query, parameter)
 
 
 def test_before_the_first_block_there_are_no_days(database_url):
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
     assert client.get(PATH).json == {"from": None, "to": None, "complete": True, "days": []}
     body = client.get(f"{PATH}?from=2026-01-01&to=2026-01-02").json
     assert body["days"] == [] and body["from"] == "2026-01-01"
 
 
 @pytest.fixture(scope="module")
-def busy(postgres: Postgres, template: str) -> Iterator[str]:
+def busy(postgres, template):
     """Days of four blocks, and a last one of 450 with more gas in each."""
     with postgres.cloned(template) as url:
         fill(url)

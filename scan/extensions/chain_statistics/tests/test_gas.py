@@ -11,9 +11,8 @@ from scan.extensions.chain_statistics import statistics as gas
 from scan.extensions.chain_statistics.statistics import BlockGas, next_base_fee
 from scan.extensions.chain_statistics.tests.test_most_called import counted
 from tests.api.test_bad_input import require_parameter
-from tests.support.indexing import settings_for
+from tests.support import indexing, serving
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.serving import NOWHERE
 
 
 def percentile(values, share):
@@ -137,7 +136,7 @@ def made(url, moves, base_fee):
     for block in moves:
         chain.append(block, base_fee=base_fee)
     database.close()
-    return create_app(settings_for(url, NOWHERE)).test_client()
+    return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 
 def test_without_blocks_transactions_or_base_fees(database_url):

@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -11,11 +10,8 @@ from app import create_app
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics
 from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE
-from tests.support.database import Postgres, execute
-from tests.support.explain import ExplainingDatabase
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import TOKEN, Chain, Move
-from tests.support.serving import NOWHERE
+from tests.support import explain, indexing, made_blocks, serving
+from tests.support.database import execute
 
 LARGE = 10**19
 SAMPLE = 20
@@ -28,12 +24,12 @@ def day_of(number):
 
 
 @pytest.fixture(scope="module")
-def moved(postgres: Postgres, template: str) -> Iterator[tuple[str, list[list[Move]]]]:
+def moved(postgres, template):
     """A database, and the moves of each day."""
     chance = random.Random(26)
     days = [
         [
-            Move(
+            made_blocks.Move(
                 sender=chance.choice(PEOPLE),
                 recipient=chance.choice(PEOPLE),
                 value=chance.randrange(LARGE, 2 * LARGE) if n < large else chance.randrange(9),
@@ -46,7 +42,7 @@ def moved(postgres: Postgres, template: str) -> Iterator[tuple[str, list[list[Mo
     ]
     with postgres.cloned(template) as url:
         database = Database(url, statement_timeout_ms=0)
-        chain = Chain(database)
+        chain = made_blocks.Chain(database)
         for number, moves in enumerate(days):
             for block in range(4):
                 part = moves[block * 12 :] if block == 3 else moves[block * 12 : block * 12 + 12]
@@ -60,7 +56,7 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_
     if is_bounded:
         monkeypatch.setattr(statistics, "MAX_SAMPLE", SAMPLE)
     url, days = moved
-    client = create_app(settings_for(url, NOWHERE)).test_client()
+    client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
     for number, moves in enumerate(days):
         path = f"/api/v1/stats/largest-transfers?date={day_of(number)}"
         large = [move.value for move in moves if move.value >= LARGE]
@@ -73,7 +69,7 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_
         assert (body["of"], body["total"]) == (len(newest), len(moves))
         newest = moves[-SAMPLE:] if is_bounded else moves
         values = sorted((move.tokens or 0 for move in newest), reverse=True)
-        body = client.get(f"{path}&tokenAddress=0x{TOKEN.hex()}").json
+        body = client.get(f"{path}&tokenAddress=0x{made_blocks.TOKEN.hex()}").json
         assert [int(t["value"]) for t in body["transfers"]] == [v for v in values if v][:10]
         places = [(int(t["value"]), t["blockNumber"], t["logIndex"]) for t in body["transfers"]]
         assert places == sorted(places, reverse=True)
@@ -101,7 +97,7 @@ def test_large_values_of_many_runs_are_read_by_index(database_url):
         " FROM generate_series(0, 59999) AS n",
     )
     execute(database_url, "ANALYZE")
-    database = ExplainingDatabase(database_url)
+    database = explain.ExplainingDatabase(database_url)
     for first, last in ((0, 599), (150, 180), (10, 420)):
         row = database.row(
             "queries/transactions_list_largest_in_blocks",

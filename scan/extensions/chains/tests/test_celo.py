@@ -1,7 +1,6 @@
 """A chain of `anvil --celo`: the precompile by which Celo's token moves the coin."""
 
 import random
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -10,7 +9,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.extensions.chains.tests.test_op_stack import SIGNS, balance_of
 from tests.support.anvil import GAS, Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import Indexing
 
 PRECOMPILE = f"0x{0xFD:040x}"
@@ -47,7 +46,7 @@ def play(node):
 
 
 @pytest.fixture(scope="module")
-def celo(postgres: Postgres, template: str) -> Iterator[Chain]:
+def celo(postgres, template):
     with Anvil("--celo") as node, postgres.cloned(template) as url:
         play(node)
         settings = Indexing(url, node.url).run_until(node.head()).settings

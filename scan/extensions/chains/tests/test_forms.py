@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum import block_decoder, blocks
 from scan.ethereum.forms.form import FEE_VAULT, MINT
 from tests.ethereum.test_blocks import BLOCK_HASH
 
@@ -69,7 +68,7 @@ def decoded(*pairs, chain_id=None, **block):
         **block,
     }
     receipts = [receipt for _, receipt in pairs]
-    return decode_block(header, receipts, int(header["number"], 16), chain_id)
+    return block_decoder.decode_block(header, receipts, int(header["number"], 16), chain_id)
 
 
 def fields_of(block, index=0):
@@ -263,5 +262,5 @@ def test_a_type_that_is_no_text_is_malformed(part):
     own = sent(0)
     pair = own, received(own)
     pair[part]["type"] = ["0x2"]
-    with pytest.raises(MalformedBlock):
+    with pytest.raises(blocks.MalformedBlock):
         decoded(pair)

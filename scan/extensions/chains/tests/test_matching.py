@@ -8,9 +8,7 @@ import pytest
 from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.forms.matching import match_of_records
-from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS
-from tests.support.chain_forms.made_chain import MadeChain
+from tests.support.chain_forms import forms, genesis, made_chain
 
 pytestmark = pytest.mark.check
 
@@ -28,9 +26,9 @@ def block_of(chain, number):
 
 
 def ethereum(chain_id=NOBODY_KNOWS):
-    chain = MadeChain(chain_id, GENESIS)
-    chain.pay(ALICE, BOB, 1)
-    chain.pay(BOB, CAROL, 1)
+    chain = made_chain.MadeChain(chain_id, genesis.GENESIS)
+    chain.pay(genesis.ALICE, genesis.BOB, 1)
+    chain.pay(genesis.BOB, genesis.CAROL, 1)
     chain.mine()
     return block_of(chain, 1)
 
@@ -44,7 +42,7 @@ def checked(block, receipts, chain_id):
 
 
 def test_a_root_shows_the_form_of_a_chain_that_nobody_knows_whatever_fields_say():
-    block, receipts = block_of(FORMS["isthmus"](), 1)
+    block, receipts = block_of(forms.FORMS["isthmus"](), 1)
     assert {transaction["type"] for transaction in block["transactions"]} > {"0x7e"}
     assert checked(block, receipts, NOBODY_KNOWS) == Verdict()
     for receipt in receipts:
@@ -95,7 +93,7 @@ def test_a_chain_with_fees_for_l1_says_where_a_block_shows_none():
 
 
 def test_a_state_sync_is_said_on_polygon_itself():
-    chain = FORMS["polygon"]()
+    chain = forms.FORMS["polygon"]()
     [number] = {*chain.state_syncs.values()} - {4}  # block 4 has nothing else
     assert checked(*block_of(chain, number), 137) == Verdict("", ("a state sync",))
 

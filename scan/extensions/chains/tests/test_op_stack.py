@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import random
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -12,9 +11,8 @@ import rlp
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.support.anvil import GAS, Anvil
-from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing
+from tests.support import anvil, indexing
+from tests.support.database import execute
 from tests.support.lists import Listed, by_links, get
 
 DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"
@@ -31,7 +29,7 @@ SIGNS = {"in": 1, "out": -1, "self": 0}
 
 
 class Rollup(NamedTuple):
-    node: Anvil
+    node: anvil.Anvil
     url: str
     client: FlaskClient
     deposits: dict[str, tuple[str, int]]  # by hash: sender and what it brought
@@ -59,7 +57,7 @@ def deposit(node, sender, to, mint=0, value=0, data="0x"):
     """Sent as it stands in a block: nobody signs it."""
     source = random.Random(repr((node.head(), sender, to, mint, value, data))).randbytes(32)
     parties = [bytes.fromhex(party[2:]) for party in (sender, to)]
-    fields = [source, *parties, mint, value, GAS, 0, bytes.fromhex(data[2:])]
+    fields = [source, *parties, mint, value, anvil.GAS, 0, bytes.fromhex(data[2:])]
     return str(node.call("eth_sendRawTransaction", f"0x7e{rlp.encode(fields).hex()}"))
 
 
@@ -118,13 +116,13 @@ def _pass_messages(node, contract, number):
 
 
 @pytest.fixture(scope="module")
-def rollup(postgres: Postgres, template: str) -> Iterator[Rollup]:
+def rollup(postgres, template):
     with (
-        Anvil("--network", "optimism", hardfork="isthmus") as node,
+        anvil.Anvil("--network", "optimism", hardfork="isthmus") as node,
         postgres.cloned(template) as url,
     ):
         deposits = play(node)
-        settings = Indexing(url, node.url).run_until(node.head()).settings
+        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
         yield Rollup(node, url, create_app(settings).test_client(), deposits)
 
 

@@ -1,26 +1,24 @@
 """The contract whose calls are described, deployed, and services with descriptors."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from app import create_app
 from scan.extensions.clear_signing.settings import Settings
-from scan.extensions.clear_signing.tests.exchange import PATH, SOURCE, VERSION, Chain, ClientOf
-from tests.support.explorer import Explorer, compiled, standard_input
+from scan.extensions.clear_signing.tests.exchange import PATH, SOURCE, VERSION, Chain
+from tests.support.explorer import compiled, standard_input
 
 
 @pytest.fixture(scope="module")
-def chain(explorer: Explorer) -> Iterator[Chain]:
+def chain(explorer):
     output = compiled(VERSION, standard_input({PATH: SOURCE}), PATH, "Exchange")
     yield Chain(explorer, explorer.deploy(output.creation))
 
 
 @pytest.fixture
-def client_of(chain: Chain, tmp_path: Path) -> ClientOf:
+def client_of(chain, tmp_path):
     """A client of the service with these files in its folder of descriptors."""
 
     def client(**files):

@@ -18,8 +18,7 @@ from scan.extensions.clear_signing.tests.exchange import (
     shown,
     signing,
 )
-from tests.support.page_checks import all_violations
-from tests.support.serving import in_thread
+from tests.support import page_checks, serving
 
 PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
 
@@ -65,12 +64,12 @@ def test_the_page_can_be_read_on_a_phone(chain, client_of, page):
     client = client_of(trade=chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}}))
     sent = chain.trade_of(note="y" * 500)
     server = make_server("127.0.0.1", 0, client.application, threaded=True)
-    with in_thread(server) as url:
+    with serving.in_thread(server) as url:
         page.call("Emulation.setDeviceMetricsOverride", **PHONE)
         page.open(f"{url}/tx/{sent}")
         assert "Trade" in page.text("#clear-signing")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert all_violations(page) == []
+        assert page_checks.all_violations(page) == []
 
 
 def test_without_a_folder_there_is_none(chain):

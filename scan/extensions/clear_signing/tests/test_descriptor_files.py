@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from scan.errors import SettingError
-from scan.extensions.clear_signing import descriptor_files
+from scan.extensions.clear_signing import descriptor_files, formats
 from scan.extensions.clear_signing.descriptor_files import MAX_FILE_BYTES, MAX_FOLDER_DEPTH
 from scan.extensions.clear_signing.descriptors import Descriptors, StillReading
-from scan.extensions.clear_signing.formats import MAX_FIELDS, MAX_GROUPS
 from scan.extensions.clear_signing.settings import Settings as OwnSettings
 from scan.settings import Settings
 
@@ -34,7 +33,7 @@ def document(**format_):
 
 
 @pytest.fixture
-def write(tmp_path: Path) -> Write:
+def write(tmp_path):
     def write(name, content):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -153,7 +152,7 @@ def test_links_and_what_is_no_file_are_not_read(tmp_path, write):
 
 
 TOO_DEEP_GROUPS: Any = FIELD
-for _ in range(MAX_GROUPS + 1):
+for _ in range(formats.MAX_GROUPS + 1):
     TOO_DEEP_GROUPS = {"fields": [TOO_DEEP_GROUPS]}
 DEEP = 200
 HOSTILE: dict[str, Any] = {
@@ -170,7 +169,7 @@ HOSTILE: dict[str, Any] = {
         **document(),
         "context": {"contract": {"deployments": DEPLOYED["contract"]["deployments"] * 1_001}},
     },
-    "many fields": document(fields=[FIELD] * (MAX_FIELDS + 1)),
+    "many fields": document(fields=[FIELD] * (formats.MAX_FIELDS + 1)),
     "too many fields": document(fields=[FIELD] * 2_000),
     "groups": document(fields=[TOO_DEEP_GROUPS]),
     "many fields of several functions": {

@@ -4,6 +4,9 @@ from typing import Any
 
 import pytest
 
+from scan.contracts.abi import parse_type
+from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValue, bytes_of
+from scan.extensions.clear_signing.field_formats import _integer
 from scan.extensions.clear_signing.tests.exchange import ANN, NATIVE, TRADE, field, shown, signing
 
 FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
@@ -163,3 +166,12 @@ def test_values_are_shown_as_their_formats_say(chain, client_of, name):
     assert [(value, format_) for _, value, format_ in shown(client, sent)] == filled
     assert signing(client, sent)["intent"] == "Do: trade"
     assert client.get(f"/tx/{sent}").status_code == 200
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("type_", "value"), [("fixed168x10", "1.5"), ("Set.Kind", "1")])
+def test_what_is_no_integer_and_has_no_bytes_fits_no_format(type_, value):
+    typed = TypedValue(parse_type({"type": type_, "internalType": ""}), value)
+    for reading in (_integer, bytes_of):
+        with pytest.raises(DoesNotFit):
+            reading(typed)

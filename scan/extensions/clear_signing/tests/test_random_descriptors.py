@@ -10,15 +10,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import DecodingBudget, decode_call_by
-from scan.extensions.clear_signing.call_description import (
-    Call,
-    addresses_in,
-    call_in,
-    describe,
-    select,
-)
-from scan.extensions.clear_signing.descriptor_files import DoesNotFit
-from scan.extensions.clear_signing.descriptors import Descriptors
+from scan.extensions.clear_signing import call_description, descriptor_files, descriptors
 from scan.extensions.clear_signing.tests.exchange import ANN, LEGS, NATIVE, REST, TYPES
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 
@@ -96,21 +88,21 @@ def changed(randomly):
 
 def described(folder, document):
     (folder / "a.json").write_text(json.dumps(document))
-    descriptor = Descriptors(folder).find("7", bytes.fromhex(EXCHANGE[2:]), SELECTOR)
+    descriptor = descriptors.Descriptors(folder).find("7", bytes.fromhex(EXCHANGE[2:]), SELECTOR)
     if descriptor is None:
         return None
     calldata = SELECTOR + encode(TYPES, ARGUMENTS)
     method = decode_call_by(calldata, [SIGNATURE])
     known = descriptor.formats[SELECTOR]
     try:
-        call = Call("7", ANN, EXCHANGE, 5, calldata, method)
-        selected = select(known, call, DecodingBudget())
-        inner = [call_in(value, "7") for value in selected]
+        call = call_description.Call("7", ANN, EXCHANGE, 5, calldata, method)
+        selected = call_description.select(known, call, DecodingBudget())
+        inner = [call_description.call_in(value, "7") for value in selected]
         assert all(of_value is None or of_value.chain_id == "7" for of_value in inner)
-    except DoesNotFit:
+    except descriptor_files.DoesNotFit:
         return None
-    assert all(len(address) == 42 for address in addresses_in(selected))
-    description = describe(descriptor, known, selected, Names(TOKENS, "ETH"))
+    assert all(len(address) == 42 for address in call_description.addresses_in(selected))
+    description = call_description.describe(descriptor, known, selected, Names(TOKENS, "ETH"))
     assert json.loads(json.dumps(description.record()))
     return description.record()
 

@@ -12,6 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from scan.json_bodies import BYTE_ORDER_MARK
+
 MAX_FILES = 20_000
 MAX_ENTRIES = 50_000  # of a folder, and folders to read: a list of millions takes all memory
 MAX_DEPTH = 12
@@ -50,6 +52,11 @@ def read(path: Path, max_bytes: int) -> bytes:
             raise OSError(f"it is no file of at most {max_bytes} bytes")
         with open(descriptor, "rb", closefd=False) as file:
             return file.read(max_bytes)
+
+
+def read_json(path: Path) -> bytes:
+    """Return a build's file as read() does, without a byte order mark."""
+    return read(path, MAX_FILE_BYTES).removeprefix(BYTE_ORDER_MARK.encode())
 
 
 @contextmanager

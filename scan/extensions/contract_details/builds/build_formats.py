@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scan.extensions.contract_details.builds.build_folders import MAX_FILE_BYTES, read
+from scan.extensions.contract_details.builds.build_folders import read_json
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     PUSH20,
@@ -50,15 +50,20 @@ class Reference(msgspec.Struct):
     length: int
 
 
+Links = dict[str, dict[str, list[Reference]]]  # of libraries' names by their files
+
+
 class Code(msgspec.Struct, rename="camel"):
     object: str = ""
+    link_references: Links | None = None
     immutable_references: dict[str, list[Reference]] | None = None
     source_map: Any = None
 
 
 class BuiltContract(NamedTuple):
     """A contract of a build. `form` says how its file has it, and `language` and `version` what
-    compiled it; the version may be empty. `abi` is JSON. `creation` has no references."""
+    compiled it; the version may be empty. `abi` is JSON. `creation` has no references. `selectors`
+    are by signature, where the file has them."""
 
     file: Path
     form: str
@@ -69,6 +74,7 @@ class BuiltContract(NamedTuple):
     runtime: LinkedCode
     abi: bytes
     creation: Code
+    selectors: Mapping[str, str] | None = None
 
     @property
     def size(self) -> int:
@@ -82,6 +88,7 @@ COMPILATION, ARTIFACT, TYPE, COMBINED = "compilation", "artifact", "type", "comb
 class _Evm(msgspec.Struct, rename="camel"):
     bytecode: Code | None = None
     deployed_bytecode: Code | None = None
+    method_identifiers: dict[str, str] | None = None
 
 
 class _Contract(msgspec.Struct):
@@ -145,7 +152,10 @@ class BuildFile(msgspec.Struct, rename="camel"):
     abi: msgspec.Raw = msgspec.Raw(b"[]")
     bytecode: str | Code | None = None
     deployed_bytecode: str | Code | None = None
+    link_references: Links | None = None
+    deployed_link_references: Links | None = None
     immutable_references: dict[str, list[Reference]] | None = None
+    method_identifiers: dict[str, str] | None = None
     deployment_bytecode: _ApeCode | None = None
     runtime_bytecode: _ApeCode | None = None
     metadata: str | dict[str, Any] | None = None
@@ -168,7 +178,7 @@ _decode_file = msgspec.json.Decoder(BuildFile).decode
 
 def read_file(file: Path) -> BuildFile:
     """Return the fields of a build's file. Raises NoBuild, OSError."""
-    return _decoded(read(file, MAX_FILE_BYTES))
+    return _decoded(read_json(file))
 
 
 def _decoded(content: bytes) -> BuildFile:
@@ -180,7 +190,7 @@ def _decoded(content: bytes) -> BuildFile:
 
 def contracts_of(file: Path) -> list[BuiltContract]:
     """Return the contracts in a build's file that have code. Raises NoBuild, OSError."""
-    content = read(file, MAX_FILE_BYTES)
+    content = read_json(file)
     decoded = _decoded(content)
     try:
         contracts = [*islice(_contracts(file, decoded, content), MAX_CONTRACTS + 1)]
@@ -221,19 +231,18 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
             if own == VYPER.name:
                 runtime = _vyper_code(creation.object, code.object, version)
             else:
-                runtime = linked(code.object, code.immutable_references)
-            yield BuiltContract(
-                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi), creation
-            )
+                runtime = linked(code)
+            at = file, COMPILATION, path, name, own, version
+            selectors = contract.evm.method_identifiers
+            yield BuiltContract(*at, runtime, bytes(contract.abi), creation, selectors)
 
 
 def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
-    code = decoded.deployed_bytecode
-    text, references = (
-        (code.object, code.immutable_references)
-        if isinstance(code, Code)
-        else (code or "", decoded.immutable_references)
-    )
+    code, creation = decoded.deployed_bytecode, decoded.bytecode
+    if not isinstance(code, Code):
+        code = Code(code or "", decoded.deployed_link_references, decoded.immutable_references)
+    if not isinstance(creation, Code):
+        creation = Code(creation or "", decoded.link_references)
     metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
     target = metadata.get("settings", {}).get("compilationTarget", {})
     path, name = next(
@@ -247,10 +256,10 @@ def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContrac
     version = str(metadata.get("compiler", {}).get("version") or "")
     language = str(metadata.get("language") or "")
     language = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
-    if text.removeprefix("0x"):
-        runtime, abi, creation = linked(text, references), bytes(decoded.abi), decoded.bytecode
-        creation = creation if isinstance(creation, Code) else Code(creation or "")
-        yield BuiltContract(file, ARTIFACT, path, name, language, version, runtime, abi, creation)
+    if code.object.removeprefix("0x"):
+        runtime, abi = linked(code), bytes(decoded.abi)
+        at = file, ARTIFACT, path, name, language, version
+        yield BuiltContract(*at, runtime, abi, creation, decoded.method_identifiers)
 
 
 def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
@@ -271,21 +280,10 @@ def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
         version = compiler.version if compiler else ""
         path = type_.source_id or name
         is_vyper = path.endswith(VYPER.suffixes)
-        yield BuiltContract(
-            file=file,
-            form=TYPE,
-            path=path,
-            name=name,
-            language=VYPER.name if is_vyper else SOLIDITY.name,
-            version=version,
-            runtime=(
-                _vyper_code(_text(type_.deployment_bytecode), text, version)
-                if is_vyper
-                else linked(text, None)
-            ),
-            abi=bytes(type_.abi),
-            creation=Code(_text(type_.deployment_bytecode)),
-        )
+        language, abi = VYPER.name if is_vyper else SOLIDITY.name, bytes(type_.abi)
+        creation = _text(type_.deployment_bytecode)
+        runtime = _vyper_code(creation, text, version) if is_vyper else linked(Code(text))
+        yield BuiltContract(file, TYPE, path, name, language, version, runtime, abi, Code(creation))
 
 
 def _text(code: _ApeCode | None) -> str:
@@ -299,16 +297,11 @@ def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
         if path.endswith(VYPER_SUFFIX):
             contract = msgspec.json.decode(member, type=_Combined)
             if contract.bytecode_runtime.removeprefix("0x"):
+                name, abi = PurePosixPath(path).stem, bytes(contract.abi)
+                runtime = _vyper_code(contract.bytecode, contract.bytecode_runtime, version)
+                creation = Code(contract.bytecode)
                 yield BuiltContract(
-                    file=file,
-                    form=COMBINED,
-                    path=path,
-                    name=PurePosixPath(path).stem,
-                    language=VYPER.name,
-                    version=version,
-                    runtime=_vyper_code(contract.bytecode, contract.bytecode_runtime, version),
-                    abi=bytes(contract.abi),
-                    creation=Code(contract.bytecode),
+                    file, COMBINED, path, name, VYPER.name, version, runtime, abi, creation
                 )
 
 
@@ -333,12 +326,21 @@ def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
     return {path: source.text for path, source in sources.items() if source.text}
 
 
-def linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> LinkedCode:
+def linked(code: Code) -> LinkedCode:
     """Return code with zeros where libraries are linked. A build that does not say where immutables
     are, as Ape's, has them where solc reserves their places. Raises ValueError where it is not hex,
     above the bounds, or has links and immutables where solc has none: they are the operands of
-    PUSH20 and PUSH32, and a place of any other form would be equal to any code."""
-    text = text.removeprefix("0x")
+    PUSH20 and PUSH32, and a place of any other form would be equal to any code.
+
+    Before 0.5 a placeholder is the library's name, cut to 36 characters: which library it stands
+    for only the references say, and without them each place is a library of its own."""
+    text, immutables = code.object.removeprefix("0x"), code.immutable_references
+    names = {
+        reference.start: f"{file}:{name}"
+        for file, libraries in (code.link_references or {}).items()
+        for name, references in libraries.items()
+        for reference in references
+    }
     if len(text) > 2 * MAX_CODE_BYTES:
         raise ValueError("the code is longer than that of any chain")
     placeholders = [*islice(_PLACEHOLDER.finditer(text), MAX_PLACES + 1)]
@@ -349,21 +351,23 @@ def linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> Linke
         start, half = divmod(placeholder.start(), 2)
         if half or text[2 * start - 2 : 2 * start] != f"{PUSH20:02x}":
             raise ValueError("a link is no operand of PUSH20")
-        links[placeholder[0]].append(ByteRange(start, start + ADDRESS_BYTES))
-    code = bytes.fromhex(_PLACEHOLDER.sub("00" * ADDRESS_BYTES, text))
+        is_hash = placeholder[0].startswith("__$")
+        name = names.get(start) or (placeholder[0] if is_hash else f"{placeholder[0]}{start}")
+        links[name].append(ByteRange(start, start + ADDRESS_BYTES))
+    linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * ADDRESS_BYTES, text))
     ranges = {
         name: tuple(ByteRange(r.start, r.start + r.length) for r in references)
         for name, references in (immutables or {}).items()
     }
     if immutables is None:
-        reserved = islice(_reserved(code), MAX_PLACES)
+        reserved = islice(_reserved(linked_code), MAX_PLACES)
         ranges = {str(place.start): (place,) for place in reserved}
     for start, end in (place for places in ranges.values() for place in places):
-        if not 0 < start <= end <= len(code):
+        if not 0 < start <= end <= len(linked_code):
             raise ValueError("an immutable is outside of the code")
-        if code[start - 1 : end] != bytes([PUSH32, *bytes(32)]):
+        if linked_code[start - 1 : end] != bytes([PUSH32, *bytes(32)]):
             raise ValueError("an immutable is no operand of PUSH32")
-    return LinkedCode(code, {name: tuple(places) for name, places in links.items()}, ranges)
+    return LinkedCode(linked_code, {name: tuple(places) for name, places in links.items()}, ranges)
 
 
 def _reserved(code: bytes) -> Iterator[ByteRange]:
@@ -380,7 +384,7 @@ def _reserved(code: bytes) -> Iterator[ByteRange]:
 def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:
     """Return Vyper's runtime code with a range for the immutables that follow it. Raises ValueError
     where they are longer than the code, which would be equal to any code that begins like it."""
-    linked_code = linked(runtime, {})
+    linked_code = linked(Code(runtime, immutable_references={}))
     end = len(linked_code.code)
     size = immutable_size(creation.removeprefix("0x"), None, _numbers(version))
     if not 0 <= size <= end:

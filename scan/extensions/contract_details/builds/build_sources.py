@@ -1,14 +1,11 @@
-"""A built contract's sources and settings, as a request to verify it.
+"""A built contract's sources and settings, as a request to verify it, and creation code of builds,
+by which the line is found where a creation failed, and blueprints.
 
-Where the build has the compiler's input, it is that, with the files that the contract uses. Else
-the compiler's metadata lists them by hash, and they are read from the project: a file counts only
-if its hash is the listed one. Vyper's combined JSON lists none. No file is read outside of the
-project's folder, by a link, or with another ending than a language's.
-
-Creation code of builds, by which the line is found where a creation failed, and blueprints.
-
-What failed to be created cannot be verified. The source map is the one that the build has, with the
-sources that its own input or the project has: not compiled here.
+Where the build has the compiler's input, the sources are that, with the files that the contract
+uses. Else the compiler's metadata lists them by hash, and they are read from the project: a file
+counts only if its hash is the listed one. Vyper's combined JSON lists none. No file is read outside
+of the project's folder, by a link, or with another ending than a language's. What failed to be
+created cannot be verified: its source map is the one that the build has, not compiled here.
 """
 
 import json
@@ -20,10 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from eth_utils.crypto import keccak
 
 from scan.errors import ScanError
-from scan.extensions.contract_details.builds.build_folders import MAX_FILE_BYTES, read
+from scan.extensions.contract_details.builds.build_folders import read, read_json
 from scan.extensions.contract_details.builds.build_formats import (
     ARTIFACT,
     COMBINED,
@@ -42,13 +38,12 @@ from scan.extensions.contract_details.builds.build_formats import (
     read_file,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
-from scan.hex import to_hex
 from scan.verification import creation_comparison, source_maps
 from scan.verification.creation_comparison import PREAMBLE, CreationCode
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import source_map
-from scan.verification.metadata_request import request_with
+from scan.verification.metadata_request import request_with, with_hash
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES, Submission
 from scan.verification.submission_compilations import OUTPUTS
 
@@ -203,9 +198,12 @@ def _request(
 
 
 def _file_with_hash(file: Path, path: str, stated: object) -> str | None:
-    """Return the text of the project's file at a path, None where none has the stated hash."""
-    contents = (c for c in _contents(file, path) if to_hex(bytes(keccak(c))) == stated)
-    return next((content.decode("utf-8", "replace") for content in contents), None)
+    """Return the text of the project's file at a path, or its variation, that has the stated hash;
+    None where none has."""
+    for content in _contents(file, path):
+        if hashed := with_hash(content.decode("utf-8", "replace"), [str(stated)]):
+            return hashed[1]
+    return None
 
 
 def _without_hash(file: Path, path: str) -> str:
@@ -271,7 +269,7 @@ def creation_of(built: BuiltContract) -> BuiltCreation | None:
     if built.form not in (COMPILATION, ARTIFACT):
         return None
     try:
-        linked_code = linked(given.object, {})
+        linked_code = linked(Code(given.object, given.link_references, {}))
         packed = source_maps.packed(source_map(given.source_map, linked_code.code.hex()))
         code = creation_comparison.creation_code_of(linked_code)
     except MALFORMED:
@@ -284,8 +282,9 @@ def contract_and_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
     code. A contract whose creation code is malformed has none."""
     yield built._replace(creation=Code())
     creation = built.creation.object.removeprefix("0x")
+    preceded = Code(PREAMBLE.hex() + creation, immutable_references={})
     try:
-        blueprint = linked(PREAMBLE.hex() + creation, {}) if creation else None
+        blueprint = linked(preceded) if creation else None
     except ValueError:
         return
     if blueprint is not None:
@@ -297,7 +296,7 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
     changed, or lacks them."""
     built = creation.built
     try:
-        content = msgspec.json.decode(read(built.file, MAX_FILE_BYTES), type=_Numbers)
+        content = msgspec.json.decode(read_json(built.file), type=_Numbers)
         if built.form == ARTIFACT:
             files = {content.id: built.path} if isinstance(content.id, int) else {}
         else:

@@ -24,6 +24,7 @@ from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_folders import FileState, list_files, state_of
 from scan.extensions.contract_details.builds.build_formats import (
     COMPILATION,
+    MALFORMED,
     BuiltContract,
     NoBuild,
     contracts_of,
@@ -34,6 +35,7 @@ from scan.extensions.contract_details.contract_page import CLAIMED, clean
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations, MappedCode
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
+from scan.verification.compiled_interface import interface_of
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.request import Submission, parse
 from scan.verification.submission_compilations import MAX_ABI_BYTES, Outputs
@@ -382,12 +384,12 @@ def _source(code_hash: bytes, built: BuiltContract) -> tuple[bytes, Path, str]:
 
 
 def _abi(built: BuiltContract) -> str:
-    """Return the entries of a build's ABI as JSON; none where it is no list of objects, or nested
-    too deeply. PostgreSQL takes no text with a null character out of JSON."""
+    """Return the entries of a build's interface as JSON; none where its ABI is no list of objects,
+    or malformed. PostgreSQL takes no text with a null character out of JSON."""
     try:
         abi: object = orjson.loads(built.abi)
-        listed = abi if isinstance(abi, list) else []
-        entries = [orjson.dumps(entry) for entry in listed if isinstance(entry, dict)]
-    except (ValueError, TypeError):
+        listed = [e for e in abi if isinstance(e, dict)] if isinstance(abi, list) else []
+        entries = [*map(orjson.dumps, interface_of(listed, built.selectors or {}))]
+    except MALFORMED:
         entries = []
     return f"[{','.join(entry.decode() for entry in entries if NULL not in entry)}]"

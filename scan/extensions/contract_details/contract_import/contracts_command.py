@@ -1,9 +1,8 @@
-"""Source maps of contracts that were verified before source maps were kept.
+"""`scan contracts`: takes verified contracts over from other explorers, exports ours, and makes the
+source maps of contracts that were verified before source maps were kept.
 
-Their own stored sources are compiled again and compared with their code. What has a map is left
-out, so that an interrupted run goes on.
-
-`scan contracts`: takes verified contracts over from other explorers, and exports ours.
+For a source map the contract's own stored sources are compiled again and compared with its code.
+What has a map is left out, so that an interrupted run goes on.
 """
 
 import argparse

@@ -1,16 +1,12 @@
-"""The import of verified contracts: a source's code is compiled here and compared with ours.
-
-Input: a Source and addresses. Output: one Answer for each address, which is also stored, so that an
+"""The import of verified contracts: a source's code is compiled here and compared with ours. Input:
+a Source and addresses. Output: one Answer for each address, which is also stored, so that an
 interrupted import goes on. Code that does not match is not stored as verified; code that cannot be
 compiled here is kept as a claim.
 
-The file of an export: NDJSON with one Record a line, which an import can read.
-
-Verified sources kept by the hash of the code, in files beside the databases of several chains.
-
-A development node that is started anew begins another chain, which gets another database. Where
-contracts with kept code are deployed there again, the kept source is submitted like a client's: it
-is compiled and compared with the new contract and its creation code.
+A source is another explorer, the file of an export (NDJSON with one Record a line), or the verified
+sources that are kept by the hash of the code, in files beside the databases of several chains:
+where a development node is started anew, its chain gets another database, and the kept source of a
+contract that is deployed there again is submitted like a client's.
 """
 
 import logging

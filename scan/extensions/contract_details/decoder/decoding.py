@@ -362,16 +362,18 @@ class _Decoder:
     def _distinct(
         self, kind: str, size: int, decodings: Iterable[Decoded | None]
     ) -> list[Candidate]:
-        """Return one candidate of each signature, as many as the bounds allow, at least one."""
-        by_signature: dict[str, Candidate] = {}
-        for decoded in decodings:
-            if decoded is None or decoded.signature in by_signature:
+        """Return one candidate of each signature and choice of indexed arguments, as many as the
+        bounds allow, at least one."""
+        by_signature: dict[object, Candidate] = {}
+        for decoded in (reading for each in decodings if each for reading in each.readings):
+            key = decoded.signature, *(argument.indexed for argument in decoded.arguments)
+            if key in by_signature:
                 continue
             self._bytes_left -= size
             if by_signature and (self._bytes_left < 0 or len(by_signature) == MAX_CANDIDATES):
                 self._is_cut = True
                 break
-            by_signature[decoded.signature] = Candidate(kind, decoded)
+            by_signature[key] = Candidate(kind, decoded)
         return [*by_signature.values()]
 
     def _incomplete(self) -> str | None:

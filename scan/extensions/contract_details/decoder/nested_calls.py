@@ -33,21 +33,15 @@ class NestedCall(NamedTuple):
 Read = Callable[..., Sequence[tuple[Any, ...]]]  # of a function's arguments; NestedCalls as tuples
 
 
-class _Function(NamedTuple):
-    signature: str
-    types: tuple[abi.AbiType, ...]
-    read: Read
-
-
 def calls_in(calldata: bytes, signature: str) -> list[NestedCall]:
     """Return the calls in the arguments of a call of this function; [] where it has none."""
-    function = _functions().get(calldata[:4])
-    if function is None or function.signature != signature:
+    text, types, read = _functions().get(calldata[:4], ("", (), _inner_calls))
+    if text != signature:
         return []
     data, most_bytes = calldata[4:], abi.most_bytes_of(calldata)
     try:
-        arguments = abi.decode(function.types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
-        return [NestedCall(*call) for call in function.read(*arguments)]
+        arguments = abi.decode(types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
+        return [NestedCall(*call) for call in read(*arguments)]
     except (abi.AbiError, ValueError, OverflowError):
         return []
 
@@ -59,13 +53,8 @@ def functions_with_calls() -> AbiIndex:
 
 
 @cache
-def _functions() -> Mapping[bytes, _Function]:
-    return {
-        abi.selector(abi.canonical(text)): _Function(
-            abi.canonical(text), abi.parse_types(abi.parse_signature(text)["inputs"]), read
-        )
-        for text, read in _readers().items()
-    }
+def _functions() -> Mapping[bytes, tuple[str, tuple[abi.AbiType, ...], Read]]:
+    return abi.by_selector(_readers())
 
 
 def _readers() -> Mapping[str, Read]:

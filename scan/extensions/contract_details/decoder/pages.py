@@ -138,9 +138,9 @@ def _function(text: str, known: Sequence[Function]) -> Function:
 def _functions_at(address: bytes) -> list[Function]:
     """Return the functions of a verified contract and of its implementation."""
     reader().do_not_cache()
-    contract, lookup = contracts.get_with_proxy(reader(), address, {"abi"})
+    contract, lookup = contracts.get_with_proxy(reader(), address, {"interface"})
     lent = contract_values.implementation_abis(reader(), lookup.proxy)
-    abis = [orjson.loads(contract.abi or "[]"), [entry for abi in lent for entry in abi]]
+    abis = [orjson.loads(contract.interface or "[]"), [entry for abi in lent for entry in abi]]
     tabs = [functions_of(abis, read_only=read_only) for read_only in (False, True)]
     functions = [function for tab in tabs for function in (*tab.own, *tab.proxied)]
     if not functions:

@@ -1,6 +1,5 @@
-"""What a request to decode has, checked: its data, topics, address and kind.
-
-Calldata of a function, by its typed signature or by the verified ABI of an address.
+"""What a request to decode or to encode has, checked: its data, topics, address and kind; and the
+calldata of a function, by its typed signature or by the verified ABI of an address.
 """
 
 import re

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan import json_bodies
-from scan.contracts.abi import MAX_DEPTH, AbiError, AbiType, encode, parse_type
+from scan.contracts.abi import MAX_DEPTH, AbiError, AbiType, elementary, encode, parse_type
 from scan.contracts.abi_json import MAX_NAME, coerce, render
 from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
@@ -108,9 +108,7 @@ class Structures:
             )
             type_ = AbiType("tuple", text, None, items, labels, dynamic=True)
         else:
-            type_ = parse_type({"type": text})
-            if type_.name != text:
-                raise AbiError(f"the type {text[:60]!r} is not supported")
+            type_ = elementary(text)
         self._types[text] = type_
         return type_
 
@@ -182,10 +180,9 @@ def _members(name: str, listed: object) -> Members:
 
 def _is_elementary(name: str) -> bool:
     try:
-        parse_type({"type": name})
+        return parse_type({"type": name, "internalType": ""}).kind != "unknown"
     except AbiError:
         return False
-    return True
 
 
 def _invalid(reason: str) -> InvalidParameter:

@@ -11,11 +11,9 @@ from typing import NamedTuple, TextIO
 from eth_hash.auto import keccak
 from tqdm import tqdm
 
-from scan.commands.arguments import add_actions, add_command
-from scan.commands.startup import connected
+from scan.commands import arguments, startup
 from scan.contracts.abi import AbiError, canonical
 from scan.database import transaction
-from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
 from scan.settings import Settings
@@ -40,15 +38,15 @@ signatures."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
-    actions = add_actions(group)
+    actions = arguments.add_actions(group)
     text = "store signatures from a file"
-    load = add_command(actions, "import", text, IMPORT, import_file)
+    load = arguments.add_command(actions, "import", text, IMPORT, import_file)
     load.add_argument("file", type=Path, metavar="FILE")
     load.add_argument(
         "--skip-invalid", action="store_true", help="skip invalid lines, store the others"
     )
-    add_command(actions, "list", "print every signature with its selector", run=list_all)
-    remove = add_command(actions, "delete", "delete signatures by selector", run=delete)
+    arguments.add_command(actions, "list", "print every signature with its selector", run=list_all)
+    remove = arguments.add_command(actions, "delete", "delete signatures by selector", run=delete)
     remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
 
 
@@ -87,7 +85,7 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
     faults = Faults()
     try:
         with (
-            connected(settings, NAME) as database,
+            startup.connected(settings, NAME) as database,
             options.file.open(encoding="utf-8-sig", errors="replace") as file,
             database.transaction() as tx,
         ):
@@ -115,7 +113,7 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
     last: tuple[bytes, str] = (b"", "")
-    with connected(settings, NAME) as database:
+    with startup.connected(settings, NAME) as database:
         while rows := database.rows(
             "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
         ):
@@ -128,7 +126,7 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
 def delete(settings: Settings, options: argparse.Namespace) -> int:
     """Delete signatures, each given by its selector or itself."""
     selectors = [_selector(text) for text in options.selectors]
-    with connected(settings, NAME) as database, database.transaction() as tx:
+    with startup.connected(settings, NAME) as database, database.transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
     print(f"{removed} signatures removed")
     return 0
@@ -143,7 +141,7 @@ def _selector(text: str) -> bytes:
         raise InvalidParameter(f"{text[:80]!r} is neither a selector nor a signature") from None
 
 
-def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int]:
+def _store(tx: transaction.Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int]:
     """Store signatures. Return their number, and the number of new ones."""
     tx.execute("commands/signatures_begin_import")
     count = 0

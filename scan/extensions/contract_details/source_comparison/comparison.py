@@ -1,8 +1,6 @@
-"""Files of two sources in pairs, and the lines in which they differ.
-
-Files may be of strangers, and comparing lines takes quadratic time or more: the steps are counted.
-
-The sources of two verified contracts, compared.
+"""The sources of two verified contracts, compared: their files in pairs, and the lines in which
+they differ. Files may be of strangers, and comparing lines takes quadratic time or more: the steps
+are counted.
 """
 
 import json

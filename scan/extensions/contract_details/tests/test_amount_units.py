@@ -8,17 +8,12 @@ import pytest
 
 from scan.contracts.abi import parse_type
 from scan.errors import InvalidParameter
-from scan.extensions.contract_details.contract_functions import (
-    amount_units,
-    in_base_units,
-    in_base_units_within,
-    shape_of,
-)
-from scan.pages.static_files import FOLDER
+from scan.extensions.contract_details import contract_functions
+from scan.pages.site import FOLDER
 
 pytestmark = pytest.mark.check
 
-UNITS = amount_units(
+UNITS = contract_functions.amount_units(
     "ETH",
     [
         {"symbol": "USDC", "decimals": 6},
@@ -54,7 +49,7 @@ def in_script(calls, expression):
 
 def by_server(text):
     try:
-        number = in_base_units(text, UNITS)
+        number = contract_functions.in_base_units(text, UNITS)
         return [None if number is None else str(number), None]
     except ValueError as error:
         return [None, str(error)]
@@ -108,16 +103,16 @@ def as_text(value):
 
 
 def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integers():
-    shapes = [shape_of(parse_type(parameter)) for parameter, *_ in INSIDE]
+    shapes = [contract_functions.shape_of(parse_type(parameter)) for parameter, *_ in INSIDE]
     calls = [[text, shape] for (_, text, _), shape in zip(INSIDE, shapes, strict=True)]
     in_page = in_script(calls, "amountUnits.within(call[0], call[1], units)")
     for (_, text, expected), shape, (shown, problem) in zip(INSIDE, shapes, in_page, strict=True):
         if isinstance(expected, str):
             assert problem.startswith(expected)
             with pytest.raises(InvalidParameter, match=expected):
-                in_base_units_within(json.loads(text), shape, UNITS)
+                contract_functions.in_base_units_within(json.loads(text), shape, UNITS)
             continue
-        converted = in_base_units_within(json.loads(text), shape, UNITS)
+        converted = contract_functions.in_base_units_within(json.loads(text), shape, UNITS)
         assert converted == (json.loads(text) if expected is None else expected)
         assert shown == text if expected is None else json.loads(shown) == as_text(expected)
 
@@ -139,5 +134,5 @@ def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integer
 )
 def test_a_token_misleads_by_no_unit(symbol, decimals, units):
     fixed = {"wei": 0, "gwei": 9, "ether": 18}
-    known = amount_units("ETH", [{"symbol": symbol, "decimals": decimals}]).all
+    known = contract_functions.amount_units("ETH", [{"symbol": symbol, "decimals": decimals}]).all
     assert known == {"ETH": 18, **fixed, **units} if units else known == fixed

@@ -11,7 +11,7 @@ from eth_utils import keccak
 from scan.extensions.contract_details.bytecode import can_reach, disassemble, opcodes
 from scan.extensions.contract_details.source_files import archive
 from scan.queries.contracts import Contract
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
 
 SIMILAR = """// SPDX-License-Identifier: MIT
@@ -52,7 +52,7 @@ def get(explorer, path, status=200):
 
 
 @pytest.fixture(scope="module")
-def twins(explorer: Explorer) -> tuple[str, str, str]:
+def twins(explorer):
     """A verified one, one with other immutables, one that was made by a factory."""
     code = compiled(VERSION, standard_input({"Twin.sol": SIMILAR}), "Twin.sol", "Twin").creation
     arguments = [encode(["address", "uint256"], [CHECKSUMMED, n]).hex() for n in (7, 8)]

@@ -8,9 +8,8 @@ import pytest
 from eth_utils import keccak
 
 from tests.contracts.test_encode_and_values import CONSTRUCTOR, OWNER
-from tests.support.browser import Page
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 from tests.support.page_checks import least_shift
 from tests.support.vault import VAULT
@@ -50,7 +49,7 @@ contract Teller {
 
 
 @pytest.fixture(scope="module")
-def vault(explorer: Explorer) -> str:
+def vault(explorer):
     source = VAULT.replace("contract Vault", "contract Written")
     address = deploy(explorer, source, "Written", CONSTRUCTOR)
     answer = explorer.verify(address, source, VERSION, contractName="Written", optimizationUsed=0)
@@ -59,7 +58,7 @@ def vault(explorer: Explorer) -> str:
 
 
 @pytest.fixture
-def page(page: Page) -> Page:
+def page(page):
     """With a wallet, whose requests wait for answer()."""
     page.before_scripts(WALLET)
     return page

@@ -7,9 +7,8 @@ import threading
 import psycopg2
 import pytest
 
+from tests.support import many_functions, serving
 from tests.support.database import execute
-from tests.support.many_functions import verified
-from tests.support.serving import wait_until
 
 SOURCE = "pragma solidity ^0.8.0; contract LogicE { uint256 public x = 1729; }"
 CODE_AT = "SELECT encode(code_hash, 'hex') FROM contracts WHERE address = %s"
@@ -29,28 +28,28 @@ def test_lists_follow_the_chain(own_explorer):
     anvil = own_explorer.anvil
     others = listed(own_explorer, "")[2]  # of tests that came before
     before = anvil.snapshot()
-    address = verified(own_explorer, SOURCE, "LogicE")
+    address = many_functions.verified(own_explorer, SOURCE, "LogicE")
     creation = anvil.call("eth_getTransactionByHash", transaction_of(own_explorer, address))
-    wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
+    serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
     anvil.revert(before)
     anvil.mine(5)
     key = bytes.fromhex(address[2:])
     url = own_explorer.settings.database_url
-    wait_until(lambda: execute(url, CODE_AT, key) == [])
-    wait_until(lambda: listed(own_explorer, address) == (False, False, others))
+    serving.wait_until(lambda: execute(url, CODE_AT, key) == [])
+    serving.wait_until(lambda: listed(own_explorer, address) == (False, False, others))
     assert own_explorer.contract(address).status_code == 404
     # The same account creates it again, at the same address.
     again = own_explorer.deploy(creation["input"])
     assert again == address
-    wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
+    serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
     assert own_explorer.contract(address).json["contractName"] == "LogicE"
     # Other code at the same address.
     other = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
     execute(url, "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"\1" * 32, b"\x60\1")
     execute(url, other, key, b"\1" * 32)
-    wait_until(lambda: listed(own_explorer, address) == (False, False, others))
+    serving.wait_until(lambda: listed(own_explorer, address) == (False, False, others))
     execute(url, "DELETE FROM contracts WHERE block_number = 1000000")
-    wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
+    serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
 
 
 def transaction_of(explorer, address):
@@ -80,17 +79,17 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer):
         )
         insert.start()
         waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
-        wait_until(lambda: execute(url, waiting) == [(1,)])
+        serving.wait_until(lambda: execute(url, waiting) == [(1,)])
         connection.commit()
     connection.close()
     insert.join()
-    wait_until(lambda: not any(listed(own_explorer, address)[:2]))
+    serving.wait_until(lambda: not any(listed(own_explorer, address)[:2]))
 
 
 @pytest.mark.parametrize("by_proof", [False, True])
 def test_no_verification_holds_for_code_that_is_no_longer_there(own_explorer, by_proof):
     """As where a trace hides a new creation: whoever reads the account notices it for all."""
-    address = verified(own_explorer, SOURCE, "LogicE")
+    address = many_functions.verified(own_explorer, SOURCE, "LogicE")
     client, anvil = own_explorer.client, own_explorer.anvil
     code = anvil.call("eth_getCode", address, "latest")
 
@@ -122,7 +121,7 @@ def test_no_verification_holds_for_code_that_is_no_longer_there(own_explorer, by
             *listed(own_explorer, address)[:2],
         ]
 
-    wait_until(lambda: all(doors()))
+    serving.wait_until(lambda: all(doors()))
     read_account()
     assert all(doors())
     anvil.call("anvil_setCode", address, "0x6001")

@@ -1,11 +1,9 @@
 """A node of the demo chain, and an index of it."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from scan.extensions.demo.demo_node import DemoNode, start
-from tests.support.database import Postgres, name_in, read_only
+from scan.extensions.demo.demo_node import start
+from tests.support.database import name_in, read_only
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
@@ -15,7 +13,7 @@ DEMO = ROOT / "demo" / "chain.jsonl.gz"
 
 
 @pytest.fixture(scope="session")
-def demo_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
+def demo_node(tmp_path_factory):
     """A node of each worker's own; all of them answer alike."""
     node = start(DEMO)
     with kept_answers(node.url, run_folder(tmp_path_factory) / "demo-answers"):
@@ -24,7 +22,7 @@ def demo_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
 
 
 @pytest.fixture(scope="session")
-def demo_template(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[str]:
+def demo_template(postgres, template, demo_node):
     """The name of a database with the demo chain."""
     with postgres.cloned(template) as url:
         Indexing(url, demo_node.url).run_until(demo_node.recording.head)
@@ -32,7 +30,7 @@ def demo_template(postgres: Postgres, template: str, demo_node: DemoNode) -> Ite
 
 
 @pytest.fixture(scope="session")
-def demo(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> Iterator[Indexing]:
+def demo(postgres, demo_template, demo_node):
     """A copy of that database, which can only be read."""
     with postgres.cloned(demo_template) as url, read_only(url):
         yield Indexing(url, demo_node.url)

@@ -6,16 +6,13 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node
-from scan.ethereum.fork_schedule import PRICES
+from scan.ethereum import blocks, client, fork_schedule
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.made_chain import ETH, MadeChain, word
+from tests.support.chain_forms import accounts, made_chain
 from tests.support.faulty_node import altering
 
-ALICE, BOB = address("Alice"), address("Bob")
+ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
 MAINNET, UNKNOWN = 1, 987_654
 EXCESS, PRICE = 40_000_000, 159_773  # by Cancun's fraction
 BPO2_S = 1_767_747_671  # of mainnet's last fork
@@ -34,17 +31,17 @@ LISTS: dict[str, Any] = {
 }
 
 
-def made(chain_id=MAINNET, *, price=PRICE, most=ETH, blobs=0, **header):
+def made(chain_id=MAINNET, *, price=PRICE, most=made_chain.ETH, blobs=0, **header):
     """A chain whose block 1 has transactions of types 0 and 2, and of type 3 with so many blobs."""
-    chain = MadeChain(chain_id, {ALICE: ETH, BOB: ETH})
+    chain = made_chain.MadeChain(chain_id, {ALICE: made_chain.ETH, BOB: made_chain.ETH})
     chain.pay(ALICE, BOB, 1, type=0)
     chain.pay(BOB, ALICE, 2)
     if blobs:
         receipt = {} if price is None else {"blobGasPrice": price}
-        hashes = [bytes([1]) + word(f"blob {n}")[1:] for n in range(blobs)]
+        hashes = [bytes([1]) + made_chain.word(f"blob {n}")[1:] for n in range(blobs)]
         fields = {"maxFeePerBlobGas": most, "blobVersionedHashes": hashes}
         chain.pay(ALICE, BOB, 3, type=3, receipt=receipt, **fields)
-        gas = {"withdrawalsRoot": word("r"), "blobGasUsed": BLOB_GAS * blobs}
+        gas = {"withdrawalsRoot": made_chain.word("r"), "blobGasUsed": BLOB_GAS * blobs}
         header = {**gas, "excessBlobGas": EXCESS, **header}
         header["withdrawalsRoot"] = bytes.fromhex(
             "56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
@@ -68,11 +65,11 @@ def source(chain, alter=lambda block: None, alter_receipts=lambda receipts: None
             alter_receipts(answer["result"])
 
     with served(chain, altering(change)) as node:
-        yield BlockSource(Node([node.url]), traces="off")
+        yield BlockSource(client.Node([node.url]), traces="off")
 
 
 def refused(contradiction):
-    return pytest.raises(MalformedBlock, match=rf"contradicts itself \({contradiction}\)")
+    return pytest.raises(blocks.MalformedBlock, match=rf"contradicts itself \({contradiction}\)")
 
 
 WITHDRAWAL = dict.fromkeys(("index", "validatorIndex"), "0x1") | {
@@ -191,10 +188,10 @@ def test_a_price_by_a_schedule_that_is_not_known_is_said():
     """It is the node's, or that by its eth_config where receipts have none."""
     with source(made(UNKNOWN, blobs=1)) as reader:
         [fetched] = reader.blocks(1, 1)
-    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (PRICES, PRICE)
+    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (fork_schedule.PRICES, PRICE)
     with source(made(UNKNOWN, blobs=1, price=None), config=config(0, 3_338_477)) as reader:
         [fetched] = reader.blocks(1, 1)
-    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (PRICES, PRICE)
+    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (fork_schedule.PRICES, PRICE)
     with (
         source(made(UNKNOWN, blobs=1, price=None)) as reader,
         refused("blobGasPrice and excessBlobGas"),
@@ -222,4 +219,4 @@ def test_a_fork_of_blobs_that_this_version_does_not_know_needs_the_nodes_schedul
     bpo3 = config(BPO2_S + 10**5, 20_000_000)
     with source(made(blobs=1, price=7, **later), config=bpo3) as reader:
         [fetched] = reader.blocks(1, 1)
-    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (PRICES, 7)
+    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (fork_schedule.PRICES, 7)

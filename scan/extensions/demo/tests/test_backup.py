@@ -8,30 +8,22 @@ import signal
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import requests
 
-from scan.commands.database_commands import locked_data_dir
-from scan.commands.startup import DATABASE_FILE, publish_database
-from scan.database import migrations
-from scan.database.embedded import EmbeddedPostgres
+from scan.commands import database_commands, startup
+from scan.database import embedded, migrations
 from scan.extensions.demo import demo_run
 from scan.settings import Settings
 from tests.database.test_embedded import running_in, start
-from tests.support import forked_python
+from tests.support import database, folders, forked_python, serving, table_digest
 from tests.support.backups import DOCUMENT as OPERATION
 from tests.support.backups import owners_tables
-from tests.support.database import execute
-from tests.support.folders import temporary_folder
 from tests.support.indexing import Indexing
 from tests.support.scan_run import scan_run
-from tests.support.serving import NOWHERE, gunicorn
-from tests.support.table_digest import Digest, digest
 
 NAME = "scan_1337_00000000"
 SCAN = (sys.executable, "-m", "scan")
@@ -39,8 +31,8 @@ LEAST_BYTES = 4096  # for what fills up in the middle of a dump
 
 
 @pytest.fixture(scope="module")
-def top() -> Iterator[Path]:
-    with temporary_folder("scan backup ") as folder:
+def top():
+    with folders.temporary_folder("scan backup ") as folder:
         yield folder
 
 
@@ -49,14 +41,14 @@ class Original:
 
     def __init__(self, folder, rpc_url, head):
         self.folder, self.file, self.head = folder, folder.with_name("demo.backup"), head
-        server = EmbeddedPostgres(folder)
+        server = embedded.EmbeddedPostgres(folder)
         start(server)
         url = server.database_url(NAME)
         migrations.run(Settings(database_url=url))
         indexing = Indexing(url, rpc_url).run_until(head)
         demo_run.load(indexing.settings)
-        execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
-        self.digest: Digest = digest(url)
+        database.execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
+        self.digest: table_digest.Digest = table_digest.digest(url)
         self.digest.keep_rows()
         self.owners = owners(url)
         server.stop()
@@ -65,7 +57,7 @@ class Original:
 def owners(url):
     """What cannot be indexed again."""
     return {
-        name: execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
+        name: database.execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
         for name in owners_tables()
     }
 
@@ -74,16 +66,16 @@ def owners(url):
 def in_use(folder):
     """As while `scan run` runs there."""
     settings = Settings(data_dir=folder)
-    with locked_data_dir(settings), running_in(folder) as server:
-        publish_database(replace(settings, database_url=server.database_url(NAME)))
+    with database_commands.locked_data_dir(settings), running_in(folder) as server:
+        startup.publish_database(replace(settings, database_url=server.database_url(NAME)))
         try:
             yield server
         finally:
-            (folder / DATABASE_FILE).unlink()
+            (folder / startup.DATABASE_FILE).unlink()
 
 
 @pytest.fixture(scope="module")
-def original(top, demo_node) -> Original:
+def original(top, demo_node):
     return Original(top / "data", demo_node.url, demo_node.recording.head)
 
 
@@ -111,7 +103,7 @@ def scan_on_a_full_disk(*arguments, folder):
 
 
 @pytest.fixture(scope="module")
-def backup(original) -> Path:
+def backup(original):
     done = scan("backup", original.file, folder=original.folder)
     assert (done.returncode, done.stdout) == (0, f"wrote {original.file}\n"), done.stderr
     return original.file
@@ -122,11 +114,11 @@ def test_a_restored_database_is_the_one_that_was_backed_up_and_serves(original, 
     assert done.returncode == 0, done.stderr
     with running_in(top / "restored") as server:
         url = server.database_url(NAME)
-        assert digest(url) == original.digest
+        assert table_digest.digest(url) == original.digest
         assert owners(url) == original.owners
         assert owners(url)["labels"] and owners(url)["verified_contracts"]
         assert migrations.run(Settings(database_url=url)) == []
-        with gunicorn(url, RPC_URL=NOWHERE) as address:
+        with serving.gunicorn(url, RPC_URL=serving.NOWHERE) as address:
             newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()
             assert newest["blocks"][0]["number"] == original.head
             assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
@@ -138,17 +130,17 @@ def test_nobody_else_can_read_a_backup_which_holds_secrets(backup):
 
 def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
     """As docs/operation.md has it: the role owns its empty database, and nothing else."""
-    execute(own_postgres.url("postgres"), "CREATE ROLE keeper LOGIN")
-    execute(own_postgres.url("postgres"), "CREATE DATABASE kept OWNER keeper")
+    database.execute(own_postgres.url("postgres"), "CREATE ROLE keeper LOGIN")
+    database.execute(own_postgres.url("postgres"), "CREATE DATABASE kept OWNER keeper")
     url = own_postgres.url("kept").replace("postgres:@", "keeper@")
     [commands] = re.findall(r"^pg_restore .*\nvacuumdb .*$", OPERATION.read_text(), re.M)
-    with temporary_folder("scan-given-") as folder:
+    with folders.temporary_folder("scan-given-") as folder:
         given = shutil.copy(backup, folder)
         own_postgres.give(folder)
         for line in commands.replace('"$DATABASE_URL"', url).splitlines():
             own_postgres.run_program(*line.replace("scan.dump", str(given)).split())
     owned = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
-    assert execute(url, owned) == [("keeper",)]
+    assert database.execute(url, owned) == [("keeper",)]
     assert migrations.run(Settings(database_url=url)) == []
 
 
@@ -165,11 +157,11 @@ def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts)
         assert "pg_restore: error: " in done.stderr
     assert scan("restore", backup, folder=folder).returncode == 0
     with running_in(folder) as server:
-        assert digest(server.database_url(NAME)) == original.digest
+        assert table_digest.digest(server.database_url(NAME)) == original.digest
 
 
 def test_another_file_is_refused(top, own_postgres):
-    with temporary_folder("scan-other-") as folder:
+    with folders.temporary_folder("scan-other-") as folder:
         own_postgres.give(folder)
         other = folder / "other"
         own_postgres.run_program("pg_dump", "-Fc", "-f", str(other), own_postgres.url("postgres"))
@@ -186,7 +178,7 @@ def test_a_database_that_is_there_is_never_overwritten(original, backup):
         done = scan("restore", backup, folder=original.folder)
         assert done.returncode == 2
         assert "already in use by another `scan run`" in done.stderr
-        assert digest(server.database_url(NAME)) == original.digest
+        assert table_digest.digest(server.database_url(NAME)) == original.digest
 
 
 def test_a_backup_that_fails_leaves_the_older_file(original, backup):
@@ -242,6 +234,6 @@ def test_scan_runs_on_while_it_is_backed_up_and_from_what_was_restored(top, anvi
     assert done.returncode == 0, done.stderr
     with scan_run(SCAN, top, RPC_URL=anvil.url) as run:
         run.wait_for_block(35, or_later=True)
-        url = (top / "var" / DATABASE_FILE).read_text()
+        url = (top / "var" / startup.DATABASE_FILE).read_text()
         done = scan("audit", folder=top / "var", DATABASE_URL=url)
         assert done.returncode == 0, done.stdout + done.stderr

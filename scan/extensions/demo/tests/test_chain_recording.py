@@ -8,7 +8,6 @@ import subprocess
 import sys
 import tempfile
 from argparse import ArgumentTypeError, Namespace
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,7 +30,7 @@ RECORDED = BlockRange(3, 9)
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[Anvil]:
+def chain():
     """Tokens, a contract that only a trace shows, failures; blocks before and after."""
     with Anvil() as node:
         me, *others = node.accounts
@@ -46,7 +45,7 @@ def chain() -> Iterator[Anvil]:
 
 
 @pytest.fixture
-def node(chain: Anvil) -> Iterator[FaultyNode]:
+def node(chain):
     with FaultyNode(chain.url) as proxy:
         yield proxy
 

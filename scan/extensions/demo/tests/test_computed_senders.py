@@ -1,29 +1,21 @@
 """Senders, which no hash covers: computed from signatures, and said where there is none."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node
+from scan.ethereum import blocks, client
 from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
-from tests.support.anvil import Anvil
-from tests.support.chain_forms import accounts
-from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.made_chain import ETH, MadeChain
-from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, altering
-from tests.support.indexing import Indexing
+from tests.support import anvil, database, faulty_node, indexing
+from tests.support.chain_forms import accounts, made_chain
 
 VICTIM = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
-ALICE, BOB = address("Alice"), address("Bob")
+ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
 
 
 @pytest.fixture(scope="module")
-def chain() -> Iterator[Anvil]:
-    with Anvil() as node:
+def chain():
+    with anvil.Anvil() as node:
         for type_ in ("0x0", "0x1", "0x2"):
             fields = {} if type_ == "0x2" else {"gasPrice": "0x77359400"}
             for sender, recipient in ((0, 1), (1, 2)):
@@ -43,7 +35,7 @@ def lie(change, *methods):
         if records and isinstance(records[-1], dict):
             change(records[-1])
 
-    return altering(alter)
+    return faulty_node.altering(alter)
 
 
 def of_victim(record):
@@ -56,21 +48,21 @@ BOTH = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_false_sender_is_not_indexed_and_another_node_has_it_right(chain, number):
     """In a transaction and in its receipt alike; of types 0, 1 and 2."""
-    [true] = BlockSource(Node([chain.url])).blocks(number, number)
-    with FaultyNode(chain.url) as node:
+    [true] = BlockSource(client.Node([chain.url])).blocks(number, number)
+    with faulty_node.FaultyNode(chain.url) as node:
         node.fault = BOTH
-        with pytest.raises(MalformedBlock, match=rf"block {number} .*\({OTHER_SIGNERS}\)"):
-            BlockSource(Node([node.url])).blocks(number, number)
-        assert BlockSource(Node([node.url, chain.url])).blocks(number, number) == [true]
+        with pytest.raises(blocks.MalformedBlock, match=rf"block {number} .*\({OTHER_SIGNERS}\)"):
+            BlockSource(client.Node([node.url])).blocks(number, number)
+        assert BlockSource(client.Node([node.url, chain.url])).blocks(number, number) == [true]
     assert true.block.transactions[-1].from_address == bytes.fromhex(chain.accounts[1][2:])
     assert true.block.unproven is None
 
 
 def test_the_head_takes_senders_from_the_node_that_has_them_right(chain, database_url):
-    with FaultyNode(chain.url) as node:
+    with faulty_node.FaultyNode(chain.url) as node:
         node.fault = BOTH
-        Indexing(database_url, f"{node.url},{chain.url}").run_until(chain.head())
-    senders = execute(database_url, "SELECT DISTINCT from_address FROM transactions")
+        indexing.Indexing(database_url, f"{node.url},{chain.url}").run_until(chain.head())
+    senders = database.execute(database_url, "SELECT DISTINCT from_address FROM transactions")
     assert {bytes(sender).hex() for (sender,) in senders} == {
         account[2:].lower() for account in chain.accounts[:2]
     }
@@ -82,12 +74,12 @@ def of_version(version):
             answer.pop("error", None)
             answer["result"] = version
 
-    return altering(name)
+    return faulty_node.altering(name)
 
 
 def made(chain_id, *, r, s, sender=ALICE, **others):
     """A chain whose block 1 has a transaction with this signature."""
-    chain = MadeChain(chain_id, {sender: ETH, BOB: ETH})
+    chain = made_chain.MadeChain(chain_id, {sender: made_chain.ETH, BOB: made_chain.ETH})
     keys, accounts.private_keys = accounts.private_keys, {}
     chain.pay(sender, BOB, 1, r=r, s=s, **others)
     accounts.private_keys = keys
@@ -100,13 +92,13 @@ def made(chain_id, *, r, s, sender=ALICE, **others):
 def test_an_address_as_signature_is_taken_from_hardhat_alone(version):
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
     with served(chain, of_version(version)) as node:
-        source = BlockSource(Node([node.url]), traces="off")
+        source = BlockSource(client.Node([node.url]), traces="off")
         if version.startswith("Hardhat"):
             [fetched] = source.blocks(1, 1)
             assert fetched.block.unproven == ADDRESSES_AS_SIGNATURES
             assert fetched.block.transactions[0].from_address == ALICE
         else:
-            with pytest.raises(MalformedBlock, match=ADDRESSES_AS_SIGNATURES):
+            with pytest.raises(blocks.MalformedBlock, match=ADDRESSES_AS_SIGNATURES):
                 source.blocks(1, 1)
 
 
@@ -116,8 +108,8 @@ def test_hardhats_other_senders_are_computed():
         named = node.fault
         alter = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
         node.fault = lambda calls, forward: alter(calls, lambda passed: named(passed, forward).body)
-        with pytest.raises(MalformedBlock, match=OTHER_SIGNERS):
-            BlockSource(Node([node.url]), traces="off").blocks(1, 1)
+        with pytest.raises(blocks.MalformedBlock, match=OTHER_SIGNERS):
+            BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +118,6 @@ def test_hardhats_other_senders_are_computed():
 def test_a_signature_that_is_none_is_refused(signature):
     """Also one that is beyond the curve."""
     chain = made(1, **{"r": 1, "s": 1, **signature})
-    expected = pytest.raises(MalformedBlock, match="senders of transactions")
+    expected = pytest.raises(blocks.MalformedBlock, match="senders of transactions")
     with served(chain, of_version("Geth/v1")) as node, expected:
-        BlockSource(Node([node.url]), traces="off").blocks(1, 1)
+        BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)

@@ -1,20 +1,15 @@
 """The bundled demo chain, replayed and indexed as `make run` does it."""
 
 import re
-from collections.abc import Iterator
 from html import unescape
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.demo import demo_run
-from scan.extensions.demo.demo_chain import DemoChain
+from scan.extensions.demo import demo_chain, demo_run, replay
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.demo_run import LINKS
-from scan.extensions.demo.replay import read_lines
 from scan.extensions.demo.tests.conftest import DEMO
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
 LARGEST_BYTES = 3 * 1024 * 1024
@@ -22,9 +17,9 @@ SIDES = ("accounts", "paymasters")  # of user operations, of which the demo has 
 
 
 @pytest.fixture(scope="module")
-def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+def demo(postgres, template):
     """As it starts, before blocks are added."""
-    node = DemoNode(DemoChain(read_lines(RECORDING), ended_at=1_800_000_000), 0)
+    node = DemoNode(demo_chain.DemoChain(replay.read_lines(RECORDING), ended_at=1_800_000_000), 0)
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         demo_run.load(indexing.settings)
         indexing.wait_for(node.recording.head)

@@ -3,13 +3,12 @@
 import gzip
 import json
 import socket
-from collections.abc import Iterator
 
 import pytest
 import requests
 
 from scan.ethereum.client import Node, RpcError
-from scan.extensions.demo.demo_node import DemoNode, start
+from scan.extensions.demo.demo_node import start
 
 pytestmark = pytest.mark.check
 
@@ -41,7 +40,7 @@ ROWS = [
 
 
 @pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
+def node(tmp_path_factory):
     path = tmp_path_factory.mktemp("demo") / "chain.jsonl.gz"
     write(path, ROWS)
     node = start(path)

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -12,8 +11,6 @@ from typing import NamedTuple
 import pytest
 
 from scan.extensions.demo import demo_run
-from scan.extensions.demo.demo_node import DemoNode
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn
 from tests.test_documents import POSTGRES, RUN_HERE, SLOW, STRICT_CURL
@@ -28,7 +25,7 @@ class DemoService(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def demo_service(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[DemoService]:
+def demo_service(postgres, template, demo_node):
     """The demo chain, whose database is named where `scan run` has it."""
     limits = ("ANONYMOUS", "PAGES", "FILES")
     environment = {f"SCAN_RATE_LIMIT_{name}": "100000/minute" for name in limits}

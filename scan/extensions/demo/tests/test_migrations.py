@@ -21,11 +21,8 @@ from tests.database.test_migrations import (
     require_present_shape,
     shape,
 )
-from tests.support import first_release
-from tests.support.database import execute
+from tests.support import database, first_release, serving, table_digest
 from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
-from tests.support.table_digest import digest
 
 __all__ = ["empty_url", "first_template", "first_url"]
 
@@ -34,14 +31,14 @@ def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, databa
     """With a migration more, and a column more in a new database."""
     column = "ALTER TABLE blocks ADD COLUMN added text;"
     bring_up(first_url, release_with(column))
-    execute(database_url, column)
+    database.execute(database_url, column)
     node = start(first_release.CHAIN)
     try:
         with Indexing(database_url, node.url) as anew, Indexing(first_url, node.url) as upgraded:
             anew.wait_for(node.recording.head)
             upgraded.wait_for(node.recording.head)
             require_present_shape(first_url, shape(database_url))
-            assert digest(first_url) == digest(database_url)
+            assert table_digest.digest(first_url) == table_digest.digest(database_url)
     finally:
         node.stop()
 
@@ -101,19 +98,19 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
     bring_up(first_url)
     release = release_with_an_index()
     monkeypatch.setattr(migrations, "expected_schema", lambda: release)
-    files = execute(first_url, FILES, list(READ))
+    files = database.execute(first_url, FILES, list(READ))
     migrating = threading.Thread(target=bring_up, args=(first_url, release))
     with Readers(first_url) as readers:
         with closing(psycopg2.connect(first_url)) as reading, reading.cursor() as long_reader:
             for table in READ:
                 long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
             migrating.start()
-            wait_until(lambda: caplog.text.count("is waiting for other statements") > 2)
+            serving.wait_until(lambda: caplog.text.count("is waiting for other statements") > 2)
             assert readiness(first_url) == 503
         migrating.join(60)
     assert not migrating.is_alive() and not readers.refused
     assert all(count > 10 for count in readers.counts.values())
-    assert execute(first_url, FILES, list(READ)) == files, "a table was written anew"
-    assert execute(first_url, IS_VALID) == [(True,)]
+    assert database.execute(first_url, FILES, list(READ)) == files, "a table was written anew"
+    assert database.execute(first_url, IS_VALID) == [(True,)]
     assert readiness(first_url) == 200
     assert bring_up(first_url, release) == []

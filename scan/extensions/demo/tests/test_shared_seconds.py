@@ -2,38 +2,34 @@
 
 import json
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.demo.tests.replaying import served
-from tests.support import auditing
-from tests.support.chain_forms.made_chain import MadeChain
+from tests.support import auditing, indexing
 from tests.support.chain_forms.new_rollups import DENIM_S, sharing_seconds
-from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing
+from tests.support.database import execute
 
 A_SECOND, BLOCKS = 10, 125
 LAST_S = DENIM_S + (BLOCKS - 1) // A_SECOND
 
 
 @pytest.fixture(scope="module")
-def chain() -> MadeChain:
+def chain():
     return sharing_seconds(BLOCKS, A_SECOND)
 
 
 @pytest.fixture(scope="module")
-def indexed(chain: MadeChain, postgres: Postgres, template: str) -> Iterator[Indexing]:
+def indexed(chain, postgres, template):
     with served(chain) as node, postgres.cloned(template) as url:
-        yield Indexing(url, node.url).run_until(chain.head)
+        yield indexing.Indexing(url, node.url).run_until(chain.head)
 
 
 @pytest.fixture
-def client(indexed: Indexing) -> FlaskClient:
+def client(indexed):
     return create_app(indexed.settings).test_client()
 
 
@@ -91,7 +87,7 @@ def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, temp
     """Where all blocks have the same second nobody can tell it."""
     chain = sharing_seconds(blocks, a_second)
     with served(chain) as node, postgres.cloned(template) as url:
-        Indexing(url, node.url).run_until(blocks - 1)
+        indexing.Indexing(url, node.url).run_until(blocks - 1)
         database = Database(url, statement_timeout_ms=5_000)
         row = database.row("queries/blocks_get_interval")
         assert row[1:] == (blocks - 1, pytest.approx(interval_s))

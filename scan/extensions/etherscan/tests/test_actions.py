@@ -12,6 +12,7 @@ from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import faulty_node
 from tests.support.anvil import ZERO
 from tests.support.database import execute
+from tests.support.etherscan_truth import written
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
@@ -99,7 +100,7 @@ def test_tokens_held(ask, etherscan_truth, scenario):
             "TokenName": tokens[address]["name"],
             "TokenSymbol": tokens[address]["symbol"],
             "TokenQuantity": str(etherscan_truth.truth.holders[address][person]),
-            "TokenDivisor": str(tokens[address]["decimals"]),
+            "TokenDivisor": written(tokens[address]["decimals"]),
         }
         for address in sorted(tokens)
         if etherscan_truth.truth.holders.get(address, {}).get(person)

@@ -10,7 +10,7 @@ from eth_utils import keccak
 from etherscan import Etherscan
 from etherscan.enums.fields_enum import FieldsEnum
 
-from tests.support.anvil import creation_code
+from tests.support import anvil, serving
 from tests.support.explorer import standard_input
 from tests.support.foundry import (
     CHAIN,
@@ -25,7 +25,6 @@ from tests.support.foundry import (
     hardhat_request,
     source,
 )
-from tests.support.serving import wait_until
 from tests.support.solidity import NODE, artifact, node_script
 
 pytestmark = pytest.mark.long
@@ -194,7 +193,7 @@ def test_ethers_and_whatsabi(served):
     explorer = served.explorer
     address = verified(served, 230)
     coin = artifact("Coin")
-    token = explorer.deploy(creation_code(coin, "Harbor", "HBR", 18))
+    token = explorer.deploy(anvil.creation_code(coin, "Harbor", "HBR", 18))
     holder = explorer.anvil.accounts[0]
     transaction = explorer.anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
     balance_of = "0x70a08231" + holder[2:].rjust(64, "0")
@@ -318,7 +317,7 @@ def test_functions_are_named_by_the_verified_abi(served):
         assert all(row["methodId"] in (data[:10], "0x60a06040", "0x60806040") for row in rows)
         return [row["functionName"] for row in rows]
 
-    wait_until(lambda: names() == ["", ""])
+    serving.wait_until(lambda: names() == ["", ""])
     [result] = hardhat(served, "etherscan", (address, 270, 7))
     assert result["success"]
     assert names() == ["", "set(uint256 a, address)"]

@@ -5,15 +5,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
 
-from tests.fixtures import Played
-from tests.support.indexing import Indexing
-from tests.support.reasons import verify
+from tests.support import reasons
 from tests.support.serving import ROOT, gunicorn
 
 pytestmark = pytest.mark.long
@@ -64,9 +60,9 @@ UNANSWERED: dict[str, dict[str, str]] = {
 
 
 @pytest.fixture(scope="module")
-def served(own_index: Indexing, scenario: Played) -> Iterator[str]:
+def served(own_index, scenario):
     url = own_index.settings.database_url
-    verify(url, [scenario.stage.contracts["harbor"]])
+    reasons.verify(url, [scenario.stage.contracts["harbor"]])
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
     with gunicorn(url, RPC_URL=scenario.anvil.url, **limits) as served:
         yield served
@@ -156,7 +152,7 @@ def environment(folder, *packages):
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clients")
     return environment(folder, "-r", str(CLIENTS / "requirements.txt"))
 

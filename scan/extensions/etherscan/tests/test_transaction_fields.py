@@ -1,7 +1,6 @@
 """Which fields of a transaction are read from the node, and which need none."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -10,13 +9,8 @@ import pytest
 
 from app import create_app
 from scan.extensions.etherscan.tests.conftest import Asking
-from scan.settings import Settings
-from tests.fixtures import Played
-from tests.support import faulty_node
-from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Fault, FaultyNode, Reply
+from tests.support import database, faulty_node, serving
 from tests.support.indexing import Indexing
-from tests.support.serving import NOWHERE
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
 BEFORE_LONDON = """
@@ -33,12 +27,12 @@ def other(name):
         for answer in answers:
             for transaction in answer["result"].get("transactions", [answer["result"]]):
                 transaction[name] = "0x" + 64 * "b"
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
     return reply
 
 
-WRONG: dict[str, Fault] = {
+WRONG: dict[str, faulty_node.Fault] = {
     "null": faulty_node.null_results,
     "text": faulty_node.every_result('"0x"'),
     "object": faulty_node.every_result("{}"),
@@ -50,7 +44,7 @@ WRONG: dict[str, Fault] = {
 Row = dict[str, Any]
 
 
-class CountingNode(FaultyNode):
+class CountingNode(faulty_node.FaultyNode):
     """Counts calls by their method; receipts are those of before Byzantium while it is set so."""
 
     def __init__(self, upstream):
@@ -67,24 +61,24 @@ class CountingNode(FaultyNode):
                 found = answer["result"]
                 for receipt in found if isinstance(found, list) else [found]:
                     del receipt["status"]
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
 
 @pytest.fixture
-def node(scenario: Played) -> Iterator[CountingNode]:
+def node(scenario):
     with CountingNode(scenario.anvil.url) as node:
         yield node
 
 
 @pytest.fixture(scope="module")
-def filled(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
+def filled(postgres, template, scenario):
     with postgres.cloned(template) as url:
         indexing = Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
         yield indexing.settings
 
 
 @pytest.fixture
-def changed(filled: Settings, postgres: Postgres) -> Iterator[Settings]:
+def changed(filled, postgres):
     """The same database for a test to change."""
     with postgres.cloned(urlsplit(filled.database_url).path.removeprefix("/")) as url:
         yield replace(filled, database_url=url, read_database_url=url)
@@ -117,7 +111,7 @@ def check_everything(ask, truth):
 
 
 def test_token_transfers_need_no_node(indexed, etherscan_truth):
-    ask = asking(indexed.settings, NOWHERE)
+    ask = asking(indexed.settings, serving.NOWHERE)
     for action, kind in TRANSFERS.items():
         for address in parties(etherscan_truth):
             found = ask.rows("account", action, address=address)
@@ -125,7 +119,7 @@ def test_token_transfers_need_no_node(indexed, etherscan_truth):
 
 
 def test_transactions_without_input_need_no_node(indexed, etherscan_truth):
-    ask = asking(indexed.settings, NOWHERE)
+    ask = asking(indexed.settings, serving.NOWHERE)
     inputs = set()
     for address in parties(etherscan_truth):
         rows = etherscan_truth.transactions(address)
@@ -153,7 +147,7 @@ def test_only_inputs_are_asked_for(indexed, etherscan_truth, node):
 
 def test_whether_a_receipt_has_a_status(changed, etherscan_truth, node):
     """Nothing that is stored settles it, but for transactions that failed."""
-    execute(changed.database_url, BEFORE_LONDON)
+    database.execute(changed.database_url, BEFORE_LONDON)
     check_everything(asking(changed, node.url), etherscan_truth)
     assert node.methods["eth_getBlockReceipts"]
     node.is_before_byzantium = True
@@ -162,13 +156,13 @@ def test_whether_a_receipt_has_a_status(changed, etherscan_truth, node):
     assert {row["isError"] for row in rows} == {"0", "1"}
     for row in rows:
         assert row["txreceipt_status"] == statuses[row["isError"]]
-    away = asking(changed, NOWHERE)
+    away = asking(changed, serving.NOWHERE)
     assert is_refused(away("account", "txlist", address=parties(etherscan_truth)[0]))
     assert away.rows("account", "tokentx", address=parties(etherscan_truth)[0])
 
 
 def test_a_node_without_receipts_of_whole_blocks(changed, etherscan_truth, node):
-    execute(changed.database_url, BEFORE_LONDON)
+    database.execute(changed.database_url, BEFORE_LONDON)
     node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
     busiest = parties(etherscan_truth)[0]
     found = asking(changed, node.url).rows("account", "txlist", address=busiest, sort="asc")

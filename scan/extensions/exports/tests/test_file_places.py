@@ -7,14 +7,13 @@ import pytest
 
 from scan.errors import ClientBusy, Unavailable
 from scan.extensions.exports import list_files
-from scan.extensions.exports.list_files import FilePlaces
 
 pytestmark = pytest.mark.check
 
 
 def test_a_third_client_waits_for_a_place(monkeypatch):
     monkeypatch.setattr(list_files, "WRITING_WAIT_S", 30.0)
-    places = FilePlaces()
+    places = list_files.FilePlaces()
 
     def write(client):
         with places.writing(client):
@@ -32,7 +31,7 @@ def test_a_third_client_waits_for_a_place(monkeypatch):
 
 def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch):
     monkeypatch.setattr(list_files, "WRITING_WAIT_S", 0.0)
-    places = FilePlaces()
+    places = list_files.FilePlaces()
     places._seconds.append(90.0)
     with places.writing("a"), places.writing("b"):
         later = places._began_at[0] + 40.0
@@ -44,7 +43,7 @@ def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch):
 
 
 def test_a_client_has_one_file_at_a_time():
-    places = FilePlaces()
+    places = list_files.FilePlaces()
     with places.open.place("a"):
         with pytest.raises(ClientBusy), places.open.place("a"):
             pass

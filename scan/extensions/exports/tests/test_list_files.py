@@ -7,15 +7,13 @@ import json
 from decimal import Decimal
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from tests.support.indexing import Indexing
-from tests.support.lists import pages
+from tests.support import lists
 
 
 @pytest.fixture(scope="module")
-def files(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> FlaskClient:
+def files(indexed, tmp_path_factory):
     """The API over the scenario's chain, without a limit of files in fact."""
     settings = dataclasses.replace(
         indexed.settings,
@@ -41,7 +39,7 @@ def csv_rows(client, path):
 def test_csv_of_transactions_has_amounts_fees_and_directions(files, scenario):
     person = scenario.stage.people[0]
     path = f"/transactions?address={person}"
-    rows, records = csv_rows(files, path), pages(files, path, "transactions", 100)
+    rows, records = csv_rows(files, path), lists.pages(files, path, "transactions", 100)
     assert {row["direction"] for row in rows} >= {"in", "out"}
     assert {row["status"] for row in rows} == {"success", "failed"}
     fees = {t["hash"]: int(t["fee"]) for t in scenario.truth.transactions}
@@ -62,7 +60,7 @@ def test_csv_of_transactions_has_amounts_fees_and_directions(files, scenario):
 def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(files, scenario):
     dollar = f"/tokens/{scenario.stage.contracts['dollar'].address}/holders"
     for row, record in zip(
-        csv_rows(files, dollar), pages(files, dollar, "holders", 100), strict=True
+        csv_rows(files, dollar), lists.pages(files, dollar, "holders", 100), strict=True
     ):
         assert row["units"] == f"{record['balance']} units"
         assert Decimal(row["amount"]) * 10**6 == int(record["balance"])
@@ -71,7 +69,7 @@ def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(files, 
     person = scenario.stage.people[0].lower()
     directions = {(True, False): "out", (False, True): "in", (True, True): "self"}
     for row, record in zip(
-        csv_rows(files, path), pages(files, path, "transfers", 100), strict=True
+        csv_rows(files, path), lists.pages(files, path, "transfers", 100), strict=True
     ):
         is_party = (record["fromAddress"] == person, record["toAddress"] == person)
         assert row["direction"] == directions[is_party]

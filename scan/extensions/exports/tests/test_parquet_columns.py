@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 
 from scan.ethereum.blocks import DecodedTransaction
 from scan.extensions.exports import parquet
-from scan.extensions.exports.parquet import KINDS, UINT256, ColumnFormat
 
 pytestmark = pytest.mark.check
 
 EDGES = [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 10**38, 2**128 - 1, 2**192, 2**256 - 1]
-AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
+AMOUNTS = {"value": parquet.ColumnFormat(parquet.UINT256, is_nullable=True)}
 
 
 @given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))
@@ -22,7 +21,7 @@ def test_integers_survive_as_limbs(values):
 
 
 def test_transactions_have_every_field_of_the_index():
-    assert [*KINDS["transactions"]] == ["block_number", *DecodedTransaction._fields]
+    assert [*parquet.KINDS["transactions"]] == ["block_number", *DecodedTransaction._fields]
 
 
 def test_what_a_column_cannot_have_is_refused():
@@ -30,12 +29,12 @@ def test_what_a_column_cannot_have_is_refused():
         with pytest.raises(OverflowError):
             parquet.make_table(AMOUNTS, {"value": [value]})
     with pytest.raises(ValueError, match="value has nulls"):
-        parquet.make_table({"value": ColumnFormat(UINT256)}, {"value": [1, None]})
+        parquet.make_table({"value": parquet.ColumnFormat(parquet.UINT256)}, {"value": [1, None]})
 
 
 def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
     path = tmp_path / "withdrawals" / "0.parquet"
-    kind = KINDS["withdrawals"]
+    kind = parquet.KINDS["withdrawals"]
     rows = {
         "block_number": [7] * len(EDGES),
         "withdrawal_index": list(range(len(EDGES))),
@@ -55,7 +54,7 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
 
 
 def test_every_kind_can_be_empty(tmp_path):
-    for name, kind in KINDS.items():
+    for name, kind in parquet.KINDS.items():
         path = tmp_path / name / "0.parquet"
         parquet.write_file(path, parquet.make_table(kind, {column: [] for column in kind}))
         assert parquet.read_file(path, kind).num_rows == 0
@@ -74,4 +73,4 @@ def test_a_failed_write_leaves_nothing_and_a_file_of_another_kind_is_refused(tmp
     assert list(tmp_path.iterdir()) == []
     parquet.write_file(path, table)
     with pytest.raises(ValueError, match="other columns"):
-        parquet.read_file(path, KINDS["withdrawals"])
+        parquet.read_file(path, parquet.KINDS["withdrawals"])

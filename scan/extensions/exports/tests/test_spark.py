@@ -7,9 +7,8 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.support.documents import blocks
+from tests.support import documents, spark
 from tests.support.serving import ROOT
-from tests.support.spark import spark_cluster
 
 GUIDE = ROOT / "docs" / "sql.md"
 TABLES = ("blocks", "token_transfers", "tokens")
@@ -24,9 +23,9 @@ def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
     export(database, ExportOptions(TABLES, "parquet", folder, 40, None, None))
     database.close()
     program = tmp_path / "busiest.py"
-    [block] = blocks(GUIDE, "python")
+    [block] = documents.blocks(GUIDE, "python")
     program.write_text(block.text)
-    with spark_cluster(cluster_folder, workers=2) as cluster:
+    with spark.spark_cluster(cluster_folder, workers=2) as cluster:
         output = cluster.run(program, str(folder))
         executors = cluster.executors()
     found = [line.split("\t") for line in output.splitlines()]

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 import pytest
 
 from scan.extensions.exports import csv_columns
-from scan.extensions.exports.csv_columns import Context, columns
 from tests.support.serving import program
 
 pytestmark = pytest.mark.check
@@ -41,14 +40,15 @@ class ReadCell(NamedTuple):
 
 
 def transfers(symbols):
-    listed = columns("transfers", "0x" + 40 * "1")
-    context = Context("0x" + 40 * "1", "ETH", {})
+    listed = csv_columns.columns("transfers", "0x" + 40 * "1")
+    context = csv_columns.Context("0x" + 40 * "1", "ETH", {})
     records = [
         {
             "transactionHash": "0x" + 64 * "2", "blockNumber": 17, "logIndex": 3, "batchIndex": 0,
             "tokenAddress": "0x" + 40 * "3", "tokenType": "BEP20", "fromAddress": "0x" + 40 * "1",
             "toAddress": "0x" + 40 * "4", "value": str(MOST), "tokenId": str(MOST),
             "timestamp": "2024-01-31T23:59:58Z", "tokenSymbol": symbol, "tokenDecimals": 18,
+            "initiatedBy": "0x" + 40 * "5", "suspicious": "imitation",
         }
         for symbol in symbols
     ]  # fmt: skip

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -54,7 +53,7 @@ def require_whole(folder, manifest):
 
 
 @pytest.fixture(scope="module")
-def exported(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def exported(indexed, tmp_path_factory):
     folder = tmp_path_factory.mktemp("export")
     export(database_of(indexed.settings.database_url), options(folder))
     yield folder

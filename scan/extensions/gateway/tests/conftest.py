@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.several_chains import Front, several_chains
+from tests.support.several_chains import several_chains
 
 
 @pytest.fixture(scope="package")
@@ -13,6 +13,6 @@ def front(postgres, template, solc_dir, tmp_path_factory):
 
 
 @pytest.fixture(params=["nginx", "gateway"])
-def base(front: Front, request: pytest.FixtureRequest) -> str:
+def base(front, request):
     """nginx with the gateway behind it, and the gateway alone, as `scan run --chains` has it."""
     return front.url if request.param == "nginx" else front.gateway

@@ -11,8 +11,7 @@ import pytest
 import requests
 
 from scan.extensions.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_OF_CLIENT
-from tests.support.serving import connect, exchange, free_port, wait_until
-from tests.support.several_chains import fronted, of_form
+from tests.support import serving, several_chains
 
 
 @pytest.mark.parametrize(
@@ -39,7 +38,7 @@ from tests.support.several_chains import fronted, of_form
 def test_the_gateway_reads_paths_as_the_chains_do(front, target, status):
     """Nobody gets to another host, a chain's metrics or a header of the response by a path."""
     request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    head, _, body = exchange(front.gateway, request.encode()).partition(b"\r\n\r\n")
+    head, _, body = serving.exchange(front.gateway, request.encode()).partition(b"\r\n\r\n")
     assert head.startswith(f"HTTP/1.1 {status} ".encode())
     assert b"\nX-Injected" not in head
     assert b"scan_chain_info" not in body
@@ -92,10 +91,10 @@ def test_the_gateway_has_as_many_streams_as_the_service(front):
 
 def test_a_stream_ends_at_the_service_with_its_client(front):
     """The thread of the gateway that reads it waits for up to 15 s for the next line."""
-    wait_until(lambda: open_streams(front) == 0, timeout_s=20)
+    serving.wait_until(lambda: open_streams(front) == 0, timeout_s=20)
     with stream_of(front, "192.0.2.77"):
-        wait_until(lambda: open_streams(front) == 1, timeout_s=20)
-    wait_until(lambda: open_streams(front) == 0, timeout_s=5)
+        serving.wait_until(lambda: open_streams(front) == 1, timeout_s=20)
+    serving.wait_until(lambda: open_streams(front) == 0, timeout_s=5)
 
 
 def open_streams(front):
@@ -125,15 +124,15 @@ def test_other_chains_go_on_while_one_hangs(front):
     block = {"module": "block", "action": "eth_block_number"}
     with ExitStack() as stack:
         stack.enter_context(frozen(front.processes["bsc"].pid))
-        connections = [stack.enter_context(connect(front.gateway)) for _ in range(100)]
+        connections = [stack.enter_context(serving.connect(front.gateway)) for _ in range(100)]
         for connection in connections:
             connection.sendall(b"GET /bsc/api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n")
         refused = len(connections) - REQUESTS_OF_CLIENT
-        wait_until(lambda: len(select(connections, [], [], 0)[0]) == refused)
-        answer = of_form(front.gateway, "/api", chainid="56", **block)
+        serving.wait_until(lambda: len(select(connections, [], [], 0)[0]) == refused)
+        answer = several_chains.of_form(front.gateway, "/api", chainid="56", **block)
         assert (answer["status"], answer["message"]) == ("0", "NOTOK")
         assert "earlier requests" in answer["result"]  # of this client, at that chain
-        answer = of_form(front.gateway, "/api", chainid="1", **block)
+        answer = several_chains.of_form(front.gateway, "/api", chainid="1", **block)
         assert answer["result"] == hex(front.anvils["eth"].head())
 
 
@@ -153,15 +152,15 @@ def frozen(arbiter):
 
 @pytest.mark.parametrize("behind", ["nginx", "gateway"])
 def test_other_chains_go_on_while_one_is_dead(front, tmp_path, behind):
-    of_dead = {**front.instances, "bsc": f"http://127.0.0.1:{free_port()}"}
-    with fronted(front._replace(instances=of_dead), tmp_path) as own:
+    of_dead = {**front.instances, "bsc": f"http://127.0.0.1:{serving.free_port()}"}
+    with several_chains.fronted(front._replace(instances=of_dead), tmp_path) as own:
         require_one_dead_chain(own, own.url if behind == "nginx" else own.gateway)
 
 
 def require_one_dead_chain(front, base):
     named = {"module": "block", "action": "eth_block_number", "chainid": "56"}
     query = requests.get(f"{base}/v2/api", params=named, timeout=20).json()
-    for answer in (query, of_form(base, "/v2/api", **named)):
+    for answer in (query, several_chains.of_form(base, "/v2/api", **named)):
         assert (answer["status"], answer["message"]) == ("0", "NOTOK")
         assert answer["result"].endswith("try again shortly.")
     contract = requests.get(f"{base}/v2/contract/56/{'0x' + 40 * '1'}", timeout=20)
@@ -175,5 +174,5 @@ def require_one_dead_chain(front, base):
     ready = requests.get(f"{front.gateway}/readyz", timeout=20)
     assert (ready.status_code, ready.json()["status"]) == (503, "unavailable")
     assert "bsc: does not answer" in ready.json()["problem"]
-    answer = of_form(base, "/api", **named | {"chainid": "1"})
+    answer = several_chains.of_form(base, "/api", **named | {"chainid": "1"})
     assert answer["result"] == hex(front.anvils["eth"].head())

@@ -12,10 +12,8 @@ from werkzeug.test import Client
 from scan.extensions.gateway.application import Gateway
 from scan.extensions.gateway.forwarding import Chain, read_chains
 from scan.settings import Brand, Settings
-from tests.support.explorer import standard_input
+from tests.support import explorer, page_checks, serving
 from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, source
-from tests.support.page_checks import all_violations
-from tests.support.serving import exchange
 from tests.support.several_chains import CHAINS, of_form
 
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
@@ -70,7 +68,7 @@ def test_redirects_stay_with_their_chain(front):
 @pytest.mark.parametrize("path", ["/bsc%0a", "/bsc%0d%0aX-Injected:%20x", "/bsc%0a/"])
 def test_a_line_break_in_a_path_stays_out_of_the_location(front, path):
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-    head, _, _ = exchange(front.url, request.encode()).partition(b"\r\n\r\n")
+    head, _, _ = serving.exchange(front.url, request.encode()).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 404 ")
     assert b"\nX-Injected" not in head and b"\n" not in head.replace(b"\r\n", b"")
 
@@ -105,7 +103,7 @@ def test_the_page_of_chains_searches_all_of_them_in_the_brand(front, page, tmp_p
     page.wait("document.getElementById('status').textContent.includes('on 2 of 2 chains')")
     links = page.evaluate("[...document.querySelectorAll('#results a')].map(a => a.pathname)")
     assert {"/bsc/search", "/eth/search"} <= {*links} and page.errors == []
-    assert all_violations(page) == []
+    assert page_checks.all_violations(page) == []
     brand = Brand(name="<Two> Chains", colors=(("accent", ("#111111", "#eeeeee")),))
     (tmp_path / "chains.toml").write_text('[one]\nchain_id = 1\nname = "<b>One"\n')
     own = Client(Gateway(read_chains(tmp_path / "chains.toml", Settings()), 0, brand)).get("/")
@@ -210,7 +208,7 @@ def test_a_service_of_another_chain_is_noticed(front):
 def test_a_job_of_verification_is_that_of_its_chain(front):
     address = deployed_on(front.anvils["bsc"], 1)
     body = {
-        "stdJsonInput": standard_input({PATH: source(1)}, **SETTINGS),
+        "stdJsonInput": explorer.standard_input({PATH: source(1)}, **SETTINGS),
         "compilerVersion": f"{VERSION}+commit.{COMMIT}",
         "contractIdentifier": f"{PATH}:Stored",
     }

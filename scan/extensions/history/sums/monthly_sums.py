@@ -1,6 +1,5 @@
-"""Sums of the rows of a list by month, which one statement reads in one snapshot.
-
-What sums are worth at the operator's present unit prices, where there are any.
+"""Sums of the rows of a list by month, which one statement reads in one snapshot, and their worth
+at the operator's present unit prices, where there are any.
 """
 
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import orjson
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.token_metadata import COIN_DECIMALS
-from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers import views as internal_transfers
 from scan.http.requests import reader
 from scan.queries import holdings
 from scan.queries.cursors import read_reference
@@ -41,9 +40,9 @@ class TooManyRows(InvalidParameter):
 
 
 def page(
-    reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any], own: bytes | None
+    reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any], address: bytes | None
 ) -> Page:
-    """Return the sums of all rows of a window that match the filters, seen from the address `own`;
+    """Return the sums of all rows of a window that match the filters, seen from `address`;
     `total` counts the rows.
 
     Raises TooManyRows, InvalidParameter where there are too many sums, NotFound without traces,
@@ -52,7 +51,7 @@ def page(
     values = read_filters(reader, entity, arguments)
     for _ in range(ATTEMPTS):
         attempt = Reader(reader.sources, reader.client)
-        data, sums, rows, *more = _read(attempt, entity, window, values, own)
+        data, sums, rows, *more = _read(attempt, entity, window, values, address)
         if len(attempt.versions) == 1:
             break
     else:
@@ -68,7 +67,7 @@ def page(
 
 
 def _read(
-    reader: Reader, entity: str, window: Window, values: Mapping[str, Value], own: bytes | None
+    reader: Reader, entity: str, window: Window, values: Mapping[str, Value], address: bytes | None
 ) -> tuple[Any, ...]:
     """Return the row of a statement; its bounds are of the same version where `reader` has one."""
     window = in_kept_blocks(reader, window)
@@ -82,7 +81,7 @@ def _read(
     params = {**dict.fromkeys(all_entities()[entity].by_param), **by_param, **bounds}
     if entity == "token_transfers":
         params["most_sums"] = MOST_SUMS
-    return reader.row(STATEMENTS[entity], is_unbounded=True, own=own, list=list_, **params)
+    return reader.row(STATEMENTS[entity], is_unbounded=True, own=address, list=list_, **params)
 
 
 AMOUNTS = ("value", "valueIn", "valueOut", "fees")
@@ -91,23 +90,23 @@ AMOUNTS = ("value", "valueIn", "valueOut", "fees")
 def valued_page(page: Page) -> Page:
     """Return the page, of whose sums those of the coin and of tokens with a price have the currency
     and the worth of each amount, as exact decimal numbers."""
-    given = holdings.unit_prices(reader())
-    if given is None:
+    prices = holdings.unit_prices(reader())
+    if prices is None:
         return page
     records = orjson.loads(page.data)
     for record in records:
         for name in AMOUNTS:
-            worth = None if record.get(name) is None else _worth(given, record, record[name])
+            worth = None if record.get(name) is None else _worth(prices, record, record[name])
             if worth is not None:
-                record["currency"] = given.currency
+                record["currency"] = prices.currency
                 record[f"{name}Worth"] = f"{worth:f}"
     return replace(page, data=orjson.dumps(records).decode())
 
 
-def _worth(given: UnitPrices, record: dict[str, Any], value: str) -> Decimal | None:
+def _worth(prices: UnitPrices, record: dict[str, Any], value: str) -> Decimal | None:
     """Return the worth of an amount of the coin or of a record's token; items have none."""
     if "tokenAddress" not in record:
-        return None if given.coin is None else exact_worth(value, COIN_DECIMALS, given.coin)
+        return None if prices.coin is None else exact_worth(value, COIN_DECIMALS, prices.coin)
     if record["tokenType"] != "BEP20":
         return None
-    return given.token_worth(record["tokenAddress"], value, record["tokenDecimals"])
+    return prices.token_worth(record["tokenAddress"], value, record["tokenDecimals"])

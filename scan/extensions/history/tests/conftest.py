@@ -1,27 +1,21 @@
 """Responses in Blockscout's form, and what they should have; a chain whose genesis is proven."""
 
-from collections.abc import Iterator
-
 import pytest
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.blockscout.tests.test_responses import ask, truth  # noqa: F401  # fixtures
-from scan.extensions.history.tests.rows import Made, Row, history
-from tests.fixtures import Played
-from tests.support.anvil import Anvil
+from scan.extensions.history.tests.rows import Made, history
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
-from tests.support.made_blocks import Chain
 from tests.support.rehashed_chain import RehashedChain
 from tests.support.scenario.stage import MINERS, STRANGERS
 from tests.support.serving import NOWHERE
 
 
 @pytest.fixture
-def opened(database_url: str, anvil: Anvil) -> Iterator[tuple[Indexing, FaultyNode, str]]:
+def opened(database_url, anvil):
     """Two payments of somebody who has coin since genesis, beside a node whose block 0 has the root
     of its state, as other nodes' have and anvil's has not."""
     person = anvil.accounts[0].lower()
@@ -41,7 +35,7 @@ def opened(database_url: str, anvil: Anvil) -> Iterator[tuple[Indexing, FaultyNo
 
 
 @pytest.fixture(scope="session")
-def histories(client: FlaskClient, scenario: Played) -> dict[str, list[Row]]:
+def histories(client, scenario):
     """Whole ones, newest first, of everybody in the scenario and of its contracts, in pages of
     such a size that some of them end within a transaction."""
     stage = scenario.stage
@@ -52,7 +46,7 @@ def histories(client: FlaskClient, scenario: Played) -> dict[str, list[Row]]:
 
 
 @pytest.fixture
-def made(database_url: str, chain: Chain) -> Made:
+def made(database_url, chain):
     """Blocks that the test makes, which no node knows."""
     chain.append()
     return Made(chain, create_app(settings_for(database_url, NOWHERE)).test_client())

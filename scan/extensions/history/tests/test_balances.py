@@ -4,16 +4,13 @@ import pytest
 
 from app import create_app
 from scan.database.lists import all_credit_types
-from scan.ethereum.blocks import Withdrawal
-from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.ethereum import blocks, sparse_tables
 from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
 from scan.queries.reader import Reader
 from tests.api.test_bad_input import require_parameter
-from tests.support.database import execute
-from tests.support.indexing import settings_for
+from tests.support import database, indexing, serving
 from tests.support.made_blocks import TOKEN, Move
 from tests.support.scenario.stage import MINERS, STRANGERS
-from tests.support.serving import NOWHERE
 
 
 @pytest.mark.parametrize("most", [10_000, 9])
@@ -123,14 +120,14 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatc
         made.chain.append(
             [Move(YOU, ME, 30_000, tokens=3), Move(ME, YOU, 1, tokens=1)],  # for 21,000
             internal_transfers=[
-                InternalTransfer(0, 0, TransferType.CALL, YOU, ME, 40),
-                InternalTransfer(0, 1, TransferType.CALL, ME, YOU, 5),
+                sparse_tables.InternalTransfer(0, 0, sparse_tables.TransferType.CALL, YOU, ME, 40),
+                sparse_tables.InternalTransfer(0, 1, sparse_tables.TransferType.CALL, ME, YOU, 5),
             ],
             is_traced=True,
             withdrawals=[
-                Withdrawal(0, 1, ME, 100),
-                Withdrawal(1, 1, YOU, 10_000),
-                Withdrawal(2, 1, ME, 10**6, "GNO"),
+                blocks.Withdrawal(0, 1, ME, 100),
+                blocks.Withdrawal(1, 1, YOU, 10_000),
+                blocks.Withdrawal(2, 1, ME, 10**6, "GNO"),
             ],
             credits=[(None, type_, holder, 1) for type_ in types for holder in (ME, YOU)],
             miner=ME,
@@ -150,9 +147,9 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatc
         assert len(page) == rows
         assert {row["counterparty"] for row in page} == {"0x" + YOU.hex()}
     # Rows before the first block that is kept may be there still.
-    execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
+    database.execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
     monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", 3)
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = create_app(indexing.settings_for(database_url, serving.NOWHERE)).test_client()
     for unit in ({}, {"token": "0x" + TOKEN.hex()}):
         page = client.get(f"/api/v1/addresses/0x{ME.hex()}/balances", query_string=unit).json
         assert [point["blockNumber"] for point in page["balances"]] == [4, 5]

@@ -11,8 +11,7 @@ import pytest
 from app import create_app
 from scan.extensions.history import queries as history_query
 from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
-from tests.support.anvil import RpcError
-from tests.support.faulty_node import FaultyNode, Reply
+from tests.support import anvil, faulty_node
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 DEV_BALANCE = 10_000 * 10**18
@@ -34,7 +33,7 @@ def test_coin_adds_up_to_the_balance(scenario, client, histories):
         assert (page["complete"], page["reason"], page["unexplained"]) == (True, None, "0")
 
 
-def test_each_token_adds_up_to_its_balance_by_events(client, histories):
+def test_each_token_adds_up_to_its_balance_by_events(client, histories, truth):
     """A token that lies gives somebody less than nothing, which its history says."""
     liars = set()
     for key, rows in histories.items():
@@ -43,7 +42,9 @@ def test_each_token_adds_up_to_its_balance_by_events(client, histories):
         held = client.get(f"/api/v1/addresses/{key}/tokens?limit=100").json["tokens"]
         totals = sums(rows, lambda row: row["tokenAddress"])
         del totals[None]
-        assert +totals == {r["tokenAddress"]: int(r["balance"]) for r in held}, key
+        by_events = {r["tokenAddress"]: int(r["balance"]) for r in held if "balanceBlock" not in r}
+        read = truth.read  # whose events do not add up: tests/extensions/test_sums_of_events.py
+        assert {t: n for t, n in (+totals).items() if not read.get(t)} == by_events, key
         for token in (token for token, total in totals.items() if total < 0):
             page = get(client, key, token=token)
             assert (page["complete"], page["reason"]) == (False, "inconsistent_events")
@@ -70,7 +71,7 @@ def test_a_token_s_rows_are_checked_against_what_it_answers(scenario, client, hi
             call = {"to": token, "data": "0x70a08231" + key[2:].rjust(64, "0")}
             try:
                 balance = int(scenario.anvil.call("eth_call", call, "latest")[:66], 16)
-            except (RpcError, ValueError):
+            except (anvil.RpcError, ValueError):
                 assert page["unexplained"] is None
                 assert page["reason"] in ("balance_unknown", "inconsistent_events")
                 continue
@@ -91,7 +92,7 @@ def with_code(token, code):
             else call
             for call in calls
         ]
-        return Reply(body=forward(changed))
+        return faulty_node.Reply(body=forward(changed))
 
     return reply
 
@@ -114,7 +115,7 @@ def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
     token = scenario.stage.contracts["dollar"].address.lower()
     key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
     net = sums(histories[key], lambda row: row["tokenAddress"])[token]
-    with FaultyNode(scenario.anvil.url) as node:
+    with faulty_node.FaultyNode(scenario.anvil.url) as node:
         node.fault = with_code(token, code)
         settings = replace(indexed.settings, rpc_urls=(node.url,))
         page = get(create_app(settings).test_client(), key, token=token, limit=1)
@@ -131,8 +132,11 @@ def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(scenario, histor
         order = [(block, 10**6 if index is None else index) for block, index in places]
         assert order == sorted(order, reverse=True)
         for row in rows:
-            exact = Fraction(int(row["amount"]), 10 ** row["decimals"])
-            assert Fraction(row["amountDecimal"]) == exact and "e" not in row["amountDecimal"]
+            if row["decimals"] is None:
+                assert row["amountDecimal"] is None
+            else:
+                exact = Fraction(int(row["amount"]), 10 ** row["decimals"])
+                assert Fraction(row["amountDecimal"]) == exact and "e" not in row["amountDecimal"]
             if row["type"] in ("block_reward", "genesis"):
                 assert row["transactionHash"] is row["methodId"] is row["counterparty"] is None
                 continue

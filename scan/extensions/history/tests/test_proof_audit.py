@@ -3,9 +3,8 @@
 import argparse
 
 from scan.commands import audit as audit_command
-from tests.support.auditing import spoil
+from tests.support import auditing, faulty_node
 from tests.support.database import execute
-from tests.support.faulty_node import altering, refuse_method
 
 DEV_BALANCE = 10_000 * 10**18
 
@@ -46,8 +45,8 @@ def test_without_proofs_nothing_is_compared(opened, capsys):
             answer["result"]["accountProof"].pop()
 
     for fault, reason in (
-        (refuse_method("eth_getProof"), "the method eth_getProof does not exist"),
-        (altering(cut), "its proof ends before the path does"),
+        (faulty_node.refuse_method("eth_getProof"), "the method eth_getProof does not exist"),
+        (faulty_node.altering(cut), "its proof ends before the path does"),
     ):
         node.fault = lambda calls, forward, fault=fault: chain(
             calls, lambda inner: fault(inner, forward).body
@@ -59,6 +58,6 @@ def test_without_proofs_nothing_is_compared(opened, capsys):
 
 def test_sums_without_the_first_blocks_are_not_compared(opened, capsys):
     indexing, _, _ = opened
-    spoil(indexing.settings, "UPDATE chain SET start_block = 1")
+    auditing.spoil(indexing.settings, "UPDATE chain SET start_block = 1")
     assert audit(indexing.settings) == audit_command.NOT_COMPARED
     assert "rows of the first blocks are not indexed" in capsys.readouterr().out

@@ -7,8 +7,7 @@ import pytest
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
-from scan.queries.cursors import RowEnds
-from scan.queries.pages import Window
+from scan.queries import cursors, pages
 from tests.api.test_query_plans import LAST_BLOCK, LISTS_OF_HISTORY, block_hash, seeded
 from tests.support.explain import DEEPER
 
@@ -35,13 +34,13 @@ def history_cursor(seeded, address, direction, wanted, blocks_left):
     first, last = ends.get("block_from", 0), ends.get("block_to", LAST_BLOCK)
     block = first + blocks_left if direction == "desc" else last - blocks_left
     filters = {"address": address, **history_filter._asdict()}
-    window = Window(25, 0, direction, **ends)
+    window = pages.Window(25, 0, direction, **ends)
     traversal = window.traversal("history", filters, history.POSITION)
     newest = BlockId(last, block_hash(seeded, last))
     here = BlockId(block, block_hash(seeded, block))
     row = seeded.service.database.row("queries/blocks_get_row_ends", **here._asdict())
     assert row is not None
-    position = history._position_at(traversal, RowEnds(*row[1:]))
+    position = history._position_at(traversal, cursors.RowEnds(*row[1:]))
     return traversal.restart(position, here if direction == "asc" else newest)
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from scan.database.connection import Database
-from scan.database.lists import all_credit_types
+from scan.database import connection, lists
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.history.tests.rows import ME, YOU, balances, history, mine
@@ -77,7 +76,7 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_be
 def test_no_total_counts_more_rows_than_may_be(made, monkeypatch):
     """Of those that have no checkpoints: four are one too many."""
     monkeypatch.setattr("scan.extensions.history.queries.MAX_COUNTED", 3)
-    credits = [type_.name for type_ in all_credit_types() if type_.flow == "in"]
+    credits = [type_.name for type_ in lists.all_credit_types() if type_.flow == "in"]
     for index in range(4):
         made.chain.append(
             [Move(ME, ME, 5)],
@@ -104,7 +103,7 @@ def test_no_total_counts_more_rows_than_may_be(made, monkeypatch):
 
 
 def test_a_history_that_begins_late_is_not_complete(made, database_url):
-    database = Database(database_url, statement_timeout_ms=10_000)
+    database = connection.Database(database_url, statement_timeout_ms=10_000)
     database.execute_script(
         "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '\\x00', 5)"
     )

@@ -4,14 +4,8 @@ from typing import cast
 
 import pytest
 
-from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.creation_input import TracedInputs
-from scan.extensions.internal_transfers.transaction_traces import (
-    TraceFrame,
-    TransactionTrace,
-    TransactionTraces,
-)
+from scan.ethereum import request_node, transaction_reader
+from scan.extensions.internal_transfers import block_traces, transaction_traces
 
 pytestmark = pytest.mark.check
 
@@ -20,7 +14,7 @@ MADE, OTHER = b"\x11" * 20, b"\x22" * 20
 
 def frame(kind, to, data, *, size=None, is_undone=False):
     size = len(data) if size is None else size
-    return TraceFrame(
+    return transaction_traces.TraceFrame(
         (0,), kind, OTHER, to, 0, None, None, data, size, b"", 0, None, is_undone, None
     )
 
@@ -43,8 +37,8 @@ FIRST, LAST = (frame(kind, MADE, kind.encode()) for kind in ("CREATE", "CREATE2"
     ],
 )
 def test_the_input_of_the_last_creation_by_a_whole_trace(monkeypatch, frames, left_out, expected):
-    trace = TransactionTrace(frames, len(frames) + left_out, left_out > 0, None)
-    monkeypatch.setattr(TransactionTraces, "read", lambda *_: trace)
-    indexed = IndexedTransaction("0x", 1, "0x", None)
-    node = cast(NodeSession, None)  # no node is asked
-    assert TracedInputs("auto").input_of(node, indexed, MADE) == expected
+    trace = transaction_traces.TransactionTrace(frames, len(frames) + left_out, left_out > 0, None)
+    monkeypatch.setattr(transaction_traces.TransactionTraces, "read", lambda *_: trace)
+    indexed = transaction_reader.IndexedTransaction("0x", 1, "0x", None)
+    node = cast(request_node.NodeSession, None)  # no node is asked
+    assert block_traces.TracedInputs("auto").input_of(node, indexed, MADE) == expected

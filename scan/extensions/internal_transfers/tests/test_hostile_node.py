@@ -4,8 +4,7 @@ import time
 
 from scan.extensions.internal_transfers import block_traces
 from tests.indexer.conftest import node
-from tests.support import faulty_node
-from tests.support.database import execute
+from tests.support import database, faulty_node
 from tests.support.indexing import Indexing
 
 __all__ = ["node"]
@@ -27,6 +26,6 @@ def test_a_trace_that_never_comes_is_given_up(node, anvil, database_url, monkeyp
             made.append(anvil.transact(anvil.accounts[0], maker, "make"))
             anvil.mine()
             indexing.wait_for(anvil.head())
-    contracts = execute(database_url, "SELECT block_number FROM contracts ORDER BY 1")
+    contracts = database.execute(database_url, "SELECT block_number FROM contracts ORDER BY 1")
     assert contracts == [(1,), (3,)]
     assert "block 2 cannot be traced" in caplog.text

@@ -8,13 +8,12 @@ from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
 from tests.audit.test_audit import run
+from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, refuse, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.scenario.contracts import creations, purses
 from tests.support.scenario.stage import STRANGERS, Stage
-from tests.support.serving import wait_until
 from tests.support.truth import read_truth
 
 NOBODY = "http://127.0.0.1:9"
@@ -57,8 +56,8 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     def is_untraceable(call):
         return call["method"].startswith("debug_trace") and call["params"][0] in hashes
 
-    with FaultyNode(anvil.url) as node:
-        node.fault = refuse(is_untraceable, -32000, "execution timeout")
+    with faulty_node.FaultyNode(anvil.url) as node:
+        node.fault = faulty_node.refuse(is_untraceable, -32000, "execution timeout")
         with Indexing(database_url, node.url, until=head) as indexing:
             client = create_app(indexing.settings).test_client()
             body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
@@ -82,9 +81,9 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
 )
 def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
-    with FaultyNode(anvil.url) as node:
+    with faulty_node.FaultyNode(anvil.url) as node:
         tracing = []
-        node.fault = refuse(
+        node.fault = faulty_node.refuse(
             lambda call: call["method"] in TRACERS and not tracing.append(call["method"])
         )
         with Indexing(database_url, node.url, until=anvil.head(), **settings) as indexing:
@@ -102,7 +101,7 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
             # The first answer is kept until this process has heard of the new block.
             kept = f"/api/v1/addresses/{STRANGERS[0]}/internal"
-            wait_until(lambda: client.get(kept).status_code != 200)
+            serving.wait_until(lambda: client.get(kept).status_code != 200)
             answers = [
                 client.get(kept),
                 client.get(f"/api/v1/transactions/{last}/internal"),
@@ -170,7 +169,7 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(database, da
 
 
 # As Hardhat's node, which knows no tracer.
-steps_alone = refuse(
+steps_alone = faulty_node.refuse(
     lambda call: call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"],
     -32004,
     "Method is not supported",
@@ -183,14 +182,14 @@ def steps_for_calls(calls, forward):
     for call in asked:
         if call["method"] == "debug_traceBlockByHash":
             call["params"] = call["params"][:1]
-    return refuse_method("trace_block")(asked, forward)
+    return faulty_node.refuse_method("trace_block")(asked, forward)
 
 
 @pytest.mark.parametrize(
     "fault", [steps_alone, steps_for_calls], ids=["steps alone", "steps for calls"]
 )
 def test_steps_show_all_but_what_a_destroyed_contract_had(database_url, fault):
-    with Anvil("--steps-tracing") as recording, FaultyNode(recording.url) as node:
+    with Anvil("--steps-tracing") as recording, faulty_node.FaultyNode(recording.url) as node:
         stage = Stage(recording)
         creations(stage)
         stage.deploy("purse", "Purse")

@@ -1,6 +1,6 @@
 """Traces of nodes that lie: what contradicts the transaction or proven balances is refused."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -8,11 +8,10 @@ import rlp
 from eth_utils import keccak
 
 from app import create_app
-from tests.support.anvil import GAS, Anvil
+from tests.support import anvil, rehashed_chain
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode, altering, refuse_method
 from tests.support.indexing import Indexing
-from tests.support.rehashed_chain import RehashedChain
 from tests.support.scenario.stage import STRANGERS, Stage
 
 COIN = 10**18
@@ -22,13 +21,13 @@ Lie = Callable[[dict[str, Any]], None]
 class Paid(NamedTuple):
     """A chain whose last block has a contract that paid 7 wei to somebody."""
 
-    node: Anvil
+    node: anvil.Anvil
     purse: str
 
 
 @pytest.fixture(scope="module")
-def paid() -> Iterator[Paid]:
-    with Anvil() as node:
+def paid():
+    with anvil.Anvil() as node:
         stage = Stage(node)
         purse = stage.deploy("purse", "Purse").address.lower()
         stage.do(1, "purse", "pay", STRANGERS[0], 7, value=100)
@@ -69,7 +68,7 @@ LIES: dict[str, dict[str, str]] = {
     "value": {"value": hex(1_000_000 * COIN)},
     "input": {"input": "0x12345678"},
     # As geth counts it, whose outermost call has the gas of the whole transaction.
-    "gas used": {"gas": hex(GAS), "gasUsed": "0x5209"},
+    "gas used": {"gas": hex(anvil.GAS), "gasUsed": "0x5209"},
     "status": {"error": "execution reverted"},
 }
 
@@ -159,7 +158,7 @@ def with_access_list(paid, lie, form):
             answer["result"] = "0x" + raw.hex() if "Raw" in form else in_json(raw)
 
     fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
-    chain = RehashedChain(paid.node, alter, fields)
+    chain = rehashed_chain.RehashedChain(paid.node, alter, fields)
     in_trace, listed = in_traces(paid, lie), altering(answer_list)
 
     def fault(calls, forward):

@@ -6,6 +6,7 @@ import pytest
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.extensions.internal_transfers import trace_checks
 from scan.extensions.internal_transfers.tests.frames import (
     MADE,
     PAID,
@@ -17,11 +18,6 @@ from scan.extensions.internal_transfers.tests.frames import (
     flat_of,
     frame,
     outer,
-)
-from scan.extensions.internal_transfers.trace_checks import (
-    ContradictingTraces,
-    large_spenders,
-    require_spendable,
 )
 from scan.extensions.internal_transfers.traces import (
     read_call_trace,
@@ -157,9 +153,9 @@ def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
     )
     block = a_block()._replace(transactions=[sent])
     assert len(read_call_traces(block, [{"result": own}]).transfers) == 1
-    with pytest.raises(ContradictingTraces, match=f"has another {name}"):
+    with pytest.raises(trace_checks.ContradictingTraces, match=f"has another {name}"):
         read_call_traces(block, [{"result": false}])
-    with pytest.raises(ContradictingTraces, match=f"has another {name}"):
+    with pytest.raises(trace_checks.ContradictingTraces, match=f"has another {name}"):
         read_call_trace(block, sent, false)
 
 
@@ -169,10 +165,10 @@ def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
 def test_a_creation_that_is_not_the_transactions_is_refused(lie):
     own = frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)])
     block = a_block(outermost=own)
-    with pytest.raises(ContradictingTraces):
+    with pytest.raises(trace_checks.ContradictingTraces):
         read_call_traces(block, [{"result": own | lie}])
     flat = flat_of({**own, **lie})
-    with pytest.raises(ContradictingTraces):
+    with pytest.raises(trace_checks.ContradictingTraces):
         read_flat_traces(block, flat)
 
 
@@ -190,8 +186,8 @@ def test_nobody_spends_more_than_it_has():
 
     def spend(*moves):
         transfers = [InternalTransfer(0, n, TransferType.CALL, *m) for n, m in enumerate(moves)]
-        assert {*large_spenders(block, transfers)} == {m[0] for m in moves}
-        require_spendable(block, transfers, {rich: 500 * coin, poor: coin})
+        assert {*trace_checks.large_spenders(block, transfers)} == {m[0] for m in moves}
+        trace_checks.require_spendable(block, transfers, {rich: 500 * coin, poor: coin})
 
     spend((rich, poor, 400 * coin), (poor, rich, 401 * coin), (rich, poor, 501 * coin))
     for lie in (
@@ -199,7 +195,7 @@ def test_nobody_spends_more_than_it_has():
         [(rich, poor, 400 * coin), (rich, poor, 101 * coin)],
         [(poor, rich, 400 * coin), (rich, poor, 400 * coin)],  # in this order it has nothing yet
     ):
-        with pytest.raises(ContradictingTraces, match="proven to be its own"):
+        with pytest.raises(trace_checks.ContradictingTraces, match="proven to be its own"):
             spend(*lie)
 
 
@@ -212,7 +208,7 @@ def test_balances_are_proven_where_much_is_spent():
         InternalTransfer(0, n, TransferType.CALL, payer[n], bytes(20), (95 + n) * coin)
         for n in range(12)
     ]
-    assert large_spenders(block, transfers[:5]) == []
-    assert large_spenders(block, transfers) == payer[:4:-1]
-    assert large_spenders(block, transfers * 2) == payer[:3:-1]
-    assert large_spenders(block._replace(coin_logs=True), transfers) == []
+    assert trace_checks.large_spenders(block, transfers[:5]) == []
+    assert trace_checks.large_spenders(block, transfers) == payer[:4:-1]
+    assert trace_checks.large_spenders(block, transfers * 2) == payer[:3:-1]
+    assert trace_checks.large_spenders(block._replace(coin_logs=True), transfers) == []

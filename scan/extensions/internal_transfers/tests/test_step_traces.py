@@ -1,7 +1,5 @@
 """Steps read into the frames that the node's own callTracer gives, for every transaction."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.ethereum.block_decoder import decode_block
@@ -17,7 +15,7 @@ STEPS = {"disableMemory": True, "disableStorage": True}
 
 
 @pytest.fixture(scope="module")
-def anvil() -> Iterator[Anvil]:
+def anvil():
     """With every kind of call and creation, and its steps recorded."""
     with Anvil("--steps-tracing") as node:
         stage = Stage(node)

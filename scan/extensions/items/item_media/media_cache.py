@@ -1,9 +1,5 @@
-"""Limits on the documents that are fetched from one site, and from all slow sites together.
-
-The queue of documents to fetch, bounded in all, and for each site.
-
-Names, traits and pictures of items: from the chain at once, from elsewhere in the background.
-"""
+"""Names, traits and pictures of items: from the chain at once, from elsewhere in the background, by
+a queue of documents to fetch, bounded in all and for each site, and for all slow sites together."""
 
 import hashlib
 import logging
@@ -17,17 +13,7 @@ from typing import NamedTuple
 from scan.cached_values import SizedCache
 from scan.environment import Network
 from scan.extensions.items.item_media import item_metadata, pictures
-from scan.extensions.items.item_media.item_metadata import (
-    MAX_DOCUMENT_BYTES,
-    MAX_PICTURE_BYTES,
-    BadContent,
-    Metadata,
-    Picture,
-    RemoteUrl,
-)
-from scan.outbound import public_hosts
-from scan.outbound.document_fetcher import SVG, Document, DocumentFetcher, NotFetched
-from scan.outbound.public_hosts import RefusedUrl
+from scan.outbound import document_fetcher, public_hosts
 
 MAX_SITES = 1000
 MAX_WAITING_OF_SITE = 12
@@ -53,7 +39,7 @@ class SiteLimits:
         self._now = now
         self._sites: dict[str, _Site] = {}
 
-    def accept(self, document: Document) -> bool:
+    def accept(self, document: document_fetcher.Document) -> bool:
         """Return whether a document may wait, and count it if so."""
         site = self._site(document.site)
         if site is None or site.waiting >= MAX_WAITING_OF_SITE:
@@ -64,7 +50,7 @@ class SiteLimits:
         site.accepted_at.append(self._now())
         return True
 
-    def may_start(self, document: Document) -> bool:
+    def may_start(self, document: document_fetcher.Document) -> bool:
         site, now = self._sites[document.site], self._now()
         if site.running >= MAX_RUNNING_OF_SITE:
             return False
@@ -73,12 +59,12 @@ class SiteLimits:
         slow = (other for other in self._sites.values() if now < other.slow_until)
         return sum(other.running for other in slow) < MAX_RUNNING_OF_SLOW_SITES
 
-    def start(self, document: Document) -> None:
+    def start(self, document: document_fetcher.Document) -> None:
         site = self._sites[document.site]
         site.waiting -= 1
         site.running += 1
 
-    def finish(self, document: Document, seconds: float) -> None:
+    def finish(self, document: document_fetcher.Document, seconds: float) -> None:
         site = self._sites[document.site]
         site.running -= 1
         if seconds > SLOW_S and not document.is_chosen:
@@ -109,11 +95,11 @@ class DocumentQueue:
     """Documents in the order of their requests. Those of sites that have used their share wait."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._waiting: deque[Document] = deque()
+        self._waiting: deque[document_fetcher.Document] = deque()
         self._sites = SiteLimits(now)
         self._changed = threading.Condition()
 
-    def put(self, document: Document) -> bool:
+    def put(self, document: document_fetcher.Document) -> bool:
         """Queue a document, and return whether it is accepted."""
         with self._changed:
             if len(self._waiting) >= MAX_WAITING or not self._sites.accept(document):
@@ -122,7 +108,7 @@ class DocumentQueue:
             self._changed.notify()
             return True
 
-    def take(self) -> Document:
+    def take(self) -> document_fetcher.Document:
         """Wait for a document that may be fetched now. The caller calls done() afterwards."""
         with self._changed:
             while True:
@@ -133,7 +119,7 @@ class DocumentQueue:
                     return document
                 self._changed.wait()
 
-    def done(self, document: Document, seconds: float) -> None:
+    def done(self, document: document_fetcher.Document, seconds: float) -> None:
         """End a document that take() returned, which was fetched in so many seconds."""
         with self._changed:
             self._sites.finish(document, seconds)
@@ -165,8 +151,8 @@ class Media(NamedTuple):
     `is_pending`: another request may return more. `is_of_chain`: only the chain can change it.
     """
 
-    metadata: Metadata | None = None
-    picture: Picture | None = None
+    metadata: item_metadata.Metadata | None = None
+    picture: item_metadata.Picture | None = None
     problem: str | None = None
     is_pending: bool = False
     is_of_chain: bool = True
@@ -195,7 +181,7 @@ class ItemMedia:
 
     def __init__(
         self,
-        fetcher: DocumentFetcher | None,
+        fetcher: document_fetcher.DocumentFetcher | None,
         ipfs_gateway: str = "",
         gateway_networks: Sequence[Network] = (),
         now: Callable[[], float] = time.monotonic,
@@ -205,22 +191,24 @@ class ItemMedia:
         self._gateway_networks = gateway_networks
         self._now = now
         self._cache: SizedCache[_Content] = SizedCache(CACHE_BYTES)
-        self._pictures: SizedCache[str | BadContent] = SizedCache(PICTURES_BYTES)
-        self._shown: SizedCache[Picture] = SizedCache(SHOWN_BYTES)
+        self._pictures: SizedCache[str | item_metadata.BadContent] = SizedCache(PICTURES_BYTES)
+        self._shown: SizedCache[item_metadata.Picture] = SizedCache(SHOWN_BYTES)
         self._documents = DocumentQueue(now)
-        self._pending: set[Document] = set()
+        self._pending: set[document_fetcher.Document] = set()
         self._lock = threading.Lock()
         self._threads = 0
 
     def of(self, uri: str | None, token_id: int) -> Media:
         if not uri:
             return Media()
-        document = self._content(item_metadata.item_uri(uri, token_id), MAX_DOCUMENT_BYTES)
+        document = self._content(
+            item_metadata.item_uri(uri, token_id), item_metadata.MAX_DOCUMENT_BYTES
+        )
         if document.body is None:
             return Media(None, None, *document[1:4])
         try:
             metadata = item_metadata.parse(document.body)
-        except BadContent as error:
+        except item_metadata.BadContent as error:
             return Media(problem=str(error), is_of_chain=document.is_of_chain)
         if metadata.image is None:
             return Media(metadata, is_of_chain=document.is_of_chain)
@@ -230,7 +218,7 @@ class ItemMedia:
             return Media(metadata, None, image.problem, image.is_pending, is_of_chain)
         try:
             picture = self._picture(image.body)
-        except BadContent as error:
+        except item_metadata.BadContent as error:
             return Media(metadata, problem=str(error), is_of_chain=is_of_chain)
         return Media(metadata, picture, is_of_chain=is_of_chain)
 
@@ -244,23 +232,23 @@ class ItemMedia:
         self._shown.store(digest, picture, ENTRY_BYTES + len(picture.content))
         return Thumbnail(name, digest)
 
-    def shown(self, digest: str) -> Picture | None:
+    def shown(self, digest: str) -> item_metadata.Picture | None:
         """Return a picture of a list by its digest; None where it is no longer kept, or another
         process has it."""
         return self._shown.get(digest)
 
-    def _picture(self, content: bytes) -> Picture:
+    def _picture(self, content: bytes) -> item_metadata.Picture:
         """Return the picture. Raises BadContent. Both results are cached, as checking an SVG takes
         long."""
         key = hashlib.sha256(content).digest()
-        known = self._pictures.get(key)
-        if isinstance(known, BadContent):
-            raise known
-        if known is not None:
-            return Picture(known, content)
+        cached = self._pictures.get(key)
+        if isinstance(cached, item_metadata.BadContent):
+            raise cached
+        if cached is not None:
+            return item_metadata.Picture(cached, content)
         try:
             picture = item_metadata.picture(content)
-        except BadContent as error:
+        except item_metadata.BadContent as error:
             self._pictures.store(key, error, ENTRY_BYTES)
             raise
         self._pictures.store(key, picture.content_type, ENTRY_BYTES)
@@ -268,7 +256,7 @@ class ItemMedia:
 
     def _image(self, uri: str) -> _Content:
         svg = item_metadata.inline_svg(uri)
-        return self._content(uri, MAX_PICTURE_BYTES) if svg is None else _Content(svg)
+        return self._content(uri, item_metadata.MAX_PICTURE_BYTES) if svg is None else _Content(svg)
 
     def _content(self, uri: str, most_bytes: int) -> _Content:
         try:
@@ -276,20 +264,20 @@ class ItemMedia:
             if body is not None:
                 return _Content(body)
             url = item_metadata.remote_url(uri, self._gateway)
-        except BadContent as error:
+        except item_metadata.BadContent as error:
             return _Content(None, str(error))
         if self._fetcher is None:
             return _Content(None, OFF)
         return self._fetched(url, most_bytes)
 
-    def _fetched(self, url: RemoteUrl, most_bytes: int) -> _Content:
+    def _fetched(self, url: item_metadata.RemoteUrl, most_bytes: int) -> _Content:
         """Return the content from the cache, or else have it fetched and return that it
         is pending."""
         try:
             public_hosts.parse(url.url)
-        except RefusedUrl as error:
+        except public_hosts.RefusedUrl as error:
             return _Content(None, f"The URL is not allowed: {error}.")
-        document = Document(url.url, most_bytes, url.is_of_gateway)
+        document = document_fetcher.Document(url.url, most_bytes, url.is_of_gateway)
         cached = self._cache.get(document)
         if cached is not None and self._now() < cached.until:
             return cached
@@ -316,21 +304,22 @@ class ItemMedia:
                 with self._lock:
                     self._pending.discard(document)
 
-    def _fetch(self, document: Document) -> None:
+    def _fetch(self, document: document_fetcher.Document) -> None:
         assert self._fetcher is not None
         allowed = self._gateway_networks if document.is_chosen else ()
         try:
             body = self._fetcher.get(document.url, document.most_bytes, allowed)
             content = _Content(body, None, False, False, self._now() + KEPT_S)
-        except NotFetched as error:
+        except document_fetcher.NotFetched as error:
             content = _Content(None, str(error), False, False, self._now() + FAILURE_KEPT_S)
         self._cache.store(
             document, content, ENTRY_BYTES + len(document.url) + len(content.body or b"")
         )
 
 
-def _is_small(picture: Picture) -> bool:
+def _is_small(picture: item_metadata.Picture) -> bool:
     content_type, content = picture
     return len(content) <= MAX_THUMBNAIL_BYTES and (
-        content_type == SVG or pictures.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
+        content_type == document_fetcher.SVG
+        or pictures.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
     )

@@ -1,10 +1,8 @@
-"""The cost of drawing an SVG, in which a few bytes can refer to each other many times. Pure.
+"""The cost of drawing an SVG, in which a few bytes can refer to each other many times, and the
+number of pixels that a picture claims in its header, for which a decoder allocates memory. Pure.
 
 Browsers draw each `use`, pattern, mask, marker or filter anew wherever it is referred to: 1.5 kB
 with `use` nested nine times blocked a tab for good.
-
-The number of pixels that a picture claims in its header, for which a decoder allocates memory.
-Pure.
 """
 
 import re
@@ -79,8 +77,8 @@ class _Document:
         if name == "link":
             raise TooComplex
         element = _Element(cost, [])
-        for attribute, given in attributes.items():
-            value = given.translate(_LEFT_OUT)
+        for attribute, value_text in attributes.items():
+            value = value_text.translate(_LEFT_OUT)
             css = self._unescaped(value)
             if _NESTED in css.lower():
                 element.cost += self._drawn_within(value)

@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -11,11 +10,9 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_refusal
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support import anvil, serving
 from tests.support.indexing import Indexing, settings_for
 from tests.support.items import items_of, require_same_items
-from tests.support.serving import NOWHERE
 
 UINT256 = 2**256
 NOT_IDS = (
@@ -160,8 +157,8 @@ class Talking(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def talking(postgres: Postgres, template: str) -> Iterator[Talking]:
-    with Anvil() as node, postgres.cloned(template) as url:
+def talking(postgres, template):
+    with anvil.Anvil() as node, postgres.cloned(template) as url:
         owner, tokens = node.accounts[0], {}
         for name, returned in RETURNED.items():
             token = node.deploy(owner, "Talkative")
@@ -186,7 +183,7 @@ def test_a_uri_is_what_the_contract_returns_cleaned(talking, name):
 
 
 def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
-    client = create_app(settings_for(talking.database_url, NOWHERE)).test_client()
+    client = create_app(settings_for(talking.database_url, serving.NOWHERE)).test_client()
     away = talking.item("text", client)
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
     assert away["owner"] == talking.owner

@@ -4,7 +4,6 @@ import base64
 import json
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -13,21 +12,11 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.ethereum.request_node import NodeSession
-from scan.extensions.items.item_media.item_metadata import Picture
-from scan.extensions.items.item_media.media_cache import MAX_THUMBNAIL_BYTES, ItemMedia, Media
+from scan.extensions.items.item_media import item_metadata, media_cache
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from tests.support.explorer import Explorer
-from tests.support.many_functions import deploy
-from tests.support.page_checks import (
-    ALL_RULES,
-    AXE,
-    NOTHING_HIDDEN,
-    axe_violations,
-    least_shift,
-    show_at,
-)
+from tests.support import many_functions, page_checks
 from tests.support.serving import wait_until
 
 # tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().
@@ -100,8 +89,8 @@ def require_picture(explorer, src, content):
 
 
 @pytest.fixture(scope="module")
-def gallery(explorer: Explorer) -> str:
-    token = deploy(explorer, GALLERY, "Gallery")
+def gallery(explorer):
+    token = many_functions.deploy(explorer, GALLERY, "Gallery")
     for id_ in (666, 667):
         explorer.send(token, call_data("hang(uint256,string)", id_, ""))
     for id_, uri in URIS.items():
@@ -110,8 +99,8 @@ def gallery(explorer: Explorer) -> str:
 
 
 @pytest.fixture(scope="module")
-def many_items(explorer: Explorer) -> str:
-    token = deploy(explorer, GALLERY, "Gallery")
+def many_items(explorer):
+    token = many_functions.deploy(explorer, GALLERY, "Gallery")
     uri = "https://gallery.example/{id}.json"
     explorer.send(token, call_data("fill(uint256,uint256,string)", 1000, 30, uri))
     return token
@@ -204,7 +193,7 @@ def test_pictures_are_not_charged_as_pages(explorer, gallery):
 
 
 @pytest.fixture
-def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def fetched(monkeypatch):
     """URLs of documents that are fetched, by a server that does not answer."""
     urls = []
     over = threading.Event()
@@ -222,13 +211,13 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetched, monkeypatch):
     requested = []
-    of = ItemMedia.of
+    of = media_cache.ItemMedia.of
 
     def spy(media, uri, token_id):
         requested.append(uri)
         return of(media, uri, token_id)
 
-    monkeypatch.setattr(ItemMedia, "of", spy)
+    monkeypatch.setattr(media_cache.ItemMedia, "of", spy)
     own = {MediaSettings: MediaSettings("on")}
     settings = replace(explorer.settings, of_extensions=own)
     answer = create_app(settings).test_client().get(f"/token/{many_items}?tab=items")
@@ -246,10 +235,10 @@ def test_a_list_whose_pictures_take_long_to_decode_is_shown_without_them(
 
 
 def test_large_pictures_are_not_in_lists():
-    picture = Picture("image/svg+xml", PLAIN.ljust(MAX_THUMBNAIL_BYTES))
-    assert ItemMedia(None).thumbnail(Media(picture=picture)).digest
-    picture = Picture("image/svg+xml", picture.content + b" ")
-    assert ItemMedia(None).thumbnail(Media(picture=picture)).digest is None
+    picture = item_metadata.Picture("image/svg+xml", PLAIN.ljust(media_cache.MAX_THUMBNAIL_BYTES))
+    assert media_cache.ItemMedia(None).thumbnail(media_cache.Media(picture=picture)).digest
+    picture = item_metadata.Picture("image/svg+xml", picture.content + b" ")
+    assert media_cache.ItemMedia(None).thumbnail(media_cache.Media(picture=picture)).digest is None
 
 
 def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
@@ -257,7 +246,7 @@ def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
     sizes = "[...document.querySelectorAll('.thumbnail')].map(e => [e.offsetWidth, e.offsetHeight])"
     columns = "new Set([...document.querySelectorAll('.thumbnail')].map(e => e.offsetLeft)).size"
     for width in (1280, 360):
-        show_at(page, width)
+        page_checks.show_at(page, width)
         for kind in ("token", "address"):
             page.open(f"{explorer_url}/{kind}/{gallery}?tab=items")
             page.evaluate("document.querySelector('.gallery li:last-child').scrollIntoView()")
@@ -267,9 +256,9 @@ def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
             assert page.evaluate("document.querySelector('img[alt=Square]').naturalWidth") == 9
             assert page.evaluate("'ran' in window") is False
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            assert page.evaluate(NOTHING_HIDDEN) == []
-            assert least_shift(page, page.evaluate("location.href")) == 0
-            page.evaluate(AXE.read_text() + "; undefined")
-            assert axe_violations(page, ALL_RULES) == []
+            assert page.evaluate(page_checks.NOTHING_HIDDEN) == []
+            assert page_checks.least_shift(page, page.evaluate("location.href")) == 0
+            page.evaluate(page_checks.AXE.read_text() + "; undefined")
+            assert page_checks.axe_violations(page, page_checks.ALL_RULES) == []
     page.call("Emulation.clearDeviceMetricsOverride")
     assert page.errors == []

@@ -1,21 +1,18 @@
 """How PostgreSQL serves lists of items: by index, the last page as the first."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.support.database import Postgres
-from tests.support.explain import DEEPER, Explained, explained
+from tests.support import explain
 from tests.support.seeded_items import BAZAAR, COLLECTION, PERSON, address_of, seed_items
 
 TRANSFERS = 20_000
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, template: str) -> Iterator[Explained]:
+def seeded(postgres, template):
     with postgres.cloned(template) as url:
         seed_items(url, TRANSFERS)
-        with explained(url) as service:
+        with explain.explained(url) as service:
             yield service
 
 
@@ -44,7 +41,7 @@ def test_lists_are_read_from_indexes_at_any_depth(seeded, path, least, has_every
     for plan in (first, middle, last, beyond):
         plan.require_indexes(limit)
     for plan in (last, beyond, *([middle] if has_every_depth else [])):
-        assert plan.buffers <= DEEPER * first.buffers
+        assert plan.buffers <= explain.DEEPER * first.buffers
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import itertools
 import random
 import threading
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -11,7 +10,6 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_parameter
-from tests.fixtures import Played
 from tests.support import faulty_node
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
@@ -152,7 +150,7 @@ def test_bad_topics_of_a_query_are_refused(client, value):
 
 
 @pytest.fixture
-def lying(indexed: Indexing, scenario: Played) -> Iterator[tuple[FaultyNode, FlaskClient]]:
+def lying(indexed, scenario):
     """A node between, and an index that stores no logs."""
     with FaultyNode(scenario.anvil.url) as node:
         yield node, create_app(settings_for(indexed.settings.database_url, node.url)).test_client()

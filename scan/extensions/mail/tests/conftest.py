@@ -1,22 +1,20 @@
 """A service that mails, for each test."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from aiosmtpd.controller import Controller
 
-from scan.extensions.mail import api
+from scan.extensions.mail import views
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.mail.tests.inbox import SITE, Inbox, Mail, beside
 from scan.settings import Brand
 from tests.support.serving import free_port
-from tests.support.webhooks import Webhooks
 
 
 @pytest.fixture
-def mail(webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mail]:
-    monkeypatch.setattr(api, "EVERY_S", 0.02)
+def mail(webhooks, monkeypatch):
+    monkeypatch.setattr(views, "EVERY_S", 0.02)
     inbox = Inbox()
     server = Controller(inbox, hostname="127.0.0.1", port=free_port())
     server.start()

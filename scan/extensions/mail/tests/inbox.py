@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from flask.testing import FlaskClient
 
-from scan.extensions.mail import api
-from tests.support.made_blocks import address
-from tests.support.serving import wait_until
+from scan.extensions.mail import views
+from tests.support import made_blocks, serving
 from tests.support.webhooks import Webhooks
 
-ANNA, BERT = address("anna"), address("bert")
+ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 SITE = "https://scan.example"
 TO = "anna@example.org"
 
@@ -51,7 +50,7 @@ class Mail(NamedTuple):
         form = {"mail": mail, "watchAddress": f"0x{ANNA.hex()}", "events": "tx", **more}
         mails = len(self.inbox.mails)
         answer = self.client.post("/mail", data=form, environ_base={"REMOTE_ADDR": client})
-        wait_until(lambda: answer.status_code != 200 or len(self.inbox.mails) > mails)
+        serving.wait_until(lambda: answer.status_code != 200 or len(self.inbox.mails) > mails)
         return answer
 
     def link(self, path):
@@ -71,7 +70,7 @@ class Mail(NamedTuple):
 @contextmanager
 def beside(client):
     """Mail what asks for confirmations, as the worker of this service does."""
-    [thread] = api.confirmation_threads(client.application.extensions["scan"])
+    [thread] = views.confirmation_threads(client.application.extensions["scan"])
     thread.start()
     yield
     thread.stop()

@@ -16,9 +16,8 @@ from scan.extensions.mail import deliveries
 from scan.extensions.mail.mailer import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.extensions.mail.tests.inbox import ANNA, BERT, SITE, TO
+from tests.support import made_blocks, serving
 from tests.support.database import execute
-from tests.support.made_blocks import Move
-from tests.support.serving import free_port, wait_until
 
 
 def test_events_are_mailed_once_confirmed_until_left(mail):
@@ -30,14 +29,14 @@ def test_events_are_mailed_once_confirmed_until_left(mail):
     assert (to, asking["List-Unsubscribe-Post"]) == (TO, "List-Unsubscribe=One-Click")
     chain = mail.webhooks.chain
     with mail.webhooks.delivering():
-        chain.append([Move(ANNA, BERT)])
+        chain.append([made_blocks.Move(ANNA, BERT)])
         confirm = mail.link("/mail/confirm")
         assert mail.client.get(confirm).status_code == 200  # as a program that follows links
-        [sent] = chain.append([Move(BERT, ANNA)])
+        [sent] = chain.append([made_blocks.Move(BERT, ANNA)])
         assert mail.client.post(confirm).status_code == 200
         assert mail.client.post(confirm).status_code == 200
-        [wanted] = chain.append([Move(ANNA, BERT)])
-        wait_until(lambda: len(mail.inbox.mails) == 2)
+        [wanted] = chain.append([made_blocks.Move(ANNA, BERT)])
+        serving.wait_until(lambda: len(mail.inbox.mails) == 2)
         to, event = mail.inbox.mails[1]
         text = event.get_content()
         assert to == TO and f"{SITE}/tx/0x{wanted.hex()}" in text and sent.hex() not in text
@@ -51,8 +50,8 @@ def test_events_are_mailed_once_confirmed_until_left(mail):
         for _ in range(2):
             left = mail.client.post(path, data={"List-Unsubscribe": "One-Click"})
             assert left.status_code == 200
-        chain.append([Move(ANNA, BERT)])
-        wait_until(lambda: not mail.webhooks.pending())
+        chain.append([made_blocks.Move(ANNA, BERT)])
+        serving.wait_until(lambda: not mail.webhooks.pending())
     assert len(mail.inbox.mails) == 2
     assert mail.client.post(confirm).status_code == 404
 
@@ -61,10 +60,10 @@ def test_what_a_fork_took_back_is_mailed_as_such(mail):
     mail.subscribed()
     with mail.webhooks.delivering():
         mail.webhooks.chain.append([])
-        mail.webhooks.chain.append([Move(ANNA, BERT)])
-        wait_until(lambda: len(mail.inbox.mails) == 2)
+        mail.webhooks.chain.append([made_blocks.Move(ANNA, BERT)])
+        serving.wait_until(lambda: len(mail.inbox.mails) == 2)
         mail.webhooks.chain.unwind(0)
-        wait_until(lambda: len(mail.inbox.mails) == 3)
+        serving.wait_until(lambda: len(mail.inbox.mails) == 3)
     assert mail.inbox.mails[2][1]["Subject"].startswith("Taken back by a fork: Transaction 0x")
 
 
@@ -73,13 +72,13 @@ def test_a_mail_is_retried_and_a_refused_address_is_left_alone(mail, monkeypatch
     mail.subscribed()
     mail.inbox.answers = ["451 try later", "421 try later"]
     with mail.webhooks.delivering():
-        mail.webhooks.chain.append([Move(ANNA, BERT)])
-        wait_until(lambda: len(mail.inbox.mails) == 2)
+        mail.webhooks.chain.append([made_blocks.Move(ANNA, BERT)])
+        serving.wait_until(lambda: len(mail.inbox.mails) == 2)
         mail.inbox.answers = ["550 no such mailbox"]
-        mail.webhooks.chain.append([Move(ANNA, BERT)])
-        wait_until(lambda: not mail.inbox.answers and not mail.webhooks.pending())
-        mail.webhooks.chain.append([Move(ANNA, BERT)])
-        wait_until(lambda: not mail.webhooks.pending())
+        mail.webhooks.chain.append([made_blocks.Move(ANNA, BERT)])
+        serving.wait_until(lambda: not mail.inbox.answers and not mail.webhooks.pending())
+        mail.webhooks.chain.append([made_blocks.Move(ANNA, BERT)])
+        serving.wait_until(lambda: not mail.webhooks.pending())
     assert len(mail.inbox.mails) == 2
 
 
@@ -87,8 +86,8 @@ def test_a_busy_address_is_mailed_so_often_a_day(mail, monkeypatch):
     monkeypatch.setattr(deliveries, "MAX_MAILS_A_DAY", 3)
     mail.subscribed()
     with mail.webhooks.delivering():
-        mail.webhooks.chain.append([Move(ANNA, BERT)] * 9)
-        wait_until(lambda: len(mail.inbox.mails) == 4 and not mail.webhooks.pending())
+        mail.webhooks.chain.append([made_blocks.Move(ANNA, BERT)] * 9)
+        serving.wait_until(lambda: len(mail.inbox.mails) == 4 and not mail.webhooks.pending())
     assert "last mail of today" in mail.inbox.mails[-1][1].get_content()
     assert "last mail of today" not in mail.inbox.mails[-2][1].get_content()
 
@@ -103,12 +102,12 @@ def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail):
         client = mail.webhooks.another(of_extensions={MailSettings: own})
         mail.inbox.answers = ["550 no", "451 later"]
         texts = {mail.client.post("/mail", data=form).text}
-        wait_until(lambda: len(mail.inbox.answers) == 1)
+        serving.wait_until(lambda: len(mail.inbox.answers) == 1)
         texts |= {client.post("/mail", data={**form, "mail": "bert@example.org"}).text}
-        wait_until(lambda: not mail.inbox.answers)
-        wait_until(lambda: execute(url, waiting) == [(1,)])
+        serving.wait_until(lambda: not mail.inbox.answers)
+        serving.wait_until(lambda: execute(url, waiting) == [(1,)])
         execute(url, "UPDATE mail_subscriptions SET created_at = created_at - interval '2 minutes'")
-        wait_until(lambda: len(mail.inbox.mails) == 1)
+        serving.wait_until(lambda: len(mail.inbox.mails) == 1)
     assert len(texts) == 1 and mail.inbox.mails[0][0] == "bert@example.org"
     assert execute(url, waiting) == [(0,)]  # a refused recipient is not asked again
 
@@ -137,7 +136,7 @@ def test_a_password_is_sent_over_tls_alone(mail, authority, scheme):
     server = Controller(
         mail.inbox,
         hostname="localhost",
-        port=free_port(),
+        port=serving.free_port(),
         authenticator=authenticate,
         auth_require_tls=scheme == "smtp",
         **way,

@@ -2,21 +2,19 @@
 
 import pytest
 
-from scan.extensions.mail import mailer, pages, subscriptions
-from scan.extensions.mail.settings import mail_address
+from scan.extensions.mail import mailer, settings, views
 from scan.extensions.mail.tests.inbox import ANNA, SITE, TO
-from tests.support.database import execute
-from tests.support.serving import wait_until
+from tests.support import database, serving
 
 
 def test_who_may_ask_is_bounded(mail, monkeypatch):
-    for n in range(subscriptions.MAX_PER_MAILBOX_A_DAY):
+    for n in range(views.MAX_PER_MAILBOX_A_DAY):
         assert mail.ask(client=f"10.1.0.{n}").status_code == 200
     assert mail.ask(" ANNA@Example.org", client="10.1.1.1").status_code == 409
-    for n in range(subscriptions.MAX_PER_CLIENT_A_DAY):
+    for n in range(views.MAX_PER_CLIENT_A_DAY):
         assert mail.ask(f"bert{n}@example.org").status_code == 200
     assert mail.ask("carl@example.org").status_code == 409
-    monkeypatch.setattr(subscriptions, "MAX_A_DAY", len(mail.inbox.mails))
+    monkeypatch.setattr(views, "MAX_A_DAY", len(mail.inbox.mails))
     assert mail.ask("dora@example.org", client="10.1.1.2").status_code == 409
     assert mail.ask("anna+x@example.org", client="10.1.1.2").status_code == 409
     # What nobody has confirmed is gone after a day; a mail address that left then is never asked.
@@ -25,13 +23,13 @@ def test_who_may_ask_is_bounded(mail, monkeypatch):
     assert mail.client.post(left).status_code == 200
     url = mail.webhooks.settings.database_url
     for table in ("mail_subscriptions", "mail_requests"):
-        execute(url, f"UPDATE {table} SET created_at = created_at - interval '2 days'")  # noqa: S608
+        database.execute(url, f"UPDATE {table} SET created_at = created_at - interval '2 days'")  # noqa: S608
     left = mail.inbox.mails[-1][0].replace("@", "+tag@")
     assert mail.ask(left).status_code == 409
     assert mail.ask(mail.inbox.mails[-1][0]).status_code == 409
     assert mail.ask().status_code == 200
-    assert execute(url, "SELECT count(*) FROM mail_subscriptions") == [(2,)]
-    assert execute(url, "SELECT count(*) FROM mail_requests") == [(1,)]
+    assert database.execute(url, "SELECT count(*) FROM mail_subscriptions") == [(2,)]
+    assert database.execute(url, "SELECT count(*) FROM mail_requests") == [(1,)]
 
 
 def test_leaving_gives_no_requests_back(mail):
@@ -45,7 +43,7 @@ def test_leaving_gives_no_requests_back(mail):
         assert mail.client.post(mail.link("/mail/leave")).status_code == 200
     assert mail.ask("carl@example.org").status_code == 409
     assert len(mail.inbox.mails) == 5
-    [(kept,)] = execute(
+    [(kept,)] = database.execute(
         mail.webhooks.settings.database_url, "SELECT string_agg(r::text, '') FROM mail_requests r"
     )
     assert "example.org" not in str(kept)
@@ -53,7 +51,7 @@ def test_leaving_gives_no_requests_back(mail):
 
 @pytest.mark.parametrize("address", ["10.7.0.{}", "2001:db8:1:{}::1"])
 def test_a_network_is_bounded_as_a_whole(mail, monkeypatch, address):
-    monkeypatch.setattr(subscriptions, "MAX_PER_NETWORK_A_DAY", 3)
+    monkeypatch.setattr(views, "MAX_PER_NETWORK_A_DAY", 3)
     for number in range(3):
         client = address.format(number)
         assert mail.ask(f"anna{number}@example.org", client=client).status_code == 200
@@ -75,11 +73,11 @@ def test_a_newcomer_is_mailed_before_what_others_have_asked_for(mail, monkeypatc
 
     for number in range(6):
         request(network.format(number))
-    wait_until(lambda: len(mail.inbox.mails) == 2)
+    serving.wait_until(lambda: len(mail.inbox.mails) == 2)
     request("192.0.2.1")
     assert len(mail.inbox.mails) == 2
-    execute(url, "UPDATE mail_requests SET mailed_at = mailed_at - interval '10 minutes'")
-    wait_until(lambda: len(mail.inbox.mails) == 4)
+    database.execute(url, "UPDATE mail_requests SET mailed_at = mailed_at - interval '10 minutes'")
+    serving.wait_until(lambda: len(mail.inbox.mails) == 4)
     assert mail.inbox.mails[2][0] == "a192.0.2.1@example.org"
 
 
@@ -97,11 +95,11 @@ def test_another_site_cannot_send_the_form(mail):
     for headers in FOREIGN:
         refused = mail.client.post("/mail", data=form, headers=headers)
         assert refused.status_code == 403 and "Another site" in refused.text
-    assert execute(mail.webhooks.settings.database_url, "SELECT FROM mail_requests") == []
+    assert database.execute(mail.webhooks.settings.database_url, "SELECT FROM mail_requests") == []
     for number, headers in enumerate(OWN):
         data = {**form, "mail": f"anna{number}@example.org"}
         assert mail.client.post("/mail", data=data, headers=headers).status_code == 200
-    wait_until(lambda: len(mail.inbox.mails) == len(OWN))
+    serving.wait_until(lambda: len(mail.inbox.mails) == len(OWN))
     # Who has a token has it from a mail, and mail programs may run as pages of another site.
     for path in ("/mail/confirm", "/mail/leave"):
         assert mail.client.post(mail.link(path), headers=FOREIGN[0]).status_code == 200
@@ -138,7 +136,7 @@ HOSTILE = (
 @pytest.mark.parametrize("given", HOSTILE, ids=[ascii(text)[:20] for text in HOSTILE])
 def test_no_header_can_be_made_of_an_address(given):
     with pytest.raises(ValueError, match="must be a mail address"):
-        mail_address(given)
+        settings.mail_address(given)
 
 
 def test_other_forms_are_refused_and_mail_nothing(mail):
@@ -153,7 +151,7 @@ def test_other_forms_are_refused_and_mail_nothing(mail):
 
 def test_events_that_are_not_indexed_are_not_offered(mail, monkeypatch):
     assert mail.ask(events="internal_transfer").status_code == 200
-    monkeypatch.setattr(pages, "EVENT_TYPES", ("tx", "log"))  # as without traces
+    monkeypatch.setattr(views, "EVENT_TYPES", ("tx", "log"))  # as without traces
     assert mail.ask(events="internal_transfer").status_code == 400
     assert "internal_transfer" not in mail.client.get("/mail").text
     asked = mail.client.get(mail.link("/mail/confirm"))  # before

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scan.extensions.markets.pages import candle_chart
+from scan.extensions.markets.views import candle_chart
 
 pytestmark = pytest.mark.check
 

@@ -29,9 +29,9 @@ LARGEST = 2**256 - 1
 FILL = """
 INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, sha256('0'), 0);
 INSERT INTO dexes (name) VALUES ('uniswap-v2');
-INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, has_items)
-VALUES ('{token0}', 0, 'BEP20', 'A', 'A', 18, 0, false), ('{token1}', 0, 'BEP20', 'B', 'B', 6, 0,
-    false), ('{wild}', 0, 'BEP20', 'W', 'W', 255, 0, false);
+INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, item_type)
+VALUES ('{token0}', 0, 'BEP20', 'A', 'A', 18, 0, NULL), ('{token1}', 0, 'BEP20', 'B', 'B', 6, 0,
+    NULL), ('{wild}', 0, 'BEP20', 'W', 'W', 255, 0, NULL);
 INSERT INTO pools (address, block_number, dex_id, token0, token1)
 VALUES ('{pool}', 0, 1, '{token0}', '{token1}'), ('{empty}', 0, 1, '{token0}', '{token1}'),
     ('{hostile}', 0, 1, '{token0}', '{wild}');

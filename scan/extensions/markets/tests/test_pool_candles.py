@@ -5,7 +5,6 @@ That they are what their trades give, through forks too, the oracle of derived t
 
 import pytest
 
-from scan.database.connection import Database
 from scan.ethereum.events import Trade
 from tests.support.database import execute
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
@@ -18,7 +17,7 @@ LARGEST = 2**256 - 1
 
 
 @pytest.fixture
-def chain(database_url: str, database: Database) -> Chain:
+def chain(database_url, database):
     """Whose pools are there since the first block, so that no fork takes them back."""
     execute(database_url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
     for pool in POOLS:

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from app import create_app
-from scan.extensions.markets import pool_state
+from scan.extensions.markets import queries
 from tests.support.serving import NOWHERE
 
 FEES = {"uniswap-v2": 3000, "uniswap-v3": 3000, "pancakeswap-v2": 2500, "pancakeswap-v3": 500}
@@ -83,16 +83,16 @@ def test_an_address_that_is_no_pool_has_no_state(client):
     ],
 )
 def test_what_a_contract_returns_is_checked(returned, words):
-    assert pool_state._words(returned) == words
+    assert queries._words(returned) == words
 
 
 @pytest.mark.check
 def test_prices_of_the_largest_and_least_values_are_finite():
     for reserves in ([1, 2**256 - 1], [2**256 - 1, 1]):
-        price = pool_state._ratio(reserves)
+        price = queries._ratio(reserves)
         assert price is not None and price.is_finite() and price > 0
-    assert [pool_state._ratio(bad) for bad in ([], [1], [0, 1], [1, 0])] == [None] * 4
-    assert [pool_state._squared(bad) for bad in ([], [0], [2**160])] == [None] * 3
-    least = pool_state._squared([1])
+    assert [queries._ratio(bad) for bad in ([], [1], [0, 1], [1, 0])] == [None] * 4
+    assert [queries._squared(bad) for bad in ([], [0], [2**160])] == [None] * 3
+    least = queries._squared([1])
     assert least is not None
-    assert f"{pool_state._scaled(least, -255):f}".startswith("0.000")
+    assert f"{queries._scaled(least, -255):f}".startswith("0.000")

@@ -1,6 +1,5 @@
 """A chain with memos."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -8,16 +7,14 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.settings import Settings
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres
-from tests.support.indexing import Indexing
+from tests.support import anvil, indexing
 
 INVOICE = "Invoice 2026-114"
 NOTHING = "0x" + 40 * "e"  # an address without code
 
 
 class Chain(NamedTuple):
-    node: Anvil
+    node: anvil.Anvil
     settings: Settings
     client: FlaskClient
 
@@ -36,7 +33,7 @@ class Chain(NamedTuple):
         return sent
 
     def index(self):
-        Indexing(self.settings.database_url, self.node.url).run_until(self.node.head())
+        indexing.Indexing(self.settings.database_url, self.node.url).run_until(self.node.head())
 
     def memos(self, text=None, **more):
         """The whole list, as the API has it."""
@@ -54,7 +51,7 @@ class Chain(NamedTuple):
 
 
 @pytest.fixture
-def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
-    with Anvil() as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).settings
+def chain(postgres, template):
+    with anvil.Anvil() as node, postgres.cloned(template) as url:
+        settings = indexing.Indexing(url, node.url).settings
         yield Chain(node, settings, create_app(settings).test_client())

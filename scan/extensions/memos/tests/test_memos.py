@@ -9,9 +9,7 @@ from eth_utils import keccak
 
 from scan.contracts.visible_text import clean
 from scan.extensions.memos.tests.conftest import INVOICE, NOTHING
-from tests.support import auditing
-from tests.support.indexing import Indexing, index_apart
-from tests.support.table_digest import digest
+from tests.support import auditing, indexing, table_digest
 
 LONG = f"{'Long text. ' * 9_300}end"  # 100 kB
 # Texts, and those that find them: with the same letters in one line.
@@ -227,7 +225,7 @@ def test_a_memo_that_many_send_is_one_list_with_pages(chain):
 
 def test_an_index_from_before_says_since_when_it_has_memos(chain):
     before = chain.send(INVOICE)
-    index_apart(chain.settings.database_url, chain.node, "none")
+    indexing.index_apart(chain.settings.database_url, chain.node, "none")
     after = chain.send(INVOICE)
     chain.index()
     record = chain.client.get(f"/api/v1/transactions/{before}").json
@@ -247,8 +245,8 @@ def test_indexing_twice_makes_the_same_memos(chain, postgres, template):
         chain.send(text)
     chain.index()
     with postgres.cloned(template) as other:
-        Indexing(other, chain.node.url).run_until(chain.node.head())
-        assert digest(other) == digest(chain.settings.database_url)
+        indexing.Indexing(other, chain.node.url).run_until(chain.node.head())
+        assert table_digest.digest(other) == table_digest.digest(chain.settings.database_url)
 
 
 @pytest.mark.check

@@ -3,11 +3,7 @@
 from eth_utils import keccak
 
 from scan.extensions.memos.tests.conftest import INVOICE
-from tests.support import auditing
-from tests.support.database import execute
-from tests.support.explain import DEEPER, explained
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
+from tests.support import auditing, database, explain, indexing, serving
 
 OF_TRANSACTIONS = "queries/memos_list_of_transactions"
 MEMOS = """
@@ -21,20 +17,20 @@ MEMOS = """
 
 def test_a_memo_of_very_many_is_a_list_like_any_other(postgres, seeded_template):
     with postgres.cloned(seeded_template) as url:
-        execute(url, MEMOS, keccak(text=INVOICE), INVOICE)
-        auditing.run(settings_for(url, NOWHERE), repair=True)
-        execute(url, "ANALYZE memos")
-        with explained(url) as service:
+        database.execute(url, MEMOS, keccak(text=INVOICE), INVOICE)
+        auditing.run(indexing.settings_for(url, serving.NOWHERE), repair=True)
+        database.execute(url, "ANALYZE memos")
+        with explain.explained(url) as service:
             path = "/api/v1/memos?text=Invoice+2026-114"
             total = service.client.get(f"{path}&limit=1").json["total"]
-            assert total == execute(url, "SELECT count(*) FROM transactions")[0][0]
+            assert total == database.execute(url, "SELECT count(*) FROM transactions")[0][0]
             buffers = []
             for page in (1, total // 50, total // 25):
                 plans, _ = service.plans(f"{path}&limit=25&page={page}")
                 for plan in plans:
                     plan.require_indexes(most_sorted=25)
                 buffers.append(sum(plan.buffers for plan in plans))
-            assert max(buffers) <= DEEPER * buffers[0]
+            assert max(buffers) <= explain.DEEPER * buffers[0]
             for plan in service.plans("/api/v1/search?q=Invoice+2026-114")[0]:
                 plan.require_indexes()
             plans = [p for p in service.plans("/txs")[0] if p.statement == OF_TRANSACTIONS]

@@ -1,6 +1,5 @@
 """A chain with ENS, indexed, which the tests of a file share and may add names to."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -10,29 +9,28 @@ from scan.extensions.names.name_services import Choice, Interface, NameService
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import Named
+from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
-from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 
 
 @pytest.fixture(scope="module")
-def ens() -> Iterator[EnsChain]:
+def ens():
     with Anvil() as anvil:
         yield EnsChain(anvil)
 
 
 @pytest.fixture(scope="module")
-def indexing(postgres: Postgres, template: str, ens: EnsChain) -> Iterator[Indexing]:
+def indexing(postgres, template, ens):
     anvil = ens.anvil
     with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
         yield indexing
 
 
 @pytest.fixture(scope="module")
-def services(indexing: Indexing, ens: EnsChain) -> Iterator[dict[Interface, Named]]:
+def services(indexing, ens):
     """The service as it reads names by either interface, with a node that may fail."""
-    with FaultyNode(ens.anvil.url) as node:
+    with faulty_node.FaultyNode(ens.anvil.url) as node:
         yield {interface: _named(interface, indexing, ens, node) for interface in Interface}
 
 
@@ -46,12 +44,12 @@ def _named(interface, indexing, ens, node):
 
 
 @pytest.fixture(params=[*Interface])
-def named(request: pytest.FixtureRequest, services: dict[Interface, Named]) -> Iterator[Named]:
+def named(request, services):
     yield from _with_sound_node(services[request.param])
 
 
 @pytest.fixture
-def universal(services: dict[Interface, Named]) -> Iterator[Named]:
+def universal(services):
     yield from _with_sound_node(services[Interface.UNIVERSAL])
 
 

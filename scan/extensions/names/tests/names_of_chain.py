@@ -6,20 +6,18 @@ import pytest
 from flask.testing import FlaskClient
 
 from scan.extensions.names.tests.ens_chain import EnsChain
-from tests.support.extension_tests import is_there
-from tests.support.faulty_node import FaultyNode
+from tests.support import extension_tests, faulty_node, serving
 from tests.support.indexing import Indexing
 from tests.support.lists import get
-from tests.support.serving import wait_until
 
-HAS_SEARCH = is_there("scan.extensions.search")
+HAS_SEARCH = extension_tests.is_there("scan.extensions.search")
 with_search = pytest.mark.skipif(not HAS_SEARCH, reason="the extension search is not there")
 
 
 class Named(NamedTuple):
     ens: EnsChain
     indexing: Indexing
-    node: FaultyNode
+    node: faulty_node.FaultyNode
     client: FlaskClient
 
     def follow(self):
@@ -28,7 +26,7 @@ class Named(NamedTuple):
         head = self.ens.anvil.head()
         self.indexing.wait_for(head)
         newest = "/api/v1/blocks?limit=1"
-        wait_until(lambda: self.client.get(newest).json["blocks"][0]["number"] >= head)
+        serving.wait_until(lambda: self.client.get(newest).json["blocks"][0]["number"] >= head)
 
     def mine(self):
         self.ens.anvil.mine()

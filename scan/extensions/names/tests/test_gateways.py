@@ -2,33 +2,21 @@
 
 import ipaddress
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from eth_abi import encode
 
 from app import create_app
-from scan.extensions.names import gateways
-from scan.extensions.names.gateways import (
-    BATCH_URL,
-    MAX_BATCHED,
-    MAX_NESTED,
-    MAX_URLS,
-    QUERY,
-    Gateways,
-    Lookup,
-    NoAnswer,
-)
-from scan.extensions.names.name_services import Choice, Interface, NameService
-from scan.extensions.names.node_names import MAX_LOOKUPS
+from scan.extensions.names import gateways, name_services, node_names
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
-from tests.support.receiver import Answer, Authority, Handler, Received, Receiver
+from tests.support.receiver import Answer, Handler, Received
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
@@ -43,14 +31,14 @@ def says(address):
 
 
 @pytest.fixture(autouse=True)
-def quiet(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def quiet(receiver, monkeypatch):
     monkeypatch.setattr(gateways, "TOTAL_S", 8.0)
     receiver.received.clear()
     yield
     receiver.behaviour = lambda *_: Answer()
 
 
-@pytest.fixture(params=[*Interface])
+@pytest.fixture(params=[*name_services.Interface])
 def asking(request, ens, indexing, authority, monkeypatch):
     """The service that asks gateways, and may reach those of this machine."""
     monkeypatch.setattr(gateways, "ALLOWED", LOOPBACK)
@@ -59,13 +47,13 @@ def asking(request, ens, indexing, authority, monkeypatch):
 
 
 def asking_with(interface, ens, indexing, node, authority):
-    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
-    service = NameService(interface, bytes.fromhex(contract.address[2:]))
+    contract = ens.universal if interface is name_services.Interface.UNIVERSAL else ens.registry
+    service = name_services.NameService(interface, bytes.fromhex(contract.address[2:]))
     settings = replace(
         indexing.settings,
         rpc_urls=(node.url,),
         ca_bundle=str(authority.bundle),
-        of_extensions={Settings: Settings(Choice(service, True))},
+        of_extensions={Settings: Settings(name_services.Choice(service, True))},
     )
     return Named(ens, indexing, node, create_app(settings).test_client())
 
@@ -134,18 +122,18 @@ def test_few_names_of_a_request_are_looked_up(asking, receiver):
     receiver.behaviour = lambda *_: Answer(404)
     records = get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
     assert [record["nameProblem"] for record in records] == ["off_chain"] * 6
-    assert len(receiver.received) == MAX_LOOKUPS
+    assert len(receiver.received) == node_names.MAX_LOOKUPS
 
 
-@pytest.mark.parametrize("depth", [2, MAX_NESTED, MAX_NESTED + 1, 1_000])
+@pytest.mark.parametrize("depth", [2, gateways.MAX_NESTED, gateways.MAX_NESTED + 1, 1_000])
 def test_nested_lookups_end(asking, receiver, depth):
     ens, alice = asking.ens, asking.ens.people[0]
     ens.resolve_by("deep.eth", ens.offchain([receiver.url("/{data}")], depth=depth))
     asking.follow()
     receiver.behaviour = says(alice)
     answer = asking.lookup("deep.eth")
-    assert answer.status_code == (200 if depth <= MAX_NESTED else 404)
-    assert len(receiver.received) == min(depth, MAX_NESTED)
+    assert answer.status_code == (200 if depth <= gateways.MAX_NESTED else 404)
+    assert len(receiver.received) == min(depth, gateways.MAX_NESTED)
 
 
 def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
@@ -170,11 +158,11 @@ def test_private_addresses_are_refused(ens, indexing, receiver, authority):
         "data:application/json,{}",
         "https://[::1]/{data}",
         "https://user:word@localhost/{data}",
-        BATCH_URL + "x",
+        gateways.BATCH_URL + "x",
         "\u202e",
     ]
     with FaultyNode(ens.anvil.url) as node:
-        named = asking_with(Interface.REGISTRY, ens, indexing, node, authority)
+        named = asking_with(name_services.Interface.REGISTRY, ens, indexing, node, authority)
         for number, url in enumerate(urls):
             ens.resolve_by(f"inside{number}.eth", ens.offchain([url]))
         named.follow()
@@ -224,20 +212,22 @@ HOSTILE: dict[str, Callable[[Handler, Received], Answer | None]] = {
 
 
 @pytest.fixture
-def hasty(authority: Authority) -> Gateways:
+def hasty(authority):
     timeouts = AttemptTimeouts(total_s=1.0, connect_s=1.0)
-    return Gateways(DocumentFetcher(tls_context(str(authority.bundle)), timeouts), LOOPBACK)
+    return gateways.Gateways(
+        DocumentFetcher(tls_context(str(authority.bundle)), timeouts), LOOPBACK
+    )
 
 
 def ask(asked, urls, data=b"\x01"):
-    lookup = Lookup(SENDER, [url.encode() for url in urls], data, b"1234", b"")
+    lookup = gateways.Lookup(SENDER, [url.encode() for url in urls], data, b"1234", b"")
     return asked.answer(lookup, gateways.time.monotonic() + 3.0)
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
     receiver.behaviour = HOSTILE[kind]
-    with pytest.raises(NoAnswer) as failure:
+    with pytest.raises(gateways.NoAnswer) as failure:
         ask(hasty, [receiver.url("/{data}")])
     assert str(failure.value).isprintable() and len(str(failure.value)) < 100
     assert all(request.path != "/in" for request in receiver.received)
@@ -249,49 +239,53 @@ def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(hasty, 
     receiver.behaviour = lambda _, received: answers[received.path.split("/")[1]]
     assert ask(hasty, urls) == b"\x07"
     answers["0"] = Answer(404)
-    with pytest.raises(NoAnswer):
+    with pytest.raises(gateways.NoAnswer):
         ask(hasty, urls)
     assert len(receiver.received) == 3
     receiver.behaviour = lambda *_: Answer(500)
-    with pytest.raises(NoAnswer):
+    with pytest.raises(gateways.NoAnswer):
         ask(hasty, urls)
-    assert len(receiver.received) == 3 + MAX_URLS
+    assert len(receiver.received) == 3 + gateways.MAX_URLS
 
 
 def batch(*urls):
     requests = [(SENDER, [url], bytes([number])) for number, url in enumerate(urls)]
-    return QUERY + encode(["(address,string[],bytes)[]"], [requests])
+    return gateways.QUERY + encode(["(address,string[],bytes)[]"], [requests])
 
 
 def test_a_batch_is_made_here_and_says_what_failed(hasty, receiver):
     receiver.behaviour = lambda _, received: (
         Answer(404) if received.path == "/no/0x01" else said(b"\x07")
     )
-    data = batch(receiver.url("/yes/{data}"), receiver.url("/no/{data}"), BATCH_URL)
+    data = batch(receiver.url("/yes/{data}"), receiver.url("/no/{data}"), gateways.BATCH_URL)
     failed = [
         bytes.fromhex("01800152") + encode(["uint16", "string"], words)
         for words in ((404, "a gateway refused"), (500, "no gateway answered"))
     ]
     answer = encode(["bool[]", "bytes[]"], [[False, True, True], [b"\x07", *failed]])
-    assert ask(hasty, [BATCH_URL], data) == answer
+    assert ask(hasty, [gateways.BATCH_URL], data) == answer
 
 
 @pytest.mark.parametrize(
     "data",
     [
         b"",
-        QUERY,
+        gateways.QUERY,
         b"1234" + batch("https://a.example"),
-        batch(*["https://a.example"] * (MAX_BATCHED + 1)),
-        QUERY + (32).to_bytes(32) + (2**255).to_bytes(32),
+        batch(*["https://a.example"] * (gateways.MAX_BATCHED + 1)),
+        gateways.QUERY + (32).to_bytes(32) + (2**255).to_bytes(32),
         # Four thousand pointers to one request of 100 KB.
-        QUERY + (32).to_bytes(32) + (4000).to_bytes(32) + (0).to_bytes(32) * 4000 + bytes(100_000),
+        gateways.QUERY
+        + (32).to_bytes(32)
+        + (4000).to_bytes(32)
+        + (0).to_bytes(32) * 4000
+        + bytes(100_000),
     ],
     ids=["empty", "nothing", "selector", "too many", "length", "pointers"],
 )
 def test_malformed_batches_are_refused(hasty, data):
-    with pytest.raises(NoAnswer):
-        ask(hasty, [BATCH_URL], data)
+    with pytest.raises(gateways.NoAnswer):
+        ask(hasty, [gateways.BATCH_URL], data)
 
 
 @pytest.mark.parametrize(
@@ -313,12 +307,12 @@ def test_malformed_batches_are_refused(hasty, data):
     ids=["empty", "selector", "ones", "another sender", "many URLs"],
 )
 def test_malformed_lookups_are_refused(returned):
-    with pytest.raises(NoAnswer):
-        Lookup.of_revert(returned, SENDER)
+    with pytest.raises(gateways.NoAnswer):
+        gateways.Lookup.of_revert(returned, SENDER)
 
 
 def test_no_gateway_is_asked_when_the_time_is_over(hasty, receiver):
-    lookup = Lookup(SENDER, [receiver.url("/{data}").encode()], b"", b"1234", b"")
-    with pytest.raises(NoAnswer):
+    lookup = gateways.Lookup(SENDER, [receiver.url("/{data}").encode()], b"", b"1234", b"")
+    with pytest.raises(gateways.NoAnswer):
         hasty.answer(lookup, gateways.time.monotonic() - 1.0)
     assert receiver.received == []

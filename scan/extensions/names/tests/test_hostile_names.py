@@ -4,9 +4,7 @@ import pytest
 from eth_abi import encode
 
 from scan.extensions.names.name_services import Interface
-from scan.extensions.names.tests.ens_chain import EnsChain
-from scan.extensions.names.tests.names_of_chain import HAS_SEARCH
-from tests.support.anvil import Contract
+from scan.extensions.names.tests import names_of_chain
 from tests.support.faulty_node import altering
 
 MARKUP = "<img src=x onerror=alert(1)>.eth"
@@ -42,7 +40,7 @@ def by_both(names, quickly_by):
 
 
 @pytest.fixture(scope="module")
-def parrot(ens: EnsChain) -> Contract:
+def parrot(ens):
     return ens.anvil.deploy(ens.owner, "Parrot")
 
 
@@ -101,7 +99,7 @@ def test_texts_that_are_no_names_are_refused_with_the_reason(universal, text):
     assert answer.json["error"].isprintable() and len(answer.json["error"]) < 300
     assert "onerror" not in answer.text or answer.status_code == 404
     page = universal.client.get("/search", query_string={"q": text})
-    assert page.status_code in (200, 302, 400) or not HAS_SEARCH
+    assert page.status_code in (200, 302, 400) or not names_of_chain.HAS_SEARCH
     assert "<img src=x" not in page.text
 
 
@@ -133,7 +131,7 @@ def test_answers_of_another_form_are_no_names_and_no_addresses(named, parrot, fo
     is_address = form == "a word"  # whoever points a name may point it anywhere
     assert named.lookup("parrot.eth").status_code == (200 if is_address else 404)
     assert named.page(f"/address/{mallory}")
-    assert not HAS_SEARCH or named.page("/search?q=parrot.eth")
+    assert not names_of_chain.HAS_SEARCH or named.page("/search?q=parrot.eth")
 
 
 LIES = ["0x", "0x12", "0xzz", None, 7, {}, "0x" + "ff" * 96, "0x" + "00" * 400_000]

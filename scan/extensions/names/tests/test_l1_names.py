@@ -1,66 +1,53 @@
 """Names of Ethereum on an L2 (ENSIP-19): chosen on the L2 or for all chains, kept on Ethereum."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from app import create_app
-from scan.extensions.names import name_services, primary_names
-from scan.extensions.names.name_services import (
-    BASENAMES,
-    ENS,
-    NO_NAMES,
-    REVERSE_REGISTRAR,
-    Choice,
-    Interface,
-    NameService,
-    name_service,
-)
-from scan.extensions.names.node_names import COIN_TYPE, evm_coin_type
+from scan.extensions.names import name_services, node_names, primary_names
 from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Anvil
 from tests.support.authorizations import CHAIN_ID
 from tests.support.faulty_node import FaultyNode, altering, cut_connection, hang
-from tests.support.indexing import Indexing
 
-COIN = evm_coin_type(CHAIN_ID)
-OTHER_COIN = evm_coin_type(10)
+COIN = node_names.evm_coin_type(CHAIN_ID)
+OTHER_COIN = node_names.evm_coin_type(10)
 
 
 @pytest.fixture(scope="module")
-def ethereum() -> Iterator[EnsChain]:
+def ethereum():
     """ENS with its universal resolver where it is on Ethereum."""
     with Anvil() as anvil:
         ens = EnsChain(anvil)
-        ens.be_at(ens.universal, ENS.contract)
+        ens.be_at(ens.universal, name_services.ENS.contract)
         yield ens
 
 
 @pytest.fixture(scope="module")
-def l1(ethereum: EnsChain) -> Iterator[FaultyNode]:
+def l1(ethereum):
     with FaultyNode(ethereum.anvil.url) as node:
         yield node
 
 
 @pytest.fixture(scope="module")
-def registrar(ens: EnsChain) -> Contract:
+def registrar(ens):
     deployed = ens.anvil.deploy(ens.owner, "ReverseRegistrarOfL2")
-    return ens.be_at(deployed, REVERSE_REGISTRAR)
+    return ens.be_at(deployed, name_services.REVERSE_REGISTRAR)
 
 
 @pytest.fixture
-def l2(ens: EnsChain, indexing: Indexing, l1: FaultyNode, registrar: Contract) -> Iterator[Named]:
+def l2(ens, indexing, l1, registrar):
     """The L2, which is the indexed chain, with a node of its own that may fail."""
     with FaultyNode(ens.anvil.url) as node:
         yield served(ens, indexing, node, l1)
         l1.fault = None
 
 
-def served(ens, indexing, node, l1, service=NO_NAMES):
-    settings = Settings(Choice(service), () if l1 is None else (l1.url,))
+def served(ens, indexing, node, l1, service=name_services.NO_NAMES):
+    settings = Settings(name_services.Choice(service), () if l1 is None else (l1.url,))
     settings_ = replace(indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: settings})
     return Named(ens, indexing, node, create_app(settings_).test_client())
 
@@ -85,7 +72,7 @@ def test_a_name_without_an_address_on_this_chain_leads_to_ethereum_s_and_says_so
     ethereum.point("bob.eth", bob)
     ethereum.point_on("bob.eth", l2.ens.people[0], OTHER_COIN)
     record = l2.lookup("bob.eth").json
-    assert (record["address"], record["coinType"]) == (bob, COIN_TYPE)
+    assert (record["address"], record["coinType"]) == (bob, node_names.COIN_TYPE)
     assert l2.lookup("nobody.eth").status_code == 404
 
 
@@ -130,7 +117,7 @@ def test_names_of_a_registry_on_the_l2_come_before_ethereum_s(
 ):
     """As Basenames: a primary name of the reverse registrar, or below the registry's own zone."""
     frank, grace, heidi = ens.people[6:9]
-    service = BASENAMES._replace(contract=bytes.fromhex(ens.registry.address[2:]))
+    service = name_services.BASENAMES._replace(contract=bytes.fromhex(ens.registry.address[2:]))
     with FaultyNode(ens.anvil.url) as node:
         for with_l1 in (None, l1):
             named = served(ens, indexing, node, with_l1, service)
@@ -206,27 +193,31 @@ def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, l1, eth
 def test_services_are_chosen_by_the_chain_s_id():
     has = name_services.service_of
     assert has("auto", "10") is None and has("off", "10", has_l1=True) is None
-    assert has("auto", "10", has_l1=True) == NO_NAMES
-    assert has("auto", "1", has_l1=True) == has("auto", "1") == ENS
-    assert has("auto", "8453") == BASENAMES
+    assert has("auto", "10", has_l1=True) == name_services.NO_NAMES
+    assert has("auto", "1", has_l1=True) == has("auto", "1") == name_services.ENS
+    assert has("auto", "8453") == name_services.BASENAMES
     unknown = has("auto", "12345", has_l1=True)
     assert unknown is not None and unknown.reverse_registrar is None
 
 
 @pytest.mark.check
 def test_the_setting_has_a_service_and_whether_gateways_are_asked():
-    own = NameService(Interface.REGISTRY, bytes(19) + b"\x07")
+    own = name_services.NameService(name_services.Interface.REGISTRY, bytes(19) + b"\x07")
     address = f"0x{own.contract.hex()}"
-    assert name_service("auto") == Choice("auto") and name_service("off") == Choice("off")
-    assert name_service("auto+gateways") == Choice("auto", True)
-    assert name_service(f"registry:{address}") == Choice(own)
-    assert name_service(f"registry:{address}+gateways") == Choice(own, True)
+    assert name_services.name_service("auto") == name_services.Choice(
+        "auto"
+    ) and name_services.name_service("off") == name_services.Choice("off")
+    assert name_services.name_service("auto+gateways") == name_services.Choice("auto", True)
+    assert name_services.name_service(f"registry:{address}") == name_services.Choice(own)
+    assert name_services.name_service(f"registry:{address}+gateways") == name_services.Choice(
+        own, True
+    )
     for wrong in ("off+gateways", "+gateways", "auto+", f"{address}+gateways", "registry:0x1"):
         with pytest.raises(ValueError, match="gateways may follow"):
-            name_service(wrong)
+            name_services.name_service(wrong)
 
 
 @pytest.mark.check
 @pytest.mark.parametrize(("chain_id", "coin"), [(1, 60), (10, 0x8000000A), (8453, 0x80002105)])
 def test_coin_types_are_those_of_ensip_11(chain_id, coin):
-    assert evm_coin_type(chain_id) == coin
+    assert node_names.evm_coin_type(chain_id) == coin

@@ -13,7 +13,7 @@ __all__ = ["asking", "quiet"]
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+def patient(monkeypatch):
     """A client that gave its place back pauses until the test ends, on a busy machine, too."""
     monkeypatch.setattr(primary_names, "PAUSE_FACTOR", 1e6)
 

@@ -6,6 +6,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.names import primary_names
+from scan.extensions.names.name_services import Interface
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, with_search
 from tests.support.database import execute
 from tests.support.faulty_node import cut_connection, hang
@@ -111,6 +112,27 @@ def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal):
     confusable = universal.page("/search?q=\u0430\u0440\u0435.eth")
     assert "is not a valid name (ENSIP-15): it" in confusable
     assert "Nothing matches" not in confusable
+
+
+def test_a_registry_s_names_below_a_wildcard_resolver_are_resolved(services):
+    """By the nearest resolver above (ENSIP-10), if it resolves names below its own; a name with a
+    resolver of its own is not below it, and what other hosts keep is said."""
+    named = services[Interface.REGISTRY]
+    ens, (bob, *_, grace) = named.ens, named.ens.people
+    for name, is_extended in (("wild.eth", True), ("deaf.eth", False)):
+        resolver = ens.anvil.deploy(ens.owner, "Wildcard", grace, "", is_extended)
+        ens.resolve_by(name, resolver)
+    ens.point("own.wild.eth", bob)
+    ens.choose(grace, "any.thing.wild.eth")
+    named.follow()
+    for name in ("wild.eth", "thing.wild.eth", "any.thing.wild.eth"):
+        assert named.lookup(name).json["address"] == grace, name
+    assert named.lookup("own.wild.eth").json["address"] == bob
+    assert named.of(grace) == ("any.thing.wild.eth", None)
+    for name in ("deaf.eth", "any.deaf.eth", "below.own.wild.eth"):
+        assert named.lookup(name).status_code == 404, name
+    offchain = named.lookup("x.wild.eth")
+    assert offchain.status_code == 404 and "EIP-3668" in offchain.json["error"]
 
 
 def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named):

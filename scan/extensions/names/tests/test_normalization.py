@@ -3,7 +3,6 @@
 import random
 import string
 import threading
-from collections.abc import Iterator
 
 import ens_normalize
 import pytest
@@ -58,7 +57,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module")
-def normalizer() -> Iterator[Normalizer]:
+def normalizer():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(normalization, "ANSWER_S", 120.0)
         normalizer = Normalizer()

@@ -1,6 +1,5 @@
-"""The checks of the database by `scan doctor`: server, indexes, clock, backup, disk, schema.
-
-The checks of one node by `scan doctor`: chain, head, history, traces and state.
+"""The checks of `scan doctor`: of the database (server, indexes, clock, backup, disk, schema) and
+of one node (chain, head, history, traces and state).
 """
 
 import time
@@ -15,7 +14,7 @@ from scan.database.errors import SchemaMismatch
 from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import Node, NodeError, WrongChain
-from scan.ethereum.fork_schedule import missed_fork, unknown_fork
+from scan.ethereum.fork_schedule import fork_warnings
 from scan.ethereum.node_errors import RpcError
 from scan.ethereum.served_chain import ADDRESS, BlockId
 from scan.extensions.operations.monitoring import interface
@@ -258,7 +257,7 @@ def _check_head(node: Node, made_at_s: int) -> Iterator[NodeOutcome]:
 
 def _check_forks(node: Node) -> Iterator[NodeOutcome]:
     try:
-        fork, missed = unknown_fork(node), missed_fork(node)
+        fork, missed = fork_warnings(node)
     except NodeError as error:
         yield "warning", str(error), "upgrade it"
         return

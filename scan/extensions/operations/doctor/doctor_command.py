@@ -13,11 +13,8 @@ from typing import NamedTuple
 
 from limits.storage import storage_from_string
 
-from scan.commands.arguments import options_of_extensions, run_of_extensions
-from scan.commands.service_client import send
-from scan.commands.startup import settings_with_database
-from scan.database.connection import Database
-from scan.database.errors import SharedSession
+from scan.commands import arguments, service_client, startup
+from scan.database import connection, errors
 from scan.environment import node_origins, without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.operations.doctor.checks import (
@@ -52,7 +49,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
-    for option in options_of_extensions("doctor"):
+    for option in arguments.options_of_extensions("doctor"):
         option.add_arguments(command)
 
 
@@ -76,7 +73,7 @@ Findings = Iterator[Finding]
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line for each finding, and return 1 if one of them is an error."""
-    if (code := run_of_extensions("doctor", settings, options)) is not None:
+    if (code := arguments.run_of_extensions("doctor", settings, options)) is not None:
         return code
     findings = []
     for finding in _findings(settings, options.url):
@@ -91,7 +88,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 def _findings(settings: Settings, url: str | None) -> Findings:
     try:
-        settings = settings_with_database(settings)
+        settings = startup.settings_with_database(settings)
     except SettingError:
         yield Finding(
             Level.ERROR,
@@ -152,7 +149,7 @@ def _check_database(settings: Settings) -> Findings:
             )
         for subject, level, text, advice in check_database(database):
             yield Finding(Level(level), subject, text, advice)
-    except SharedSession:
+    except errors.SharedSession:
         yield Finding(
             Level.ERROR,
             "database",
@@ -237,7 +234,7 @@ def _check_data_directory(settings: Settings) -> Findings:
 
 
 def _check_service(settings: Settings, url: str) -> Findings:
-    state = send(f"{url}/readyz", TIMEOUT_S)
+    state = service_client.send(f"{url}/readyz", TIMEOUT_S)
     body = state.json()
     if state.status != 200:
         text = body.get("problem") or body.get("error") or f"HTTP {state.status} at {url}/readyz"
@@ -250,7 +247,7 @@ def _check_service(settings: Settings, url: str) -> Findings:
         behind = "how far behind the node is not known" if lag is None else f"{lag} blocks behind"
         yield Finding(Level.OK, "service", f"ready, {behind}")
     responses = (
-        send(f"{url}/api/v1/stats", TIMEOUT_S, headers={"X-Forwarded-For": address})
+        service_client.send(f"{url}/api/v1/stats", TIMEOUT_S, headers={"X-Forwarded-For": address})
         for address in ("198.51.100.1", "198.51.100.2")  # of RFC 5737
     )
     remaining = [response.headers.get("X-RateLimit-Remaining", "") for response in responses]
@@ -268,11 +265,11 @@ def _check_service(settings: Settings, url: str) -> Findings:
         yield Finding(Level.OK, "proxies", "X-Forwarded-For of clients is not believed")
 
 
-def _open(url: str) -> Database:
-    return Database(url, statement_timeout_ms=TIMEOUT_S * 1000, name="scan-doctor")
+def _open(url: str) -> connection.Database:
+    return connection.Database(url, statement_timeout_ms=TIMEOUT_S * 1000, name="scan-doctor")
 
 
-def _open_if_reachable(url: str) -> Database | None:
+def _open_if_reachable(url: str) -> connection.Database | None:
     """Open the database; return None if it cannot be reached, which another check reports."""
     database = _open(url) if url else None
     try:

@@ -7,8 +7,7 @@ import time
 from datetime import datetime, timedelta
 from typing import Any
 
-from scan.commands.arguments import whole_number
-from scan.commands.service_client import NoResponse, add_url, send, service_url
+from scan.commands import arguments, service_client
 from scan.observability.logs import escape
 from scan.settings import Settings
 
@@ -26,10 +25,10 @@ DESCRIPTION = (
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.set_defaults(run=run)
-    add_url(command)
+    service_client.add_url(command)
     command.add_argument(
         "--most-behind",
-        type=whole_number,
+        type=arguments.whole_number,
         metavar="BLOCKS",
         help="exit 1 when further behind the node",
     )
@@ -41,7 +40,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print the status. Return 0 if the service is ready and follows the node, else 1."""
-    base = service_url(settings, options)
+    base = service_client.service_url(settings, options)
     if options.watch:
         return _watch(base)
     state = _fetch(f"{base}/readyz")
@@ -109,8 +108,8 @@ def _fetch_disk(address: str) -> dict[str, Any]:
     """Return the figures of the database's disk; {} where /metrics cannot be read, or the disk is
     on another machine."""
     try:
-        text = send(address, TIMEOUT_S).body.decode(errors="replace")
-    except NoResponse:
+        text = service_client.send(address, TIMEOUT_S).body.decode(errors="replace")
+    except service_client.NoResponse:
         return {}
     values = dict(re.findall(r"^scan_disk_(free_bytes|full_seconds) ([0-9.e+]+)$", text, re.M))
     if "free_bytes" not in values:
@@ -141,8 +140,8 @@ def _backfill_line(backfill: dict[str, Any]) -> str:
 
 def _fetch(address: str) -> dict[str, Any]:
     try:
-        response = send(address, TIMEOUT_S)
-    except NoResponse as error:
+        response = service_client.send(address, TIMEOUT_S)
+    except service_client.NoResponse as error:
         return {"status": "unreachable", "problem": error.message}
     problem = f"the service returned HTTP {response.status} without JSON"
     return response.json() or {"status": "unavailable", "problem": problem}

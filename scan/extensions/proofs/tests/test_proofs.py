@@ -1,25 +1,15 @@
 """Accounts proven by the node, and nodes that prove nothing."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_parameter
-from tests.fixtures import Played
-from tests.support.faulty_node import (
-    FaultyNode,
-    altering,
-    hang,
-    refuse,
-    refuse_block_hashes,
-    refuse_method,
-)
-from tests.support.indexing import Indexing
+from tests.support import faulty_node
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 NOT_PROVEN = ">reported by the node</span>"  # beside the balance
@@ -33,13 +23,13 @@ def get(client, address, **arguments):
 
 
 @pytest.fixture
-def node(scenario: Played) -> Iterator[FaultyNode]:
-    with FaultyNode(scenario.anvil.url) as faulty:
+def node(scenario):
+    with faulty_node.FaultyNode(scenario.anvil.url) as faulty:
         yield faulty
 
 
 @pytest.fixture
-def service(node: FaultyNode, indexed: Indexing) -> FlaskClient:
+def service(node, indexed):
     """Of its own, which remembers nothing, behind the faulty node."""
     return create_app(replace(indexed.settings, rpc_urls=(node.url,))).test_client()
 
@@ -96,7 +86,7 @@ def lie(alter, method="eth_getProof"):
         if call["method"] == method:
             answer["result"] = alter(answer["result"])
 
-    return altering(change)
+    return faulty_node.altering(change)
 
 
 def with_nodes(alter):
@@ -161,11 +151,13 @@ def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
         (-32602, "distance to target block exceeds maximum proof window"),
         (-32000, "requested block is too old, block must be within 100000 blocks"),
     ):
-        node.fault = refuse(lambda call: call["method"] == "eth_getProof", code, message)
+        node.fault = faulty_node.refuse(
+            lambda call: call["method"] == "eth_getProof", code, message
+        )
         response = get(service, person, block=3)
         assert (response.status_code, response.json["code"]) == (422, "history_unavailable")
         assert "archive node" in response.json["error"]
-    node.fault = refuse_method("eth_getProof")
+    node.fault = faulty_node.refuse_method("eth_getProof")
     response = get(service, person)
     assert (response.status_code, response.json["code"]) == (502, "upstream_failed")
     assert response.json["error"] == "The node does not offer proofs (eth_getProof)."
@@ -176,7 +168,7 @@ def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
 
 def test_a_node_that_takes_no_block_hashes_proves_by_number(node, service, scenario):
     person = scenario.stage.people[0]
-    node.fault = refuse_block_hashes
+    node.fault = faulty_node.refuse_block_hashes
     right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
     assert get(service, person).json["balance"] == str(right)
 
@@ -195,7 +187,7 @@ def test_the_page_says_whether_the_balance_is_proven(node, service, scenario):
     node.fault = lie(lambda _: hex(123 * 10**18), "eth_getBalance")
     shown = page("0x" + 20 * "cd")
     assert ">123<" in shown and ">0 is proven</a>" in shown
-    node.fault = refuse_method("eth_getProof")
+    node.fault = faulty_node.refuse_method("eth_getProof")
     assert NOT_PROVEN in page(STRANGERS[0])
 
 
@@ -205,11 +197,11 @@ def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
         return service.get(path).text.partition("<dt>Code hash</dt>")[2].partition("</dd>")[0]
 
     assert ">proven</a>" in beside_the_hash("dollar")
-    node.fault = refuse_method("eth_getProof")
+    node.fault = faulty_node.refuse_method("eth_getProof")
     assert "reported by the node" in beside_the_hash("harbor")
 
 
 def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario, monkeypatch):
-    monkeypatch.setattr("scan.extensions.proofs.pages.TIMEOUT_S", 0.01)
-    node.fault = hang(0.3)
+    monkeypatch.setattr("scan.extensions.proofs.views.TIMEOUT_S", 0.01)
+    node.fault = faulty_node.hang(0.3)
     assert NOT_PROVEN in service.get(f"/address/{scenario.stage.people[0]}").text

@@ -215,8 +215,8 @@ def test_an_audit_finds_what_was_changed(followed, change):
 def test_an_audit_accepts_a_collection_that_nobody_holds(followed):
     burnt = (
         "INSERT INTO tokens"
-        " (address, block_number, type, name, symbol, decimals, total_supply, has_items)"
-        " VALUES ('\\x07', 30, 'BEP721', 'Burnt', 'B', 0, 0, false)"
+        " (address, block_number, type, name, symbol, decimals, total_supply, item_type)"
+        " VALUES ('\\x07', 30, 'BEP721', 'Burnt', 'B', 0, 0, NULL)"
     )
     spoil(followed.settings, burnt)
     assert run(followed.settings) == EXACT

@@ -1,7 +1,6 @@
 """Rows that are not kept: lists begin later and are exact, and nothing else changes."""
 
 import itertools
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -16,13 +15,9 @@ from scan.database.connection import Database
 from scan.extensions.retention.maintenance import Retention
 from scan.indexer.partitions import TABLES
 from scan.settings import Keep, Settings
-from tests.fixtures import Played
 from tests.indexer.test_partitions import PARTS, lists
-from tests.support.auditing import run
-from tests.support.database import Postgres, execute, use_short_checkpoints
-from tests.support.indexing import Indexing
-from tests.support.openapi_document import check_answer
-from tests.support.table_digest import digest
+from tests.support import auditing, indexing, openapi_document, table_digest
+from tests.support.database import execute, use_short_checkpoints
 
 PARTITION_ROWS = 40
 # What derives from all rows.
@@ -57,14 +52,14 @@ def remove(url, first_block):
 
 
 @pytest.fixture(scope="module")
-def pruned(postgres: Postgres, template: str, scenario: Played) -> Iterator[Pruned]:
+def pruned(postgres, template, scenario):
     head = scenario.anvil.head()
     with postgres.cloned(template) as whole:
         use_short_checkpoints(whole)
         options = {"logs": "all", "partition_rows": PARTITION_ROWS}
-        settings = Indexing(whole, scenario.anvil.url, **options).run_until(head).settings
+        settings = indexing.Indexing(whole, scenario.anvil.url, **options).run_until(head).settings
         with postgres.cloned(urlsplit(whole).path.removeprefix("/")) as url:
-            before = digest(url)
+            before = table_digest.digest(url)
             partitions = execute(url, PARTS, "transactions")
             remove(url, head // 2)
             assert execute(url, PARTS, "transactions") < partitions
@@ -206,7 +201,7 @@ def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario)
     stats = pruned.kept.get("/api/v1/stats")
     assert stats.json["keptFrom"]["blockNumber"] == pruned.first
     assert "keptFrom" not in pruned.whole.get("/api/v1/stats").json
-    check_answer("get", "/api/v1/stats", stats)
+    openapi_document.check_answer("get", "/api/v1/stats", stats)
     person = scenario.stage.people[0]
     filters = {
         "txlist": {"address": person},
@@ -226,14 +221,14 @@ def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario)
 
 
 def test_what_derives_from_all_rows_stays(pruned):
-    after = digest(pruned.settings.database_url)
+    after = table_digest.digest(pruned.settings.database_url)
     for table in SUMS:
         assert after[table] == pruned.before[table], table
 
 
 def test_an_audit_of_all_tables_and_of_a_range_of_blocks_is_exact(pruned):
-    assert run(pruned.settings) == EXACT
-    assert run(pruned.settings, node=True, first=0, last=10**6) == EXACT
+    assert auditing.run(pruned.settings) == EXACT
+    assert auditing.run(pruned.settings, node=True, first=0, last=10**6) == EXACT
 
 
 def test_tokens_held_at_a_kept_block_are_known(pruned, scenario):

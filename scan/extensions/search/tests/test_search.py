@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 
 from app import create_app
-from scan.extensions.search import queries
+from scan.extensions.search import views
 from tests.support.database import Postgres, execute
 from tests.support.explain import Explained, explained
 from tests.support.indexing import settings_for
@@ -114,7 +114,7 @@ def test_new_transactions_are_found_by_a_part_of_their_hash(client, scenario, mo
         assert oldest not in suggested.text  # asked for with each letter that is typed
     for part in (oldest[:9], f"{oldest[:10]}…{int(oldest[-4:], 16) ^ 1:04x}"):
         assert search(client, part) == []
-    monkeypatch.setattr(queries, "NEWEST_TRANSACTIONS", len(scenario.truth.transactions) - 1)
+    monkeypatch.setattr(views, "NEWEST_TRANSACTIONS", len(scenario.truth.transactions) - 1)
     assert search(client, oldest[:11]) == []
 
 
@@ -198,9 +198,9 @@ def _add_names(url):
     with connection, connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " has_items, holder_count)"
+            " item_type, holder_count)"
             " SELECT decode('a' || lpad(to_hex(n), 39, '0'), 'hex'), 1, 'BEP20',"
-            " 'Coin number ' || n, 'COIN' || n, 18, 0, false, n % 1000"
+            " 'Coin number ' || n, 'COIN' || n, 18, 0, NULL, n % 1000"
             " FROM generate_series(1, 20000) AS n"
         )
         cursor.execute(
@@ -211,9 +211,9 @@ def _add_names(url):
         cursor.execute("INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", [LABELLED])
         cursor.execute(
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " has_items, holder_count)"
+            " item_type, holder_count)"
             " SELECT decode(lpad(to_hex(row_number() OVER ()), 40, 'c'), 'hex'), 1, 'BEP20', name,"
-            " name, 18, 0, false, 1000 FROM (VALUES"
+            " name, 18, 0, NULL, 1000 FROM (VALUES"
             " ('17'),"
             " ((SELECT hex(hash) FROM blocks WHERE number = 17)),"
             " ((SELECT hex(hash) FROM transactions WHERE ordinal = 17))"
@@ -303,7 +303,7 @@ def test_names_that_share_three_of_ten_trigrams_are_similar(database_url, text, 
         execute(
             database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " has_items, holder_count) VALUES (%s, 1, 'BEP20', %s, '', 18, 0, false, %s)",
+            " item_type, holder_count) VALUES (%s, 1, 'BEP20', %s, '', 18, 0, NULL, %s)",
             bytes([number]) * 20,
             name,
             number,

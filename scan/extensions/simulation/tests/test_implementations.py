@@ -1,6 +1,5 @@
 """A proxy is described by the implementation that it has in a simulation, not on the chain."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -11,9 +10,7 @@ from app import create_app
 from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.simulation.tests.test_simulation import NO_TRACES, NOTHING, lacking, simulate
 from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
-from tests.support.explorer import Explorer
-from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import settings_for
+from tests.support import faulty_node, indexing
 
 PATH = "contracts/Upgrades.sol"
 SOURCE = f"""pragma solidity ^0.8.20;
@@ -87,7 +84,7 @@ def word(value):
 
 
 @pytest.fixture(scope="module")
-def upgrades(explorer: Explorer) -> Upgrades:
+def upgrades(explorer):
     def deployed(name, *words):
         arguments = encode(["bytes32"] * len(words), [*map(word, words)]).hex()
         return deploy(explorer, {PATH: SOURCE}, PATH, name, arguments).address
@@ -100,10 +97,10 @@ def upgrades(explorer: Explorer) -> Upgrades:
 
 
 @pytest.fixture
-def less(explorer: Explorer) -> Iterator[tuple[FlaskClient, FaultyNode]]:
+def less(explorer):
     """A client of the service, whose node may offer less."""
-    with FaultyNode(explorer.anvil.url) as node:
-        settings = settings_for(explorer.settings.database_url, node.url)
+    with faulty_node.FaultyNode(explorer.anvil.url) as node:
+        settings = indexing.settings_for(explorer.settings.database_url, node.url)
         yield create_app(settings).test_client(), node
 
 

@@ -1,6 +1,5 @@
 """A simulation takes little from others: one at a time at the node, bounded gas and bytes."""
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -10,13 +9,10 @@ import requests
 from scan.contracts.read_calls import GAS
 from scan.extensions.simulation import api
 from scan.extensions.simulation.request import ANONYMOUS_GAS
-from tests.http.conftest import served
-from tests.http.test_limits_of_cached_responses import made_key
+from tests.http import conftest, test_limits_of_cached_responses
 from tests.http.test_turns_at_the_node import PATIENCE_S, SlowNode, new_address
+from tests.support import database, indexing, serving
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
 
 # Calls itself with its argument and one more, up to 200.
 NESTED = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
@@ -24,12 +20,12 @@ CALLED = "0x" + "ca" * 20
 
 
 @pytest.fixture(scope="module")
-def service(postgres: Postgres, template: str) -> Iterator[tuple[str, SlowNode, str]]:
+def service(postgres, template):
     with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
         anvil.mine()
-        Indexing(url, anvil.url).run_until(anvil.head())
-        key = made_key(url, 1000).text
-        with served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url) as (_, address):
+        indexing.Indexing(url, anvil.url).run_until(anvil.head())
+        key = test_limits_of_cached_responses.made_key(url, 1000).text
+        with conftest.served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url) as (_, address):
             yield address, node, key
 
 
@@ -48,7 +44,7 @@ def test_simulations_of_all_clients_are_made_one_after_the_other(service):
     with ThreadPoolExecutor(3) as pool, ExitStack() as stack:
         stack.callback(node.held.set)
         first = pool.submit(simulate, address, "10.1.0.1")
-        wait_until(lambda: node.waiting == 1)
+        serving.wait_until(lambda: node.waiting == 1)
         others = [pool.submit(simulate, address, f"10.1.0.{at}") for at in (2, 3)]
         # All other requests that need the node have it, and the two wait in no thread.
         for client in ("10.1.0.2", "10.1.0.4", "10.1.0.5"):
@@ -74,7 +70,7 @@ def test_gas_without_a_key_is_what_ordinary_blocks_use(service):
 @pytest.mark.parametrize(("of_block", "most"), [(4_000_000, 2_000_000), (2**50, ANONYMOUS_GAS)])
 def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, monkeypatch):
     url = explorer.settings.database_url
-    execute(url, "UPDATE blocks SET gas_limit = %s", of_block)
+    database.execute(url, "UPDATE blocks SET gas_limit = %s", of_block)
     body = {"calls": [{"to": CALLED, "gas": most + 1}]}
     refused = explorer.client.post("/api/v1/simulate", json=body)
     assert refused.status_code == 400 and str(most) in refused.json["error"]

@@ -1,18 +1,15 @@
 """Simulated calls beside the transactions that were sent, nodes that offer less, and bad input."""
 
 from collections import Counter
-from collections.abc import Iterator
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
-from tests.fixtures import Played
 from tests.support.faulty_node import FaultyNode, Reply, altering, refuse
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 
 ETHER = 10**18
 SPENDER = "0x" + 20 * "5e"
@@ -21,13 +18,13 @@ NOTHING = ("debug_traceCall", "eth_simulateV1")
 
 
 @pytest.fixture
-def node(scenario: Played) -> Iterator[FaultyNode]:
+def node(scenario):
     with FaultyNode(scenario.anvil.url) as faulty:
         yield faulty
 
 
 @pytest.fixture
-def own_client(indexed: Indexing, node: FaultyNode) -> FlaskClient:
+def own_client(indexed, node):
     return create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
 
 

@@ -2,18 +2,16 @@
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
-from tests.support.explorer import Explorer
+from scan.extensions.transaction_details.tests.storage import conftest, contracts
 
 
 @pytest.fixture(scope="module")
-def kept(explorer: Explorer) -> Deployed:
-    return deploy(explorer, {PATH: KEPT}, PATH, "Kept")
+def kept(explorer):
+    return conftest.deploy(explorer, {contracts.PATH: contracts.KEPT}, contracts.PATH, "Kept")
 
 
 def names_of(kept, signature, *values):
-    call = {"to": kept.address, "data": calldata(signature, *values)}
+    call = {"to": kept.address, "data": conftest.calldata(signature, *values)}
     answer = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
     [outcome] = answer.json["calls"]
     [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
@@ -23,7 +21,7 @@ def names_of(kept, signature, *values):
 def test_what_a_call_would_change(kept):
     assert names_of(kept, "flip()") == [["packed.flag"]]
     page = kept.explorer.client.get(
-        "/simulate", query_string={"to": kept.address, "data": calldata("flip()")}
+        "/simulate", query_string={"to": kept.address, "data": conftest.calldata("flip()")}
     )
     assert "packed.flag" in page.text
 

@@ -18,10 +18,9 @@ from scan.extensions.sourcify.tests.submissions import (
     standard_request,
     submit,
 )
-from tests.support.database import execute
+from tests.support import database, serving
 from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
-from tests.support.serving import wait_until
 
 MINIMAL = {"match", "creationMatch", "runtimeMatch", "chainId", "address", "verifiedAt", "matchId"}
 
@@ -112,7 +111,7 @@ def test_what_is_returned_can_be_submitted_again(explorer, stored):
         return known["match"], known["creationMatch"]
 
     # Creations are compared beside serving.
-    wait_until(lambda: matches() == ("exact_match", "exact_match"))
+    serving.wait_until(lambda: matches() == ("exact_match", "exact_match"))
     job = ended(explorer, submit(explorer, twin, body))
     assert job["contract"]["creationMatch"] == "exact_match"
 
@@ -239,7 +238,7 @@ def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
     body = standard_request(SOURCE.replace("4711", "4790"))
     ended(explorer, submit(explorer, address, body))
     url = explorer.settings.database_url
-    execute(
+    database.execute(
         url,
         "UPDATE verified_contracts SET metadata = NULL, creation_match = NULL WHERE address = %s",
         bytes.fromhex(address[2:]),

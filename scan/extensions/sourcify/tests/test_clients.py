@@ -5,9 +5,8 @@ import json
 import pytest
 import requests
 
+from tests.support import many_functions, solidity
 from tests.support.foundry import CHAIN, PATH, VERSION, built, deployed, hardhat_request, source
-from tests.support.many_functions import CHECKSUMMED
-from tests.support.solidity import node_script
 
 pytestmark = pytest.mark.long
 
@@ -36,7 +35,7 @@ def hardhat(served, *submissions, polling_s=0.3):
         {**hardhat_request(number), "contractAddress": address} for address, number in submissions
     ]
     arguments = (f"{served.url}/server", CHAIN, str(polling_s))
-    return node_script("hardhat_sourcify.mjs", *arguments, stdin=requests)
+    return solidity.node_script("hardhat_sourcify.mjs", *arguments, stdin=requests)
 
 
 def test_hardhat_verify_verifies(limited):
@@ -50,7 +49,7 @@ def test_hardhat_verify_verifies(limited):
 
 def test_hardhat_verify_reports_what_does_not_match_or_is_not_indexed(served):
     address = deployed(served.explorer, 50)
-    result, missing = hardhat(served, (address, 51), (CHECKSUMMED, 51))
+    result, missing = hardhat(served, (address, 51), (many_functions.CHECKSUMMED, 51))
     assert (result["after"], result["success"]) == (False, False)
     assert result["message"].startswith("No match in ")
     assert "No contract is indexed" in missing["error"]
@@ -58,11 +57,11 @@ def test_hardhat_verify_reports_what_does_not_match_or_is_not_indexed(served):
 
 def test_whatsabi_finds_contracts(served):
     address = deployed(served.explorer, 60)
-    missing = node_script("look_up.mjs", served.url, CHAIN, address)
+    missing = solidity.node_script("look_up.mjs", served.url, CHAIN, address)
     assert (missing["ok"], missing["abi"]) == (False, [])
     [result] = hardhat(served, (address, 60))
     assert result["success"]
-    found = node_script("look_up.mjs", served.url, CHAIN, address)
+    found = solidity.node_script("look_up.mjs", served.url, CHAIN, address)
     assert (found["ok"], found["name"], found["runs"]) == (True, "Stored", 300)
     assert found["abi"] == built(60).abi
     assert found["sources"] == [{"path": PATH, "content": source(60)}]

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from scan.extensions.sourcify.tests.submissions import CHAIN, ended, get, submit
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
 from tests.support.serving import ROOT
 
@@ -110,7 +110,7 @@ def verified(explorer, name, address, source=SOURCE):
 
 
 @pytest.fixture(scope="module")
-def library(explorer: Explorer) -> str:
+def library(explorer):
     return explorer.deploy(contract_of("Lib").creation)
 
 

@@ -2,7 +2,6 @@
 
 import re
 import threading
-from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from decimal import Decimal, localcontext
 from urllib.parse import quote
@@ -14,18 +13,16 @@ from psycopg2.extensions import make_dsn, parse_dsn
 from scan.database.connection import Database
 from scan.extensions.sql_access.indexing import end_sessions
 from tests.commands.test_command import scan
-from tests.support.database import Postgres, execute
-from tests.support.documents import blocks
-from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
+from tests.support import documents, serving
+from tests.support.database import execute
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, ROOT, whole
 
 VIEWS = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")
-QUERIES = [block.text for block in blocks(DOCUMENT, "sql") if not block.note]
+QUERIES = [block.text for block in documents.blocks(DOCUMENT, "sql") if not block.note]
 
 
 @pytest.fixture(scope="module")
-def role(own_index: Indexing) -> Iterator[tuple[str, str]]:
+def role(own_index):
     done = scan("sql-role", "analyst_of_tests", DATABASE_URL=own_index.settings.database_url)
     assert done.returncode == 0, done.stderr
     [password] = re.findall(r"^password  (\w+)$", done.stdout, re.M)
@@ -37,7 +34,7 @@ def role(own_index: Indexing) -> Iterator[tuple[str, str]]:
 
 
 @pytest.fixture
-def cursor(own_index: Indexing, role: tuple[str, str]) -> Iterator["psycopg2.extensions.cursor"]:
+def cursor(own_index, role):
     """As that role."""
     fields = parse_dsn(own_index.settings.database_url)
     connection = psycopg2.connect(**{**fields, "user": role[0], "password": role[1]})
@@ -89,7 +86,8 @@ def test_views_show_what_the_api_does(cursor, client, scenario):
         "SELECT address, round(total_supply * ('1e' || decimals)::numeric)::text FROM v1.tokens"
     )
     listed = {
-        t["address"]: t["totalSupply"] for t in get("/api/v1/tokens?limit=100").json["tokens"]
+        t["address"]: None if t["decimals"] is None else t["totalSupply"]
+        for t in get("/api/v1/tokens?limit=100").json["tokens"]
     }
     supplies = dict(cursor.fetchall())
     assert {address: supplies[address] for address in listed} == listed
@@ -168,7 +166,8 @@ def test_amounts_of_views_have_all_digits(own_index, amount):
     assert any(number for _, number, _ in rows)
     shown = [None if value is None else f"{value:f}" for value, _, _ in rows]
     assert shown == [
-        None if number is None else as_written(number, decimals) for _, number, decimals in rows
+        None if None in (number, decimals) else as_written(number, decimals)
+        for _, number, decimals in rows
     ]
 
 
@@ -262,7 +261,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
             count += end_sessions(database, grace_s=0.0)
             return count >= 2
 
-        wait_until(are_ended, timeout_s=60.0)
+        serving.wait_until(are_ended, timeout_s=60.0)
         thread.join(timeout=60.0)
         assert isinstance(ended[0], psycopg2.OperationalError)
         with pytest.raises(psycopg2.OperationalError):
@@ -278,7 +277,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
 
 
 @pytest.fixture
-def owner(postgres: Postgres) -> Iterator[tuple[str, str]]:
+def owner(postgres):
     """A role that is no superuser, in a new database of another's; the superuser's URL."""
     with postgres.cloned("template0") as url:
         execute(url, "CREATE ROLE scan_of_tests LOGIN")

@@ -1,22 +1,20 @@
 """One server with a chain that tests add to."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
 from scan.database.connection import Database
 from tests.http.conftest import clients  # noqa: F401  # a fixture
-from tests.support.database import Postgres, execute
-from tests.support.made_blocks import Chain
-from tests.support.serving import gunicorn
+from tests.support import made_blocks, serving
+from tests.support.database import execute
 
 WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
 
 
 class Streaming(NamedTuple):
     database_url: str
-    chain: Chain
+    chain: made_blocks.Chain
     server: str
 
 
@@ -28,22 +26,22 @@ def announce_blocks(database_url):
 
 
 @pytest.fixture(scope="package")
-def streaming(postgres: Postgres, template: str) -> Iterator[Streaming]:
+def streaming(postgres, template):
     with postgres.cloned(template) as url:
         database = Database(url, statement_timeout_ms=0)
-        chain = Chain(database)
+        chain = made_blocks.Chain(database)
         announce_blocks(url)
         chain.append()
-        with gunicorn(url, **WITHOUT_LIMITS) as address:
+        with serving.gunicorn(url, **WITHOUT_LIMITS) as address:
             yield Streaming(url, chain, address)
         database.close()
 
 
 @pytest.fixture
-def chain(streaming: Streaming) -> Chain:
+def chain(streaming):
     return streaming.chain
 
 
 @pytest.fixture
-def server(streaming: Streaming) -> str:
+def server(streaming):
     return streaming.server

@@ -2,24 +2,20 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan.database.connection import Database
-from scan.extensions.streams import block_events, broadcaster
-from scan.extensions.streams.block_events import OrphanedEvents, SharedReads, StreamFilter
-from scan.extensions.streams.broadcaster import Streams
-from scan.extensions.streams.open_response import FairQueue
+from scan.extensions.streams import block_events, broadcaster, open_response
 from scan.extensions.streams.tests.conftest import announce_blocks
 from scan.indexer.partitions import Partitions
 from scan.settings import PARTITION_ROWS
+from tests.support import made_blocks, serving
 from tests.support.database import execute
-from tests.support.made_blocks import Chain, Move, address
-from tests.support.serving import wait_until
 
-ANNA, BERT = address("anna"), address("bert")
+ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 TYPES = frozenset({"heads", "transactions"})
 MOST_EVENTS = 100  # that a test has
 
@@ -38,17 +34,17 @@ class CountingDatabase(Database):
 
 
 @pytest.fixture
-def database(database_url: str) -> Iterator[CountingDatabase]:
+def database(database_url):
     counting = CountingDatabase(database_url)
     yield counting
     counting.close()
 
 
 @pytest.fixture
-def chain(database_url: str) -> Iterator[Chain]:
+def chain(database_url):
     writes = Database(database_url, statement_timeout_ms=0)
     announce_blocks(database_url)
-    yield Chain(writes)
+    yield made_blocks.Chain(writes)
     writes.close()
 
 
@@ -58,7 +54,7 @@ def newest(database):
 
 
 def read_next(database, position, types=TYPES):
-    return block_events.read_next(database, position, types, OrphanedEvents(database))
+    return block_events.read_next(database, position, types, block_events.OrphanedEvents(database))
 
 
 def read_all(database, shared, position, types=TYPES):
@@ -88,10 +84,10 @@ def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
         with locking.transaction():
             locking.execute_script("LOCK TABLE token_transfers_0 IN ACCESS EXCLUSIVE MODE")
             planned = reader.submit(read_next, database, start)
-            wait_until(lambda: execute(database_url, waiting) == [(1,)])
+            serving.wait_until(lambda: execute(database_url, waiting) == [(1,)])
             partitions.prepare("transactions", 0, 1)
         assert planned.result().is_newest
-        chain.append([Move(ANNA, BERT)])
+        chain.append([made_blocks.Move(ANNA, BERT)])
         events = reader.submit(read_next, database, start).result().events
     locking.close()
     assert [event.type for event in events] == ["heads", "transactions"]
@@ -101,8 +97,8 @@ def test_a_block_that_several_clients_come_to_is_read_once(database, chain):
     chain.append()
     start = newest(database)
     for _ in range(20):
-        chain.append([Move(ANNA, BERT)])
-    shared, before = SharedReads(database), database.reads
+        chain.append([made_blocks.Move(ANNA, BERT)])
+    shared, before = block_events.SharedReads(database), database.reads
     expected, end = read_all(database, shared, start)
     alone = database.reads - before
     for _ in range(10):
@@ -118,11 +114,11 @@ def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
     chain.append()
     start = newest(database)
     for _ in range(4):
-        chain.append([Move(ANNA, BERT)])
-    shared = SharedReads(database)
+        chain.append([made_blocks.Move(ANNA, BERT)])
+    shared = block_events.SharedReads(database)
     read_all(database, shared, start)
     chain.unwind(chain.number - 2)
-    chain.append([Move(BERT, ANNA), Move(BERT, ANNA)])
+    chain.append([made_blocks.Move(BERT, ANNA), made_blocks.Move(BERT, ANNA)])
     received, position = read_all(database, shared, start)
     held = []
     for event_type, is_removed in received:
@@ -137,11 +133,11 @@ def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
 def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain):
     """Though its events and its removal are both in memory, as is the removal of the first one."""
     chain.append()
-    start, shared = newest(database), SharedReads(database)
+    start, shared = newest(database), block_events.SharedReads(database)
     positions = [start]
     for moves in range(3):
         chain.unwind(start.number)
-        chain.append([Move(ANNA, BERT)] * moves)
+        chain.append([made_blocks.Move(ANNA, BERT)] * moves)
         added = [("heads", False)] + [("transactions", False)] * moves
         for held, position in enumerate(positions):
             removed = [("transactions", True)] * (held - 1) + [("heads", True)] * (held > 0)
@@ -152,8 +148,8 @@ def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain)
 def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(database, chain):
     """Though this one has read nothing since, and the block's events are in memory."""
     chain.append()
-    start, shared = newest(database), SharedReads(database)
-    chain.append([Move(ANNA, BERT)])
+    start, shared = newest(database), block_events.SharedReads(database)
+    chain.append([made_blocks.Move(ANNA, BERT)])
     removed = shared.read_next(start, TYPES, 0).position
     chain.unwind(start.number)
     chain.append()
@@ -168,7 +164,7 @@ def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(databas
 def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):
     """As of a replica that lags behind the one before: the stream waits for it."""
     chain.append()
-    shared, position = SharedReads(database), newest(database)
+    shared, position = block_events.SharedReads(database), newest(database)
     version = shared.read_next(position, TYPES, 0).version
     chain.unwind(-1)
     chain.append()
@@ -182,7 +178,7 @@ def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database,
 def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeypatch):
     """From any position in it, the last event first, as if it were read whole."""
     chain.append()
-    chain.append([Move(ANNA, BERT)] * 20)
+    chain.append([made_blocks.Move(ANNA, BERT)] * 20)
     orphaned = newest(database)
     chain.unwind(chain.number - 1)
 
@@ -203,7 +199,7 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeyp
     assert removed(read_alone, orphaned) == whole
     assert removed(read_alone, orphaned._replace(event_count=8)) == whole[-8:]
     assert removed(read_alone, orphaned._replace(event_count=0)) == []
-    shared, before = SharedReads(database), database.reads
+    shared, before = block_events.SharedReads(database), database.reads
     for _ in range(5):
         assert removed(lambda p: shared.read_next(p, TYPES, 0), orphaned) == whole
     assert database.reads - before == 4 + 1 + 5  # its pieces and its events once
@@ -212,7 +208,7 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeyp
 
 
 def test_addresses_take_turns_whatever_number_of_streams_they_have():
-    turns = FairQueue[str]()
+    turns = open_response.FairQueue[str]()
     for number in range(4):
         turns.add("a", f"a{number}")
     turns.add("b", "b0")
@@ -226,8 +222,8 @@ def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain, monkey
     chain.append()
     start = newest(database)
     for _ in range(3):
-        chain.append([Move(ANNA, BERT)] * 5)
-    shared = SharedReads(database)
+        chain.append([made_blocks.Move(ANNA, BERT)] * 5)
+    shared = block_events.SharedReads(database)
 
     def reads():
         before = database.reads
@@ -239,7 +235,7 @@ def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain, monkey
     assert reads() == 1
     monkeypatch.undo()
     monkeypatch.setattr(block_events, "CACHE_BYTES", 1000)
-    shared = SharedReads(database)
+    shared = block_events.SharedReads(database)
     assert [reads(), reads()] == [1, 1]
 
 
@@ -274,13 +270,13 @@ class Client:
 
 
 @pytest.fixture
-def open_streams(database: CountingDatabase) -> Streams:
-    return Streams(database, None)
+def open_streams(database):
+    return broadcaster.Streams(database, None)
 
 
 def attached(opened, position=None):
     client = Client()
-    opened.open("somebody", StreamFilter(TYPES), position).attach(client)
+    opened.open("somebody", block_events.StreamFilter(TYPES), position).attach(client)
     return client
 
 
@@ -292,9 +288,9 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
     chain.append()
     start = newest(database)
     for _ in range(3):
-        chain.append([Move(ANNA, BERT)] * 20)
+        chain.append([made_blocks.Move(ANNA, BERT)] * 20)
     client, live = attached(open_streams, start), attached(open_streams)
-    wait_until(lambda: len(client.events) > 0)
+    serving.wait_until(lambda: len(client.events) > 0)
     time.sleep(0.5)
     held = [len(client.events)]
     assert sum(map(len, client.sent)) < 5000
@@ -304,13 +300,13 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
         live.take()
         return len(client.events) >= events
 
-    wait_until(lambda: has(63))
-    wait_until(lambda: len(open_streams._live_streams()) == 2)
-    chain.append([Move(BERT, ANNA)] * 20)
-    wait_until(lambda: len(live.events) > 0)
+    serving.wait_until(lambda: has(63))
+    serving.wait_until(lambda: len(open_streams._live_streams()) == 2)
+    chain.append([made_blocks.Move(BERT, ANNA)] * 20)
+    serving.wait_until(lambda: len(live.events) > 0)
     time.sleep(0.5)
     assert 0 < len(live.events) < 21
-    wait_until(lambda: has(84) and len(live.events) >= 21)
+    serving.wait_until(lambda: has(84) and len(live.events) >= 21)
     assert held < [63]
     for events in (client.events, live.events):
         identifiers = [text.split(b"\n")[0] for text in events]
@@ -318,22 +314,22 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
     assert (len(client.events), len(live.events)) == (84, 21)
     assert all(len(data) < 5000 for data in (*client.sent, *live.sent))
     chain.append()
-    wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
+    serving.wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
 
 
 def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, database, chain):
     chain.append()
     client = attached(open_streams)
-    wait_until(lambda: len(open_streams._live_streams()) == 1)
+    serving.wait_until(lambda: len(open_streams._live_streams()) == 1)
     chain.append()
-    wait_until(lambda: len(client.events) == 1)
+    serving.wait_until(lambda: len(client.events) == 1)
     database.lag = 10**15
     chain.append()
     before = database.reads
-    wait_until(lambda: database.reads > before + 2)
+    serving.wait_until(lambda: database.reads > before + 2)
     assert len(client.events) == 1
     database.lag = 0
-    wait_until(lambda: len(client.events) == 2)
+    serving.wait_until(lambda: len(client.events) == 2)
 
 
 def test_nothing_is_lost_where_the_database_fails_between_blocks(
@@ -342,7 +338,7 @@ def test_nothing_is_lost_where_the_database_fails_between_blocks(
     chain.append()
     start = newest(database)
     for _ in range(6):
-        chain.append([Move(ANNA, BERT)])
+        chain.append([made_blocks.Move(ANNA, BERT)])
     next_events, calls = block_events.read_next, iter(range(1000))
 
     def failing(*arguments):
@@ -351,7 +347,7 @@ def test_nothing_is_lost_where_the_database_fails_between_blocks(
         return next_events(*arguments)
 
     client = Client()
-    stream = open_streams.open("somebody", StreamFilter(TYPES), start)
+    stream = open_streams.open("somebody", block_events.StreamFilter(TYPES), start)
     monkeypatch.setattr(block_events, "read_next", failing)
     stream.attach(client)
 
@@ -359,6 +355,6 @@ def test_nothing_is_lost_where_the_database_fails_between_blocks(
         client.take()
         return len(client.events) >= 12
 
-    wait_until(has_all)
+    serving.wait_until(has_all)
     identifiers = [text.split(b"\n")[0] for text in client.events]
     assert len(identifiers) == len(set(identifiers)) == 12

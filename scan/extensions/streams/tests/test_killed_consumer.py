@@ -12,14 +12,12 @@ import requests
 
 from scan.database.connection import Database
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS, announce_blocks
-from tests.support.event_source import EventSource
-from tests.support.made_blocks import Chain, Move, address
-from tests.support.serving import gunicorn
+from tests.support import event_source, made_blocks, serving
 
 pytestmark = pytest.mark.long
 
 TYPES = ("heads", "transactions", "token_transfers")
-PEOPLE = [address(name) for name in ("anna", "bert", "carl")]
+PEOPLE = [made_blocks.address(name) for name in ("anna", "bert", "carl")]
 # With 50 kills, 2,000 events and 5 restarts it takes minutes.
 KILLS, EVENTS, RESTARTS = 12, 150, 1
 CONSUMERS, RESUMES = 6, 60
@@ -33,7 +31,7 @@ class Growing(threading.Thread):
         super().__init__(name="growing", daemon=True)
         self._database = Database(database_url, statement_timeout_ms=0)
         announce_blocks(database_url)
-        self.chain = Chain(self._database)
+        self.chain = made_blocks.Chain(self._database)
         self.chain.append()
         self._random = random.Random(seed)
         self._is_over = threading.Event()
@@ -66,7 +64,7 @@ class Growing(threading.Thread):
 
     def _move(self):
         tokens = self._random.randint(1, 9) if self._random.random() < 0.4 else None
-        return Move(*self._random.sample(PEOPLE, 2), tokens=tokens)
+        return made_blocks.Move(*self._random.sample(PEOPLE, 2), tokens=tokens)
 
 
 class Consumer:
@@ -79,7 +77,7 @@ class Consumer:
 
     def consume(self, server, count):
         """So many events, after which it is killed: what has come beyond is lost to it."""
-        source = EventSource(server, types=",".join(TYPES))
+        source = event_source.EventSource(server, types=",".join(TYPES))
         source.last_id = self.last_id
         with source:
             for event in source.events():
@@ -126,14 +124,14 @@ def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
     growing, consumer, choice = Growing(database_url, seed), Consumer(), random.Random(seed)
     restart_at = choice.sample(range(KILLS), RESTARTS)
     with ExitStack() as servers:
-        server = servers.enter_context(gunicorn(database_url, **WITHOUT_LIMITS))
+        server = servers.enter_context(serving.gunicorn(database_url, **WITHOUT_LIMITS))
         consumer.last_id = f"0-{newest(server)['hash']}-0"
         growing.start()
         for kill in range(KILLS):
             consumer.consume(server, choice.randint(1, 2 * EVENTS // KILLS))
             if kill in restart_at:
                 servers.pop_all().close()
-                server = servers.enter_context(gunicorn(database_url, **WITHOUT_LIMITS))
+                server = servers.enter_context(serving.gunicorn(database_url, **WITHOUT_LIMITS))
         while consumer.received < EVENTS:
             consumer.consume(server, EVENTS - consumer.received)
         growing.stop()
@@ -145,7 +143,7 @@ def test_consumers_that_resume_often_are_sent_each_change_at_most_once(database_
     seed = random.randrange(10**6)
     growing, consumers = Growing(database_url, seed), [Consumer() for _ in range(CONSUMERS)]
     with (
-        gunicorn(database_url, **WITHOUT_LIMITS) as server,
+        serving.gunicorn(database_url, **WITHOUT_LIMITS) as server,
         ThreadPoolExecutor(CONSUMERS) as threads,
     ):
 

@@ -5,9 +5,7 @@ import pytest
 from scan.database.connection import Database
 from scan.extensions.streams.tests.conftest import announce_blocks
 from tests.database.test_replica import SETTINGS, held, indexed, primary, replays, replica, urls
-from tests.support.event_source import EventSource
-from tests.support.made_blocks import Chain, Move, address
-from tests.support.serving import gunicorn, wait_until
+from tests.support import event_source, made_blocks, serving
 
 __all__ = ["primary", "replica", "urls"]
 
@@ -18,29 +16,29 @@ def test_streams_of_a_standby_go_on_where_the_primary_s_ended(replica, urls):
     """Over forks, and from a position that the standby has not replayed yet."""
     url, copy = urls
     database = Database(url, statement_timeout_ms=0)
-    chain = Chain(database)
+    chain = made_blocks.Chain(database)
     announce_blocks(url)
     chain.append()
-    wait_until(lambda: indexed(copy) == 0)
-    move = Move(address("anna"), address("bert"))
+    serving.wait_until(lambda: indexed(copy) == 0)
+    move = made_blocks.Move(made_blocks.address("anna"), made_blocks.address("bert"))
     with (
-        gunicorn(url, **SETTINGS) as writing,
-        gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as reading,
-        EventSource(writing, types="heads,transactions") as first,
-        EventSource(reading, types="heads,transactions") as second,
+        serving.gunicorn(url, **SETTINGS) as writing,
+        serving.gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as reading,
+        event_source.EventSource(writing, types="heads,transactions") as first,
+        event_source.EventSource(reading, types="heads,transactions") as second,
     ):
         for _ in range(3):
             chain.append([move])
         chain.unwind(chain.number - 2)
         chain.append([move, move])
-        wait_until(lambda: indexed(copy) == chain.number)
+        serving.wait_until(lambda: indexed(copy) == chain.number)
         received, same = first.take(3), second.take(3)
         # The standby may have replayed the fork before it was read.
         assert held(first, received) == held(second, same) != []
         replays(replica, pause=True)
         chain.append([move])
         newest = first.take(2)
-        behind = EventSource(reading, types="heads,transactions")
+        behind = event_source.EventSource(reading, types="heads,transactions")
         behind.last_id = newest[0].id  # of a block that the standby does not have
         with behind:
             replays(replica, pause=False)

@@ -1,48 +1,45 @@
 """Which streams may be opened: hostile positions, filters, and how many."""
 
-from collections.abc import Iterator
 from contextlib import closing
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
-from tests.support.database import Postgres, execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
+from tests.support import indexing, made_blocks
+from tests.support.database import execute
 
 NOWHERE = "http://127.0.0.1:1"
-ANNA, BERT = address("anna"), address("bert")
+ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 HASH = "0x" + 64 * "a"
 
 
 @pytest.fixture
 def chain(database):
-    return Chain(database)
+    return made_blocks.Chain(database)
 
 
 def client_of(url, chain):
     for _ in range(3):
-        chain.append([Move(ANNA, BERT)])
-    return create_app(settings_for(url, NOWHERE)).test_client()
+        chain.append([made_blocks.Move(ANNA, BERT)])
+    return create_app(indexing.settings_for(url, NOWHERE)).test_client()
 
 
 @pytest.fixture
-def client(database_url: str, chain: Chain) -> FlaskClient:
+def client(database_url, chain):
     return client_of(database_url, chain)
 
 
 @pytest.fixture(scope="module")
-def read_only(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+def read_only(postgres, template):
     """Over three blocks that no test changes."""
     with (
         postgres.cloned(template) as url,
         closing(Database(url, statement_timeout_ms=0)) as database,
     ):
-        yield client_of(url, Chain(database))
+        yield client_of(url, made_blocks.Chain(database))
 
 
 def opened(client, last_id=None, **parameters):
@@ -160,7 +157,7 @@ def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_ur
 
 
 def test_an_empty_index_has_no_streams_yet(database_url):
-    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    client = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
     response = opened(client)
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
 
@@ -168,7 +165,7 @@ def test_an_empty_index_has_no_streams_yet(database_url):
 def test_streams_are_counted_for_each_client_and_in_all(client, monkeypatch):
     application = client.application
     kept = application.extensions["scan"].sources.get(broadcaster.Streams)
-    place = kept.open("a", broadcaster.StreamFilter(frozenset(("heads",))), None)
+    place = kept.open("a", block_events.StreamFilter(frozenset(("heads",))), None)
     others = [kept.open("a", place.filter, None) for _ in range(9)]
     with pytest.raises(RateLimited):
         kept.open("a", place.filter, None)
@@ -187,7 +184,7 @@ def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything
 ):
     kept = client.application.extensions["scan"].sources.get(broadcaster.Streams)
     monkeypatch.setattr(open_response, "MAX_STREAMS_PER_ADDRESS", 3)
-    heads = broadcaster.StreamFilter(frozenset(("heads",)))
+    heads = block_events.StreamFilter(frozenset(("heads",)))
     opened_streams = [kept.open(key, heads, None, "192.0.2.1") for key in range(3)]
     monkeypatch.setattr(block_events, "read_next", None)
     position = opened_streams[0].position

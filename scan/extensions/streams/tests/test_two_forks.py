@@ -1,16 +1,14 @@
 """Consumers that resume after several forks of a real chain are sent what has changed, once."""
 
-from collections.abc import Iterator
 from itertools import takewhile
 
 import pytest
 import requests
 
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
-from tests.support.anvil import Anvil
+from tests.support import anvil, serving
 from tests.support.event_source import EventSource
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, wait_until
 
 TYPES = "heads,transactions"
 RESUMED = 3  # consumers at each position
@@ -40,7 +38,7 @@ class Forked:
     def wait(self):
         """Until the node's newest block is indexed, whose number a fork may leave the same."""
         self.indexing.look()
-        wait_until(lambda: _newest(self.server) == self.block("latest")["hash"])
+        serving.wait_until(lambda: _newest(self.server) == self.block("latest")["hash"])
 
     def block(self, number):
         asked = hex(number) if isinstance(number, int) else number
@@ -64,11 +62,11 @@ def _newest(server):
 
 
 @pytest.fixture
-def forked(database_url: str) -> Iterator[Forked]:
+def forked(database_url):
     with (
-        Anvil() as node,
+        anvil.Anvil() as node,
         Indexing(database_url, node.url, until=0) as indexing,
-        gunicorn(database_url, RPC_URL=node.url, **WITHOUT_LIMITS) as server,
+        serving.gunicorn(database_url, RPC_URL=node.url, **WITHOUT_LIMITS) as server,
     ):
         yield Forked(node, indexing, server)
 

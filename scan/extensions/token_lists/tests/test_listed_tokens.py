@@ -4,18 +4,16 @@ import hashlib
 import json
 import struct
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.commands.test_command import scan
-from tests.support.database import execute
-from tests.support.indexing import Indexing
-from tests.support.receiver import Answer, Authority, Receiver
+from tests.support import database
+from tests.support.receiver import Answer
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
 HUGE = PNG[:16] + struct.pack(">II", 2000, 2000)
@@ -27,12 +25,12 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
-def client(own_index: Indexing) -> FlaskClient:
+def client(own_index):
     return create_app(own_index.settings).test_client()
 
 
 @pytest.fixture
-def run(own_index: Indexing, authority: Authority, receiver: Receiver) -> Iterator[Run]:
+def run(own_index, authority, receiver):
     """Call `scan tokens`; what it has stored is removed afterwards."""
     url = own_index.settings.database_url
     environment = {
@@ -42,8 +40,8 @@ def run(own_index: Indexing, authority: Authority, receiver: Receiver) -> Iterat
         "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
     }
     yield lambda *arguments: scan("tokens", *arguments, **environment)
-    execute(url, "DELETE FROM listed_tokens")
-    execute(url, "DELETE FROM logos")
+    database.execute(url, "DELETE FROM listed_tokens")
+    database.execute(url, "DELETE FROM logos")
 
 
 def write_list(path, tokens, name="Test"):

@@ -19,13 +19,15 @@ from scan.extensions.transaction_details.explanations.mapped_code import (
     FAILING_STEPS,
     FailingSteps,
     MappedCode,
+    Place,
+    RunFunctions,
     SourceFile,
     SourceFiles,
 )
 from scan.hex import to_hex
 from scan.queries.reader import Sources
 from scan.verification import source_maps
-from scan.verification.source_maps import JUMP, JUMPI, RETURN, SourceFunction, SourceLine, Span
+from scan.verification.source_maps import JUMP, JUMPI, RETURN, SourceLine, Span
 
 MAX_LOCATIONS = 20  # of a transaction: around its cause, from there outwards; then the first
 TIMEOUT_S = 3.0
@@ -65,11 +67,12 @@ class Location(NamedTuple):
 
 
 class FailedCall(NamedTuple):
-    """A call that failed: the address of its code, and the called function's name, if known. Of a
-    creation there is no address; `creation` is its code, with constructor arguments."""
+    """A call that failed: the address of its code, and the selector in its input, or what the input
+    has of one. Of a creation there is no address; `creation` is its code, with constructor
+    arguments."""
 
     address: bytes | None
-    function: str | None
+    selector: bytes
     creation: bytes = b""
 
 
@@ -78,11 +81,9 @@ def is_around(path: CallPath, cause: CallPath) -> bool:
     return path == cause[: len(path)]
 
 
-def failed_calls(
-    frames: Iterable[TraceFrame], names: Mapping[CallPath, str]
-) -> dict[CallPath, FailedCall]:
-    """Return the calls of a trace that failed; `names` are those of called functions. Of creations
-    those whose code the trace has whole."""
+def failed_calls(frames: Iterable[TraceFrame]) -> dict[CallPath, FailedCall]:
+    """Return the calls of a trace that failed; of creations those whose code the trace has
+    whole."""
     failed: dict[CallPath, FailedCall] = {}
     for frame in frames:
         path = frame.trace_address
@@ -90,9 +91,9 @@ def failed_calls(
             continue
         if is_creation(frame.type):
             if len(frame.input) == frame.input_size:
-                failed[path] = FailedCall(None, None, frame.input)
+                failed[path] = FailedCall(None, b"", frame.input)
         elif frame.to_address is not None:
-            failed[path] = FailedCall(frame.to_address, names.get(path))
+            failed[path] = FailedCall(frame.to_address, frame.input[:4])
     return failed
 
 
@@ -103,34 +104,6 @@ def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Locati
     in_functions = [location for location in inwards if location.line.function]
     *_, location = [None, *inwards[-1:], *in_functions[-1:]]
     return location
-
-
-class _Place(NamedTuple):
-    """Where a step is in a source."""
-
-    span: Span
-    file: SourceFile
-
-    @property
-    def function(self) -> tuple[str, SourceFunction | None]:
-        return self.file.path, self.file.text.function_at(self.span)
-
-    @property
-    def is_outside(self) -> bool:
-        """Whether it is of no function, as what is mapped to a whole contract or file."""
-        return self.file.text.function_at(self.span) is None
-
-    def is_elsewhere(self, called: str | None) -> bool:
-        """Whether it is in no function, or in one that a call of another does not reach: optimisers
-        let code that is equal be one."""
-        _, function = self.function
-        return function is None or (
-            function.is_external and called is not None and function.name != called
-        )
-
-    @property
-    def is_check(self) -> bool:
-        return self.file.text.is_check(self.span)
 
 
 class FailureLocations:
@@ -230,17 +203,25 @@ def _located(
     if not all(step < len(mapped.code) for step in steps):
         return None  # they are of other code
     spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
-    places = [_place(mapped, span, files) for span in reversed(spans)][::-1]
+    run = mapped.run_by(call.selector)
+    places = [_place(mapped, span, files, run) for span in reversed(spans)][::-1]
     index = _last_step(places, _origins(mapped.code, steps, spans))
     if call.address is None and steps and mapped.code[steps[-1]] == RETURN:
         index = len(steps) - 1  # the code that it returned was not accepted
     place = None if index is None else places[index]
+    is_generated = index != len(steps) - 1
+    if run and (
+        index is None
+        or place is None
+        or place.function is None
+        or (
+            _ends_in_block(mapped.code, steps, places, index)
+            and _is_one_of(place, run, mapped, files)
+        )
+    ):
+        place, is_generated = _place(mapped, run.called, files, run) or place, True
     if place is None:
         return None
-    is_generated = index != len(steps) - 1
-    if place.is_elsewhere(call.function):
-        declared = _declared(places, call.function)
-        place, is_generated = declared or place, is_generated or declared is not None
     line = place.file.text.line_at(place.span)
     if line is None:
         return None
@@ -248,29 +229,32 @@ def _located(
     return Location(address, place.file, line, is_generated, call.address is None)
 
 
-def _place(mapped: MappedCode, span: Span | None, files: SourceFiles) -> _Place | None:
-    """Return where a step is; None where that is no source, or one file too many."""
-    if span is None or span.start < 0:
-        return None
-    file = files.file(mapped, span.file)
-    return None if file is None else _Place(span, file)
+def _place(
+    mapped: MappedCode, span: Span | None, files: SourceFiles, run: RunFunctions | None
+) -> Place | None:
+    """Return where a step is in a source; None in a function that the call did not run: optimisers
+    let code that is equal be one, and map it to one of its origins."""
+    place = None if span is None else files.place(mapped, span)
+    if place is None or run is None or place.function is None or run.has(place.span):
+        return place
+    return None
 
 
-def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -> int | None:
+def _last_step(places: Sequence[Place | None], origins: Sequence[int | None]) -> int | None:
     """Return the index of the step whose line is shown.
 
     Optimisers let blocks that are equal be one, such as those that revert alike: then the map has
     the line of one of them, and the line that led there is shown.
     """
     known = [index for index, place in enumerate(places) if place is not None]
-    inside = [index for index in known if (p := places[index]) and not p.is_outside]
+    inside = [index for index in known if (p := places[index]) and p.function is not None]
     if not inside:
         return known[-1] if known else None
     index = inside[-1]
     while (origin := origins[index]) is not None:
         led = next((at for at in range(origin, -1, -1) if places[at] is not None), index)
         place, before = places[index], places[led]
-        if place is None or before is None or before.is_outside:
+        if place is None or before is None or before.function is None:
             break
         reached = next((p for p in places[origin + 1 :] if p is not None), place)
         # Where a condition holds, it jumps to code of its own, as from one constructor to the next.
@@ -278,18 +262,29 @@ def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -
             place.span[:3],
             reached.span[:3],
         )
-        if before.function in (place.function, reached.function) and not is_other_check:
+        functions = [(p.file.path, p.function) for p in (before, place, reached)]
+        if functions[0] in functions[1:] and not is_other_check:
             break
         index = led
     return index
 
 
-def _declared(places: Sequence[_Place | None], name: str | None) -> _Place | None:
-    """Return the declaration of the called function, in the contract that all of the code that is
-    of no function is mapped to."""
-    outside = next((p for p in places if p and p.file.text.is_whole_contract(p.span)), None)
-    span = name and outside and outside.file.text.function_in(outside.span, name)
-    return outside._replace(span=span) if outside and span else None
+def _ends_in_block(
+    code: bytes, steps: Sequence[int], places: Sequence[Place | None], index: int
+) -> bool:
+    """Return whether the map ends within a block, which goes on to others: with the IR it has some
+    steps of a line, whose refusal may be that of another line with equal words."""
+    jumps = [n for n in range(index, len(steps)) if code[steps[n]] in (JUMP, JUMPI)]
+    after = places[index + 1] if index + 1 < len(places) else places[index]
+    return bool(jumps) and jumps[0] > index and after is not None and after.function is None
+
+
+def _is_one_of(place: Place, run: RunFunctions, mapped: MappedCode, files: SourceFiles) -> bool:
+    """Return whether functions that the call ran refuse with equal words elsewhere, too."""
+    words = [w for start, end, w in place.file.text.refusals(0) if start <= place.span.start < end]
+    texts = [(files.file(mapped, file), start, end) for file, start, end in run.spans]
+    of_all = [w for file, *part in texts if file for _, _, w in file.text.refusals(*part)]
+    return bool(words) and of_all.count(words[0]) > 1
 
 
 def _origins(code: bytes, steps: Sequence[int], spans: Sequence[Span | None]) -> list[int | None]:

@@ -1,20 +1,22 @@
-"""Code that compilers have mapped to sources: of contracts at a block, and of creations.
+"""Code that compilers have mapped to sources (of contracts at a block, and of creations), and the
+offsets in it at which failed calls ended.
 
-A creation that failed left no contract. Its code is that of a verified contract which the same code
-has created, apart from constructor arguments, or else of a build of the operator's.
-
-Where the code of failed calls ended: the offsets of their last instructions, by the node.
-
-A tracer in JavaScript, which runs in the node, at most MAX_MS, and returns little, where the node
-runs one (geth, Erigon, reth, anvil; the last gives no error of a creation, only a fault). Else the
-steps of the whole transaction without stack, memory and storage (structLogs), as far as they are
-within the bound of a trace.
+A creation that failed left no contract: its code is that of a verified contract which the same code
+has created, apart from constructor arguments, or else of a build of the operator's. The offsets
+come from a tracer in JavaScript, which runs in the node for at most MAX_MS and returns little,
+where the node runs one (geth, Erigon, reth, anvil; the last gives no error of a creation, only a
+fault); else from the steps of the whole transaction without stack, memory and storage (structLogs),
+as far as they are within the bound of a trace.
 """
 
+import math
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
+
+import orjson
 
 from scan.database.connection import Database
 from scan.ethereum.transaction_reader import IndexedTransaction
@@ -22,9 +24,10 @@ from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
-from scan.verification import creation_comparison, source_maps
+from scan.verification import creation_comparison, source_maps, storage_layouts
 from scan.verification.languages.vyper import VYPER
-from scan.verification.source_maps import SourceText
+from scan.verification.source_maps import SourceFunction, SourceText, Span
+from scan.verification.storage_layouts import WITHOUT_SELECTOR
 
 MAX_CREATIONS = 20  # of a transaction that are searched for
 MAX_FILES = 20  # read for a transaction
@@ -36,7 +39,8 @@ Key = TypeVar("Key", bound=Hashable)
 class MappedCode(NamedTuple):
     """Code with its source map, and the verification that they are of: the address, and the hash of
     its runtime code. `files` are paths by their numbers in the map. Of a build there is no address;
-    the hash is another one, and `texts` are its sources by their paths."""
+    the hash is another one, and `texts` are its sources by their paths. `functions` are those that
+    calls may run, as storage_layouts.py has them, where they are known."""
 
     code: bytes
     verified_address: bytes | None
@@ -44,6 +48,31 @@ class MappedCode(NamedTuple):
     source_map: str
     files: Mapping[int, str]
     texts: Mapping[str, str] | None = None
+    functions: Mapping[str, Any] = {}
+
+    def run_by(self, call_data: bytes) -> "RunFunctions | None":
+        """Return the functions that a call may run; None where they are not known."""
+        reached = self.functions.get("reached") or {}
+        keys = (call_data[:4].hex(), *WITHOUT_SELECTOR[1 if call_data else 0 :])
+        numbers = next((reached[key] for key in keys if key in reached), None)
+        if numbers is None:
+            return None
+        by_path = {path: number for number, path in self.files.items()}
+        listed = [self.functions["spans"][number] for number in numbers]
+        spans = [Span(start, length, by_path.get(path, -1)) for path, start, length in listed]
+        return RunFunctions(spans[0], sorted((s.file, s.start, s.start + s.length) for s in spans))
+
+
+class RunFunctions(NamedTuple):
+    """The function that a call is of, and the files, starts and ends of all that it may run."""
+
+    called: Span
+    spans: Sequence[tuple[int, int, int]]
+
+    def has(self, span: Span) -> bool:
+        before = bisect_right(self.spans, (span.file, span.start, math.inf)) - 1
+        file, _, end = self.spans[before]
+        return before >= 0 and file == span.file and span.start < end
 
 
 class BuiltCreations:
@@ -67,12 +96,33 @@ class SourceFile(NamedTuple):
         return f"{file_anchor(self.number)}L{line}"
 
 
+class Place(NamedTuple):
+    """Where a step is in a source. It is of no function where the code is the compiler's, such as
+    the choice of a function, which is mapped to a whole contract or file."""
+
+    span: Span
+    file: SourceFile
+
+    @property
+    def function(self) -> SourceFunction | None:
+        return self.file.text.function_at(self.span)
+
+    @property
+    def is_check(self) -> bool:
+        return self.file.text.is_check(self.span)
+
+
 class SourceFiles:
     """The files that are read for one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._files: dict[tuple[bytes | None, bytes, int], SourceFile | None] = {}
+
+    def place(self, mapped: MappedCode, span: Span) -> Place | None:
+        """Return where a span is; None of what is no source, or of one file too many."""
+        file = self.file(mapped, span.file) if span.start >= 0 else None
+        return None if file is None else Place(span, file)
 
     def file(self, mapped: MappedCode, number: int) -> SourceFile | None:
         """Return a file by its number in a source map; None of what is no source, or one file too
@@ -133,9 +183,15 @@ def of_contracts(
             bytes(code_hash),
             source_maps.unpacked(bytes(source_map)),
             dict(files),
+            functions=_functions(layout),
         )
-        for address, code, verified, code_hash, source_map, files in rows
+        for address, code, verified, code_hash, source_map, files, layout in rows
     }
+
+
+def _functions(layout: bytes | None) -> Mapping[str, Any]:
+    stored = {} if layout is None else orjson.loads(storage_layouts.unpacked(bytes(layout)))
+    return stored.get("functions") or {} if isinstance(stored, dict) else {}
 
 
 class _Created(NamedTuple):

@@ -11,12 +11,8 @@ from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TransactionTrace
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations.state_changes import (
-    AccountChange,
-    StateChanges,
-)
+from scan.extensions.transaction_details.explanations import state_changes, transaction_failures
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
-from scan.extensions.transaction_details.explanations.transaction_failures import add_reasons
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.hooks import Pages, Section, Shown, TransactionTab
@@ -48,7 +44,7 @@ class ShownTraces(NamedTuple):
     """The data of a tab; `problem` is why there are neither calls nor accounts."""
 
     calls: Sequence[TreeLine] = ()
-    accounts: Sequence[AccountChange] = ()
+    accounts: Sequence[state_changes.AccountChange] = ()
     total: int = 0
     shown: int = 0
     is_truncated: bool = False
@@ -140,7 +136,7 @@ def _state(transaction: Record) -> ShownTraces:
     return shown_accounts(explanations.state_changes(reader(), transaction))
 
 
-def shown_accounts(changes: StateChanges) -> ShownTraces:
+def shown_accounts(changes: state_changes.StateChanges) -> ShownTraces:
     """Return the first MAX_ACCOUNTS of the changed accounts."""
     accounts = changes.accounts[:MAX_ACCOUNTS]
     is_truncated = changes.is_truncated or len(accounts) < changes.account_count
@@ -152,7 +148,7 @@ _call_tree, _state_changes = partial(_shown, _calls), partial(_shown, _state)
 
 def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
     """Add why those that failed did, for lists."""
-    add_reasons(reader(), transactions)
+    transaction_failures.add_reasons(reader(), transactions)
 
 
 HOOKS = Pages(

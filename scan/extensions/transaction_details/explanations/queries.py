@@ -1,6 +1,5 @@
-"""A transaction's sentence, why it failed, its calls and changes, from the index and the node.
-
-What follows from a transaction's details: why it failed, and the sentence about it.
+"""What the index and the node tell of a transaction beyond its details: its sentence, why it
+failed, its calls and its changes of the state.
 """
 
 from collections.abc import Mapping
@@ -10,7 +9,7 @@ import orjson
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers import views as internal_transfers
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import (
     MALFORMED,
@@ -33,7 +32,6 @@ from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
     located_frames,
-    names_of,
     trace_with_gas,
 )
 from scan.extensions.transaction_details.explanations.transaction_failures import (
@@ -109,8 +107,7 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
             raise  # the database is unavailable
         reader.do_not_cache()
         return known
-    names = {path: known.function.partition("(")[0]} if known.function else {}
-    calls = failure_locations.failed_calls(trace.frames, names)
+    calls = failure_locations.failed_calls(trace.frames)
     around = {at: call for at, call in calls.items() if failure_locations.is_around(at, path)}
     return known._replace(
         location=failure_locations.innermost(_locations(reader, record, around, path), path)
@@ -145,9 +142,7 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     block = Block(sent.block_number, sent.block_hash)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
     cause = trace.failure.trace_address if trace.failure else ()
-    locations = _locations(
-        reader, record, failure_locations.failed_calls(trace.frames, names_of(frames)), cause
-    )
+    locations = _locations(reader, record, failure_locations.failed_calls(trace.frames), cause)
     return trace, located_frames(frames, locations)
 
 

@@ -1,8 +1,6 @@
-"""Changes of the state by a transaction, as prestateTracer and stateDiff give them.
-
-Changes of the state with the names of variables, where contracts' layouts are known.
-
-Whether a contract's state changed as its event says, since a contract can emit any event.
+"""Changes of the state by a transaction, as prestateTracer and stateDiff give them: with the names
+of variables, where contracts' layouts are known, and whether a contract's state changed as its
+event says, since a contract can emit any event.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""The end of a sentence: what else the sender gave and got, and the approvals that it left.
-
-Swaps and changes of liquidity, recognised by trades and by transfers into and out of pools.
+"""Exchanges in a transaction's sentence: swaps and changes of liquidity, recognised by trades and
+by transfers into and out of pools, and its end: what else the sender gave and got, and the
+approvals that it left.
 """
 
 from collections import defaultdict

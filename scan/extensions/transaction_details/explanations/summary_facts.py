@@ -1,6 +1,5 @@
-"""The forms of events in summary_sentences.json, filled with the events' arguments.
-
-The facts about a transaction, and the result of a rule that recognises it.
+"""The facts about a transaction of which a rule makes its sentence, the rule's result, and the
+forms of events in summary_sentences.json, filled with the events' arguments.
 """
 
 import re

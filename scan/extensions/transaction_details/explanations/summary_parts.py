@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from scan.contracts.visible_text import clean, short
 from scan.ethereum.token_metadata import COIN_DECIMALS, in_units
 from scan.pages.formatting import exchange_name
+from scan.queries.pages import WITH_AMOUNTS
 
 MAX_SYMBOL = 20
 MAX_NAME = 40
@@ -150,7 +151,7 @@ def asset_part(names: Names, asset: Asset, value: int) -> Part:
         return Part(text, "coin", value=str(value))
     token = names.token(asset.address)
     if asset.token_id is not None:
-        several = f"{amount(value, 0)} {TIMES} " if token.get("type") == "BEP1155" else ""
+        several = f"{amount(value, 0)} {TIMES} " if token.get("type") in WITH_AMOUNTS else ""
         text = f"{several}{_collection(names, asset.address)} #{_short_id(asset.token_id)}"
         return _token_part(names, asset.address, text, "item", asset.token_id, value)
     symbol = _symbol(names, asset.address)

@@ -92,11 +92,6 @@ def decode_trace(
     return _with_passed_on_reasons(frames)
 
 
-def names_of(frames: Sequence[DecodedFrame]) -> dict[CallPath, str]:
-    """Return the names of the called functions, by the places of the calls."""
-    return {d.frame.trace_address: d.function.name for d in frames if d.function}
-
-
 def located_frames(
     frames: Sequence[DecodedFrame], locations: Mapping[CallPath, Location]
 ) -> list[DecodedFrame]:
@@ -156,10 +151,20 @@ def _decoded(
             e for e in entries if (e.signature, e.source) == (function.signature, function.source)
         )
         result = decode_result(next(known), frame.output, budget=budget)
-    logs = [
-        (log, decode_event(log, contracts.get(log.address), budget)) for log in frame.logs or ()
-    ]
+    logs = [(log, _event(log, contracts, contract, budget)) for log in frame.logs or ()]
     return DecodedFrame(frame, function, result, None, None if frame.logs is None else logs)
+
+
+def _event(
+    log: TransactionLog,
+    contracts: Mapping[bytes, contract_abis.Contract],
+    ran: contract_abis.Contract,
+    budget: abi_decoding.DecodingBudget,
+) -> abi_decoding.Decoded | None:
+    """Return a log's event by the contract's ABIs, or by those of the code that ran where they do
+    not say which it is."""
+    event = decode_event(log, contracts.get(log.address), budget)
+    return decode_event(log, ran, budget) or event if not event or event.alternatives else event
 
 
 def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:

@@ -1,11 +1,10 @@
-"""Why transactions failed: read from the node once, kept undecoded, decoded for each request.
+"""Why transactions failed: read from the node once, kept undecoded, decoded for each request; in
+lists as far as this is stored, without the node.
 
-A trace has the exact failure, which never changes and is kept in the table transaction_failures;
-it is kept undecoded, as ABIs are verified and imported later. Where the node has no trace, the same
+A trace has the exact failure, which never changes and is kept in the table transaction_failures; it
+is kept undecoded, as ABIs are verified and imported later. Where the node has no trace, the same
 call is made on the state of the block before, which differs where transactions of the same block
 changed what the call reads.
-
-Why the failed transactions of a list failed, as far as this is stored: the node is not asked.
 """
 
 import logging

@@ -1,16 +1,15 @@
-"""The gas of a transaction's steps, by code and offset, summed up by the node.
-
-A tracer in JavaScript, where the node runs one (geth, Erigon, reth, anvil). Else the steps of the
-whole transaction without stack, memory and storage (structLogs), as far as they are within the
-bound of a trace; then the deposit of created code counts as gas of the step that creates.
+"""The gas of a transaction's steps, by code and offset, and so by lines of verified sources,
+without the gas of calls inside.
 
 A step's gas is what is left before it less what is left before the next one of its call, without
-the gas of calls inside; that of a call's last step is the rest of the call's.
-
-The gas of a transaction by lines of verified sources, without the gas of calls inside.
+the gas of calls inside; that of a call's last step is the rest of the call's. The node sums it up
+by a tracer in JavaScript, where it runs one (geth, Erigon, reth, anvil). Else it is summed up from
+the steps of the whole transaction without stack, memory and storage (structLogs), as far as they
+are within the bound of a trace; then the deposit of created code counts as gas of the step that
+creates.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -41,6 +40,7 @@ MAX_MS = 2_500
 MAX_CODES = 500
 MAX_OFFSETS = 200_000  # of all codes together
 MAX_PATHS = 200_000  # numbers in the paths of all calls: the 63/64 of gas end them far before
+ADDRESS_CHARACTERS = 42  # of a key, before the selector
 MAX_KEY = 2_000  # characters
 ENTRY_BYTES = 200
 OFFSET_BYTES = 120
@@ -95,7 +95,7 @@ _TRACER = """{
         var path = outer.path.concat([outer.made++]);
         this.calls.push(outer);
         this.now = this.frame(path, type === "CREATE" || type === "CREATE2"
-            ? path.join(" ") : toHex(frame.getTo()));
+            ? path.join(" ") : toHex(frame.getTo()) + toHex(frame.getInput()).slice(2, 10));
     },
     exit: function(result) {
         var now = this.now, used = result.getGasUsed();
@@ -122,12 +122,13 @@ CallPath = tuple[int, ...]
 
 
 class CodeGas(NamedTuple):
-    """The gas of a code's steps, by their offsets. The code is that at `address`, or else that of
-    the call or creation at `path`."""
+    """The gas of a code's steps, by their offsets. The code is that at `address` in calls with a
+    selector, or else that of the call or creation at `path`."""
 
     address: bytes | None
     path: CallPath
     by_offset: Mapping[int, int]
+    selector: bytes = b""
 
 
 class GasOfSteps(NamedTuple):
@@ -155,8 +156,8 @@ def read_gas(answer: Mapping[str, Any]) -> GasOfSteps:
     first = None if answer["first"] == -1 else whole_number(answer["first"], MOST_GAS)
     if sum(map(len, answer["codes"].values())) > MAX_OFFSETS:
         raise ValueError("too many steps")
-    codes = [*_codes(answer["codes"])]
-    return _consistent(GasOfSteps(first, codes, whole_number(answer["other"], MOST_GAS)))
+    other = whole_number(answer["other"], MOST_GAS)
+    return _consistent(GasOfSteps(first, [*_codes(answer["codes"])], other))
 
 
 def _consistent(gas: GasOfSteps) -> GasOfSteps:
@@ -173,30 +174,22 @@ def _codes(given: Mapping[str, Mapping[str, Any]]) -> Iterator[CodeGas]:
     for key, by_offset in given.items():
         if len(key) > MAX_KEY:
             raise ValueError("too many calls")
-        is_address = key.startswith("0x")
-        yield CodeGas(
-            data(key, 20) if is_address else None,
-            () if is_address else tuple(map(int, key.split())),
-            {
-                whole_number(int(offset), MOST_STEPS): whole_number(gas, MOST_GAS)
-                for offset, gas in by_offset.items()
-            },
-        )
-
-
-class _Frame(NamedTuple):
-    path: CallPath
-    start: int
-    by_offset: Counter[int]
+        sums = {
+            whole_number(int(offset), MOST_STEPS): whole_number(gas, MOST_GAS)
+            for offset, gas in by_offset.items()
+        }
+        if key.startswith("0x"):
+            selector = data(f"0x{key[ADDRESS_CHARACTERS:]}")[:4]
+            yield CodeGas(data(key[:ADDRESS_CHARACTERS], 20), (), sums, selector)
+        else:
+            yield CodeGas(None, tuple(map(int, key.split())), sums)
 
 
 def _struct_log_gas(logs: Sequence[Any]) -> GasOfSteps:
     codes: list[CodeGas] = []
-    frames: list[_Frame] = []
+    frames: list[tuple[CallPath, int, Counter[int]]] = []  # the gas at their start, and of steps
     made: list[int] = []  # the calls that each of them has made
-    last: list[
-        tuple[int, int, int]
-    ] = []  # the offset of their last step, the gas before it, its end
+    last: list[tuple[int, int, int]] = []  # their last step's offset, the gas before it, its end
     inner: list[int] = []  # the gas of calls inside of that step
     in_paths = 0
 
@@ -215,21 +208,20 @@ def _struct_log_gas(logs: Sequence[Any]) -> GasOfSteps:
         while 1 <= depth < len(frames):
             end()
         if depth > len(frames):
-            path = (*frames[-1].path, made[-1] - 1) if frames else ()
+            path = (*frames[-1][0], made[-1] - 1) if frames else ()
             in_paths += len(path)
             if in_paths > MAX_PATHS:
                 raise ValueError("too many calls")
-            frames.append(_Frame(path, gas, Counter()))
+            frames.append((path, gas, Counter()))
             made.append(0)
             last.append((offset, gas, 0))
             inner.append(0)
         else:
             before, left, _ = last[-1]
-            frames[-1].by_offset[before] += left - gas - inner[-1]
+            frames[-1][2][before] += left - gas - inner[-1]
             inner[-1] = 0
         op = str(step["op"])
-        has_ended = op in _ENDS and not step.get("error")
-        is_paid = has_ended or op == "REVERT"
+        is_paid = op == "REVERT" or (op in _ENDS and not step.get("error"))
         last[-1] = offset, gas, min(gas, cost) if is_paid else gas
         made[-1] += op in CALLS
     while frames:
@@ -253,8 +245,15 @@ MAX_LINES = 200  # the costliest
 MAX_CONTRACTS = 20  # whose source maps are read; the costliest: 24 KiB of code take 0.1 s
 
 
+# Code that ran, with the address that pages show it by, and a line of such code.
+_Code = tuple[bytes | None, MappedCode]
+_Line = tuple[bytes | None, SourceFile, int]
+
+
 class LineGas(NamedTuple):
-    """The gas of a line. `address` is the contract whose source it is, None of a build's."""
+    """The gas of a line. `address` is the contract whose source it is, None of a build's. `shared`
+    is what code took that the optimizer merged with another function's: of a line of `function`,
+    which is not known."""
 
     address: bytes | None
     file: SourceFile
@@ -262,6 +261,7 @@ class LineGas(NamedTuple):
     function: str | None
     text: str
     gas: int
+    shared: int
 
     def record(self) -> dict[str, Any]:
         return {
@@ -271,6 +271,7 @@ class LineGas(NamedTuple):
             "function": self.function,
             "source": self.text,
             "gas": str(self.gas),
+            "mergedGas": str(self.shared),
         }
 
     @property
@@ -304,33 +305,35 @@ class GasByLine(NamedTuple):
         }
 
 
-class _Code(NamedTuple):
-    """Code that ran: at the address that pages show it by, with its source map."""
-
-    address: bytes | None
-    mapped: MappedCode
-
-
 def gas_by_line(
     sources: Sources, gas: GasOfSteps, frames: Sequence[TraceFrame], record: Mapping[str, Any]
 ) -> GasByLine:
     """Return the gas of a transaction by line; `frames` are its calls, and `record` is its."""
     codes = _mapped_codes(sources, gas.codes, frames, record["blockNumber"])
     files = SourceFiles(sources.database)
-    sums: Counter[tuple[bytes | None, SourceFile, int]] = Counter()
-    functions: dict[tuple[bytes | None, SourceFile, int], str | None] = {}
-    for code, by_offset in _merged(codes, gas.codes):
-        offsets = sorted(by_offset)
-        spans = source_maps.spans_at(code.mapped.code, code.mapped.source_map, offsets)
-        for offset, span in zip(offsets, spans, strict=True):
-            file = None if span is None else files.file(code.mapped, span.file)
-            number = None if span is None or file is None else file.text.line_number(span)
-            if span is None or file is None or number is None:
-                continue
-            line = (code.address, file, number)
-            sums[line] += by_offset[offset]
-            function = file.text.function_at(span)
-            functions.setdefault(line, function and function.name)
+    sums: Counter[_Line] = Counter()
+    shared: Counter[_Line] = Counter()
+    functions: dict[_Line, str | None] = {}
+    selectors = {frame.trace_address: frame.input[:4] for frame in frames}
+    for (address, mapped), by_selector in _merged(codes, gas.codes, selectors):
+        offsets = sorted(set().union(*by_selector.values()))
+        spans = source_maps.spans_at(mapped.code, mapped.source_map, offsets)
+        listed = [span and files.place(mapped, span) for span in spans]
+        places = dict(zip(offsets, listed, strict=True))
+        for selector, by_offset in by_selector.items():
+            run = mapped.run_by(selector)
+            called = run and files.place(mapped, run.called)
+            for offset, used in by_offset.items():
+                place = places[offset]
+                is_shared = bool(run and place and place.function and not run.has(place.span))
+                place = called if is_shared else place
+                number = place and place.file.text.line_number(place.span)
+                if place is None or number is None:
+                    continue
+                line = (address, place.file, number)
+                sums[line] += used
+                shared[line] += used * is_shared
+                functions.setdefault(line, place.function and place.function.name)
     lines_gas, intrinsic, refunded = sum(sums.values()), None, None
     if gas.first is not None and record["gasLimit"] is not None:
         intrinsic = int(record["gasLimit"]) - gas.first
@@ -338,30 +341,27 @@ def gas_by_line(
         # Input may cost more than what was executed (EIP-7623).
         intrinsic, refunded = intrinsic - min(refunded, 0), max(refunded, 0)
     costliest = sorted(sums, key=lambda line: (-sums[line], line[1].path, line[2]))[:MAX_LINES]
-    return GasByLine(
-        [
-            LineGas(address, file, number, functions[line], file.text.line(number), sums[line])
-            for line in costliest
-            for address, file, number in [line]
-        ],
-        len(sums),
-        lines_gas,
-        gas.total - lines_gas,
-        intrinsic,
-        refunded,
-    )
+    lines = [
+        LineGas(*line, functions[line], line[1].text.line(line[2]), sums[line], shared[line])
+        for line in costliest
+    ]
+    other_gas = gas.total - lines_gas
+    return GasByLine(lines, len(sums), lines_gas, other_gas, intrinsic, refunded)
 
 
 def _merged(
-    codes: Mapping[bytes | CallPath, _Code], used: Sequence[CodeGas]
-) -> Iterable[tuple[_Code, Mapping[int, int]]]:
-    """Return codes with the gas of all calls that ran them; not of calls that ran other code."""
-    merged: dict[int, tuple[_Code, Counter[int]]] = {}
-    for address, path, by_offset in used:
+    codes: Mapping[bytes | CallPath, _Code],
+    used: Sequence[CodeGas],
+    selectors: Mapping[CallPath, bytes],
+) -> Iterable[tuple[_Code, Mapping[bytes, Mapping[int, int]]]]:
+    """Return codes with the gas of all calls that ran them, by selector; not of calls that ran
+    other code. `selectors` are those of calls."""
+    merged: dict[int, tuple[_Code, defaultdict[bytes, Counter[int]]]] = {}
+    for address, path, by_offset, selector in used:
         code = codes.get(address or path)
-        if code is not None and all(offset < len(code.mapped.code) for offset in by_offset):
-            _, sums = merged.setdefault(id(code.mapped), (code, Counter()))
-            sums.update(by_offset)
+        if code is not None and all(offset < len(code[1].code) for offset in by_offset):
+            _, sums = merged.setdefault(id(code[1]), (code, defaultdict(Counter)))
+            sums[selector if address else selectors.get(path, b"")].update(by_offset)
     return merged.values()
 
 
@@ -372,7 +372,7 @@ def _mapped_codes(
     calls = {frame.trace_address: frame for frame in frames}
     addresses: dict[bytes | CallPath, bytes] = {}
     creations: dict[CallPath, bytes] = {}
-    for address, path, _ in used:
+    for address, path, *_ in used:
         call = calls.get(path)
         if address is not None:
             addresses[address] = address
@@ -382,16 +382,15 @@ def _mapped_codes(
         elif call is not None and call.to_address is not None:
             addresses[path] = call.to_address
     sums: Counter[bytes] = Counter()
-    for address, path, by_offset in used:
+    for address, path, by_offset, _ in used:
         if (key := address or path) in addresses:
             sums[addresses[key]] += sum(by_offset.values())
     costliest = {address for address, _ in sums.most_common(MAX_CONTRACTS)}
     contracts = mapped_code.of_contracts(sources.database, costliest, block_number)
     codes: dict[bytes | CallPath, _Code] = {
-        key: _Code(address, contracts[address])
+        key: (address, contracts[address])
         for key, address in addresses.items()
         if address in contracts
     }
     created = mapped_code.of_creations(sources, creations)
-    codes |= {path: _Code(mapped.verified_address, mapped) for path, mapped in created.items()}
-    return codes
+    return codes | {path: (mapped.verified_address, mapped) for path, mapped in created.items()}

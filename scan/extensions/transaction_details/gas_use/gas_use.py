@@ -1,9 +1,7 @@
-"""The gas of calls: each alone and with the calls inside, by function, and as boxes of a picture.
-
-Pure. Gas is as the node's trace has it. That of the transaction's own call has the gas that every
-transaction costs and that of its input, less what was refunded.
-
-The gas of a transaction's calls from the node, and of a contract's functions from the index.
+"""The gas of calls: of a transaction's, from the node's trace, each alone and with the calls
+inside, by function, and as boxes of a picture; and of a contract's functions, from the index. The
+transaction's own call has the gas that every transaction costs and that of its input, less what was
+refunded.
 """
 
 from collections import defaultdict

@@ -2,34 +2,29 @@
 
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_checks import Proof
-from scan.extensions.etherscan.account import NO_TRANSACTIONS
-from scan.extensions.etherscan.hooks import Etherscan
-from scan.extensions.etherscan.replies import Failure, Parameters, Reply, rows_reply
-from scan.extensions.transaction_details.pending_transactions.node_transaction import (
-    PendingTransaction,
-    read_pool,
-)
+from scan.extensions.etherscan import account, hooks, replies
+from scan.extensions.transaction_details.pending_transactions import node_transaction
 from scan.extensions.transaction_details.pending_transactions.queries import TIMEOUT_S
 from scan.hex import to_hex
 from scan.http.requests import Prerequisite, reader, requires
 
 
 @requires(Prerequisite.NODE)
-def pending(parameters: Parameters) -> Reply:
+def pending(parameters: replies.Parameters) -> replies.Reply:
     """Return the transactions of a sender in the node's pool."""
     limit, offset = parameters.limit_and_offset()
     reader().do_not_cache()
     node: NodeSession = reader().node.within(TIMEOUT_S)
-    pool = read_pool(node, parameters.address())
+    pool = node_transaction.read_pool(node, parameters.address())
     if pool.reason is not None:
-        raise Failure(f"Error! {pool.reason}")
+        raise replies.Failure(f"Error! {pool.reason}")
     # Its form cannot tell that nothing proves a transaction.
     proven = [sent for sent in pool.transactions if sent.proof is not Proof.NOTHING]
     rows = [_row(sent) for sent in proven[offset : offset + limit]]
-    return rows_reply(rows, NO_TRANSACTIONS, len(proven))
+    return replies.rows_reply(rows, account.NO_TRANSACTIONS, len(proven))
 
 
-def _row(sent: PendingTransaction) -> dict[str, str]:
+def _row(sent: node_transaction.PendingTransaction) -> dict[str, str]:
     return {
         "hash": to_hex(sent.hash),
         "nonce": str(sent.nonce),
@@ -45,4 +40,4 @@ def _row(sent: PendingTransaction) -> dict[str, str]:
     }
 
 
-HOOKS = Etherscan(actions={("account", "pendingtxlist"): pending})
+HOOKS = hooks.Etherscan(actions={("account", "pendingtxlist"): pending})

@@ -1,6 +1,5 @@
-"""Transactions that the node has and the index has not, most of which wait for their block.
-
-The transactions of a sender in the node's pool.
+"""Transactions that the node has and the index has not, most of which wait for their block: one by
+its hash, and those of a sender in the node's pool.
 """
 
 from collections.abc import Iterator, Mapping

@@ -8,8 +8,7 @@ import orjson
 from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
-from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
-from scan.extensions.transaction_details.decoding import decode_call
+from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details.pending_transactions import node_transaction
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
@@ -155,9 +154,9 @@ def _method(reader: Reader, sent: node_transaction.PendingTransaction) -> Decode
     to, calldata = sent.to_address, sent.input
     if to is None or len(calldata) < 4:
         return None
-    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
-    contract = abis.find([to], budget).get(to, NO_CONTRACT)
-    decoded = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
+    abis, budget = reader.sources.get(contract_abis.ContractAbis), DecodingBudget()
+    contract = abis.find([to], budget).get(to, contract_abis.NO_CONTRACT)
+    decoded = decoding.decode_call(calldata, contract.abis, contract.token_type, budget=budget)
     return decoded or decode_call_by(
         calldata, abis.imported([calldata[:4]]).get(calldata[:4], ()), budget=budget
     )

@@ -5,12 +5,9 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.errors import NotFound, UpstreamFailed
-from scan.ethereum import request_node
-from scan.ethereum.client import Call, RpcError
-from scan.ethereum.request_node import NOT_ANSWERING
-from scan.ethereum.served_chain import BlockId
+from scan.ethereum import client, request_node, served_chain
 from scan.extensions.transaction_details.contract_abis import Block
-from scan.extensions.transaction_details.storage import places
+from scan.extensions.transaction_details.storage import places, queries, slot_names
 from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
 from scan.extensions.transaction_details.storage.layout import (
     SLOTS,
@@ -20,12 +17,6 @@ from scan.extensions.transaction_details.storage.layout import (
     StorageLayouts,
     in_order,
 )
-from scan.extensions.transaction_details.storage.queries import (
-    contract_collisions,
-    hold_for,
-    implementations_at,
-)
-from scan.extensions.transaction_details.storage.slot_names import OF_PROXIES
 from scan.extensions.transaction_details.storage.variable_paths import (
     MOST_SHOWN,
     Entry,
@@ -83,7 +74,7 @@ class ContractStorage(NamedTuple):
     """The variables of a contract at a block, in the order of its layouts. `is_truncated`: of
     variables, elements, strings or collisions some are left out."""
 
-    block: BlockId
+    block: served_chain.BlockId
     layouts: Sequence[KnownLayout]
     variables: Sequence[StoredVariable]
     is_truncated: bool
@@ -93,7 +84,7 @@ class ContractStorage(NamedTuple):
 def get(
     reader: Reader,
     address: bytes,
-    block: BlockId | None = None,
+    block: served_chain.BlockId | None = None,
     variable: str | None = None,
     other: bytes | None = None,
 ) -> ContractStorage:
@@ -107,15 +98,15 @@ def get(
         block = blocks.find(reader, blocks.newest_number(reader) or 0)
         reader.do_not_cache()
     at = Block(block.number, to_hex(block.hash))
-    targets = implementations_at(reader, [address], at).get(address, ())
+    targets = queries.implementations_at(reader, [address], at).get(address, ())
     wanted = (*filter(None, [other]), *targets, address)
     known = reader.sources.get(StorageLayouts).of(wanted)
     layouts = in_order(known, (*targets, address))
     if not layouts and reader.has_node_failed:
-        raise UpstreamFailed(NOT_ANSWERING)
+        raise UpstreamFailed(request_node.NOT_ANSWERING)
     if not layouts or (other is not None and other not in known):
         raise NotFound(NO_LAYOUT)
-    every = [one.layout for one in layouts] + [OF_PROXIES][: len(targets)]
+    every = [one.layout for one in layouts] + [slot_names.OF_PROXIES][: len(targets)]
     steps = places.Steps()
     starts = _starts(every, variable)
     every_entry = ((lay, e) for lay, place in starts for e in entries_of(lay, place, steps))
@@ -124,7 +115,7 @@ def get(
     variables, comparisons = values.read(), Comparisons()
     compared = in_order(known, (*targets, address, *filter(None, [other])))
     if len(compared) > 1:
-        hold_for(reader, compared)
+        queries.hold_for(reader, compared)
     collisions = _collisions(compared, comparisons)
     is_truncated = values.is_truncated or comparisons.steps.are_spent
     is_truncated = is_truncated or any(layout.is_truncated for layout in every)
@@ -151,20 +142,20 @@ def _collisions(
     collisions: list[ContractCollision] = []
     for pair in pairs:
         if len(collisions) < MAX_COLLISIONS:
-            collisions += contract_collisions(*pair, comparisons)
+            collisions += queries.contract_collisions(*pair, comparisons)
     return collisions[:MAX_COLLISIONS]
 
 
 def _read(
-    reader: Reader, address: bytes, block: BlockId, slots: Sequence[int]
+    reader: Reader, address: bytes, block: served_chain.BlockId, slots: Sequence[int]
 ) -> Mapping[int, bytes]:
     calls = [
-        Call("eth_getStorageAt", (to_hex(address), to_hex(slot.to_bytes(WORD)), block))
+        client.Call("eth_getStorageAt", (to_hex(address), to_hex(slot.to_bytes(WORD)), block))
         for slot in slots
     ]
     answers = request_node.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
     try:
-        if any(isinstance(answer, RpcError) for answer in answers):
+        if any(isinstance(answer, client.RpcError) for answer in answers):
             raise UpstreamFailed("The node does not give this contract's storage.")
         words = [quantity(answer).to_bytes(WORD) for answer in answers]
     except BadHex:

@@ -1,12 +1,10 @@
-"""What a layout of the storage says: its variables, and their types by name.
+"""Layouts of the storage of verified contracts, read from the database and cached: their variables,
+and the types of these by name.
 
-Solidity's is read here in the form of its documentation, "JSON Output" of "Layout of State
-Variables in Storage". A stranger's contract decides what it says: its sizes are bounded.
-
-A layout of the storage in Vyper's form: variables by name, those of modules below the module's,
-with types as text. Types that a source declares have no members there.
-
-The layouts of verified contracts, read from the database and cached.
+Solidity's is in the form of its documentation, "JSON Output" of "Layout of State Variables in
+Storage"; Vyper's has variables by name, those of modules below the module's, with types as text, of
+which those that a source declares have no members there. A stranger's contract decides what a
+layout says: its sizes are bounded.
 """
 
 import re
@@ -177,9 +175,13 @@ MAX_TYPE = 1_000  # characters of a type
 MAX_DEPTH = 8  # of modules in modules, and of types in types
 _FIXED = re.compile(r"(.+)\[([0-9]{1,78})\]\Z", re.DOTALL)
 _LIST = re.compile(r"DynArray\[(.+), ([0-9]{1,78})\]\Z", re.DOTALL)
-_MAPPING = re.compile(r"HashMap\[([A-Za-z0-9_]+(?:\[[0-9]{1,78}\])?), (.+)\]\Z", re.DOTALL)
+_MAPPING = re.compile(
+    r"HashMap\[((?:contract )?[A-Za-z0-9_]+(?:\[[0-9]{1,78}\])?), (.+)\]\Z", re.DOTALL
+)
 _BYTES = re.compile(r"(?:String|Bytes)\[([0-9]{1,78})\]\Z")
-_VALUE = re.compile(r"(?:u?int[0-9]{1,3}|bytes[0-9]{1,2}|address|bool|decimal)\Z")
+_INTERFACE = re.compile(r"(?:[^\[\], ]+/)?([A-Za-z_]\w*)\.vyi")  # by its file
+NOT_DECODED = " (not decoded)"
+_VALUE = re.compile(r"(?:u?int[0-9]{1,3}|bytes[0-9]{1,2}|address|bool|decimal|contract \w+)\Z")
 
 
 def read_vyper(text: str) -> Layout:
@@ -213,7 +215,8 @@ def _vyper_variable(name: str, entry: Mapping[str, Any], types: "_Types") -> Var
     slot, slots = entry["slot"], int(entry.get("n_slots", 1))
     if not (0 <= slot < SLOTS and 0 < slots <= SLOTS):
         raise ValueError("a variable outside of the storage")
-    return Variable(name, types.add(entry["type"], slots), slot, 0)
+    text = _INTERFACE.sub(r"contract \1", entry["type"][: MAX_TYPE + 1])
+    return Variable(name, types.add(text, slots), slot, 0)
 
 
 class _Types:
@@ -230,12 +233,12 @@ class _Types:
             if max(len(self.by_name) - MAX_TYPES, depth - MAX_DEPTH, len(text) - MAX_TYPE) >= 0:
                 raise ValueError("too many types")
             type_ = self._read(text, slots, depth)
-            self.by_name[name] = type_._replace(label=text[:MAX_LABEL])
+            self.by_name[name] = type_._replace(label=text[:MAX_LABEL] + type_.label)
         return name
 
     def _read(self, text: str, slots: int | None, depth: int) -> StorageType:
-        """Return a type without its label. The size of elements that a source declares is their
-        share in the array's."""
+        """Return a type with the end of its label. The size of elements that a source declares is
+        their share in the array's; in a mapping it is not known, nor what they have."""
         if _VALUE.match(text):
             return StorageType("value", "", WORD)
         if size := _BYTES.match(text):
@@ -250,10 +253,14 @@ class _Types:
                 length = int(array[2])
                 share = None if slots is None else (slots - index) // max(length, 1)
                 base = self.add(array[1], share, depth + 1)
+                if not self.by_name[base].size:
+                    return self.by_name[base]._replace(label=NOT_DECODED)
                 whole = WORD * (index + length * self.by_name[base].slots)
                 kind = StorageType("dynamic" if index else "array", "", whole)
                 return kind._replace(base=base, length=length)
-        return StorageType("unknown", "", WORD * (slots or 1))
+        if slots is None:
+            return StorageType("unknown", NOT_DECODED, 0)
+        return StorageType("unknown", "", WORD * slots)
 
 
 CACHE_BYTES = 16 * 1024 * 1024

@@ -1,11 +1,9 @@
-"""Keys of mappings: those that a transaction may have used, by the words of its calls and logs, and
-those that a request names.
+"""Keys that mappings may have: those of a transaction, by the words of its calls and logs and by
+what its contracts hashed, and those that a request names. A slot says nothing of its key, of which
+it is a hash.
 
-A slot says nothing of its key, of which it is a hash. Keys that a contract computes, or reads from
-its storage, are not among the candidates.
-
-What contracts hashed in a transaction, by a tracer in JavaScript that the node runs (geth,
-Erigon, reth, anvil): keys of mappings that no argument or log has are among it.
+A key that a contract computes, or reads from its storage, is in no argument or log: a tracer in
+JavaScript finds it, where the node runs one (geth, Erigon, reth, anvil).
 """
 
 import json

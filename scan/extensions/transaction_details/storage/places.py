@@ -1,7 +1,6 @@
-"""Where in the storage the parts of a variable are, by arithmetic: no walk goes over all elements
-of an array, and each takes a bounded number of steps.
-
-The values of variables, from the bytes that they have in a slot.
+"""The values of variables, from the bytes in their slots, and where in the storage the parts of a
+variable are: by arithmetic, so that no walk goes over all elements of an array, and each takes a
+bounded number of steps.
 """
 
 import re
@@ -197,7 +196,7 @@ def _own_part(layout: Layout, place: Place, type_: StorageType, slot: int) -> It
     if type_.kind == "value":
         yield Part(place.path, type_.label, slot, place.offset, min(type_.size, WORD), "value")
     elif type_.kind == "unknown":
-        word = f" (word {slot - place.slot})" if type_.slots > 1 else ""
+        word = f" (word {slot - place.slot})" if type_.size != WORD else ""
         yield Part(f"{place.path}{word}", type_.label, slot, 0, WORD, "value")
     elif type_.kind == "bytes" and not layout.is_vyper:
         yield Part(place.path, type_.label, slot, 0, WORD, "text")

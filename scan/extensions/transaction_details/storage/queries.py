@@ -4,7 +4,7 @@ proxies, which the node knows."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy
+from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
@@ -117,12 +117,14 @@ def implementations_at(
     return {address: proxy.implementations[:MAX_FACETS] for address, proxy in proxies.items()}
 
 
-def proxies_at(reader: Reader, addresses: Sequence[bytes], block: Block) -> dict[bytes, Proxy]:
-    """Return those that are proxies at a block; none that only the node knows where it does not
-    respond."""
+def proxies_at(
+    reader: Reader, addresses: Sequence[bytes], block: Block, overridden: Mapping[bytes, Words] = {}
+) -> dict[bytes, Proxy]:
+    """Return those that are proxies at a block, or were with overridden slots; none that only the
+    node knows where it does not respond."""
     emitters = [Emitter(address, block) for address in addresses]
     try:
-        proxies = reader.sources.get(ContractAbis).proxies_at(emitters, reader.node)
+        proxies = reader.sources.get(ContractAbis).proxies_at(emitters, reader.node, overridden)
     except (UpstreamFailed, Unavailable):
         if not reader.has_node_failed:
             raise  # the database is unavailable

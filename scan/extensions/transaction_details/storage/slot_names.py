@@ -1,7 +1,6 @@
-"""From slots to variables: a changed slot is in a variable, or is the hash of where a mapping,
-array or string stands. Hashes of candidates are computed level by level, within a bound.
-
-What changed in the storage of a contract, by the names of its variables. Pure.
+"""What changed in the storage of a contract, by the names of its variables. A changed slot is in a
+variable, or is the hash of where a mapping, array or string stands: hashes of candidates are
+computed level by level, within a bound. Pure.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

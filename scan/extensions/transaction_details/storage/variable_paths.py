@@ -138,7 +138,7 @@ def element_entries(
 
 
 def _entry(layout: Layout, place: places.Place, type_: StorageType) -> Entry:
-    if type_.kind == "value" or (type_.kind == "unknown" and type_.slots == 1):
+    if type_.kind == "value" or (type_.kind == "unknown" and type_.size == WORD):
         return Entry(place, type_.label, "value", min(type_.size, WORD))
     if type_.kind == "dynamic":
         return Entry(place, type_.label, "list")

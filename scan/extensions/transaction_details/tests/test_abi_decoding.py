@@ -233,13 +233,17 @@ def test_entries_that_nobody_can_decode_are_left_out():
         {},
         {"type": "function"},
         {"type": "event", "inputs": 3},
-        function("f", {"name": "x" * 200, "type": "uint256"}),
         function("g", {"type": "mapping(uint256 => uint256)"}),
         function("h", *({"name": "", "type": "uint8"} for _ in range(200))),
         function("known", {"name": "a", "type": "uint256"}),
     ]
     index = index_abi(odd)
     assert [each.name for entries in index.functions.values() for each in entries] == ["known"]
+
+
+def test_a_long_name_is_cut():
+    index = index_abi([function("f", {"name": "x" * 200, "type": "uint256"})])
+    assert [entry.names for [entry] in index.functions.values()] == [("x" * 100,)]
 
 
 @pytest.mark.parametrize(
@@ -251,6 +255,10 @@ def test_entries_that_nobody_can_decode_are_left_out():
         ("f((uint8,(bool)[2])[],bytes)", "f((uint8,(bool)[2])[],bytes)"),
         ("f(tuple(uint8 a) x, int[3] y)", "f((uint8),int256[3])"),
         ("E(address indexed from, string)", "E(address,string)"),
+        ("run(function f, fixed)", "run(function,fixed128x18)"),
+        ("sum(Set.Pair[] p, T.E, IThing)", "sum(Set.Pair[],T.E,IThing)"),
+        ("f(Set.Data storage self)", "f(Set.Data storage)"),
+        ("f(mapping(uint256 => bool) storage)", "f(mapping(uint256 => bool) storage)"),
     ],
 )
 def test_signatures_are_read_in_every_usual_form(text, expected):

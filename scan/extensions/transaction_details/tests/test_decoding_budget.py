@@ -6,13 +6,6 @@ from eth_utils import keccak
 
 from scan.contracts import abi, abi_decoding
 from scan.contracts.abi import AbiType
-from scan.contracts.abi_decoding import (
-    ATTEMPT,
-    MAX_ALTERNATIVES,
-    MAX_TYPES,
-    DecodingBudget,
-    index_abi,
-)
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 
 pytestmark = pytest.mark.check
@@ -26,14 +19,14 @@ def events(count, *types, anonymous=True, indexed=0):
         {"type": type_, "name": f"a{place}", "indexed": place < indexed}
         for place, type_ in enumerate(types)
     ]
-    return index_abi(
+    return abi_decoding.index_abi(
         {"type": "event", "name": f"E{number}", "anonymous": anonymous, "inputs": inputs}
         for number in range(count)
     )
 
 
 @pytest.fixture
-def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def attempts(monkeypatch):
     """The entries by which something was decoded, as far as their values."""
     made = []
     decode = abi_decoding.decoded_values
@@ -60,7 +53,7 @@ def test_anonymous_events_are_tried_where_few_have_that_form(attempts):
 
 def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised():
     inputs = [[{"type": "uint256", "name": "a"}] * count for count in range(1, 100)]
-    index = index_abi(
+    index = abi_decoding.index_abi(
         {"type": "event", "name": f"E{len(each)}", "anonymous": True, "inputs": each}
         for each in inputs
     )
@@ -72,9 +65,9 @@ def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised():
 
 def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts):
     entry = {"type": "event", "name": "E", "inputs": [{"type": "bytes", "name": "a"}]}
-    index = index_abi([entry] * 2000)
+    index = abi_decoding.index_abi([entry] * 2000)
     assert decode_log([keccak(text="E(bytes)")], b"\xff" * 64, [index]) is None
-    assert len(attempts) <= 2 * (MAX_ALTERNATIVES + 1)
+    assert len(attempts) <= 2 * (abi_decoding.MAX_ALTERNATIVES + 1)
 
 
 @pytest.mark.parametrize(
@@ -90,8 +83,8 @@ def test_no_more_types_of_an_abi_are_read_than_a_bound(inputs, monkeypatch):
     made = []
     monkeypatch.setattr(abi, "AbiType", lambda *a, **k: made.append(AbiType(*a, **k)) or made[-1])
     entries = [{"type": "function", "name": f"f{n}", "inputs": inputs} for n in range(2000)]
-    assert index_abi(entries).functions
-    assert 0 < len(made) <= MAX_TYPES
+    assert abi_decoding.index_abi(entries).functions
+    assert 0 < len(made) <= abi_decoding.MAX_TYPES
 
 
 def test_large_abis_of_real_contracts_are_read_whole():
@@ -101,11 +94,13 @@ def test_large_abis_of_real_contracts_are_read_whole():
         {"type": "function", "name": f"f{n}", "inputs": [parameter] * 6, "outputs": [parameter]}
         for n in range(500)
     ]
-    assert len(index_abi(entries).functions) == 500
+    assert len(abi_decoding.index_abi(entries).functions) == 500
 
 
 def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended():
-    budget = DecodingBudget(work=10 * (ATTEMPT + 3), processor_s=60.0)  # three words each
+    budget = abi_decoding.DecodingBudget(
+        work=10 * (abi_decoding.ATTEMPT + 3), processor_s=60.0
+    )  # three words each
     logs = [([TRANSFER, PARTY, PARTY], PARTY)] * 12
     found = [decode_log(topics, data, budget=budget) is not None for topics, data in logs]
     assert found == [True] * 10 + [False] * 2 and budget.is_exceeded
@@ -119,14 +114,14 @@ def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended():
 
 
 def test_a_budget_of_time_ends_decoding():
-    budget = DecodingBudget(processor_s=0.0)
+    budget = abi_decoding.DecodingBudget(processor_s=0.0)
     assert decode_log([TRANSFER, PARTY, PARTY], PARTY, budget=budget) is None and budget.is_exceeded
 
 
 @pytest.mark.parametrize("data", [b"", bytes(31), bytes(32), b"\xff" * 640, bytes(32) * 1000])
 @pytest.mark.parametrize("depth", [1, 7, 20])
 def test_nested_types_and_huge_arrays_take_no_more_than_their_bytes(depth, data):
-    budget = DecodingBudget(processor_s=60.0)
+    budget = abi_decoding.DecodingBudget(processor_s=60.0)
     for type_ in (
         "uint256" + "[]" * depth,
         "uint8" + "[100000]" * min(depth, 8),

@@ -13,8 +13,7 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     proxy_to,
     work,
 )
-from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.many_functions import deploy
+from tests.support import faulty_node, many_functions
 
 __all__ = ["work"]
 
@@ -35,7 +34,7 @@ def of_transaction(work, transaction):
 def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work):
     proxy = proxy_to(work, work.worker)
     first = work.send(proxy, WORK)
-    other = deploy(work.explorer, NEXT, "Next")  # not verified
+    other = many_functions.deploy(work.explorer, NEXT, "Next")  # not verified
     work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
     second = work.send(proxy, keccak(text=f"labour({STEPS},string)")[:4] + WORK[4:])
     found = events(work.explorer.client, proxy)
@@ -50,10 +49,10 @@ def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_
 
     def no_storage(calls, forward):
         if any(call["method"] == "eth_getStorageAt" for call in calls):
-            return Reply(503)
-        return Reply(body=forward(calls))
+            return faulty_node.Reply(503)
+        return faulty_node.Reply(body=forward(calls))
 
-    with FaultyNode(work.explorer.anvil.url) as node:
+    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
         settings = replace(work.explorer.settings, rpc_urls=(node.url,))
         client = create_app(settings).test_client()
         node.fault = no_storage

@@ -4,9 +4,8 @@ import json
 
 from scan.hex import to_hex
 from tests.pages.test_query_plans import database, service, token
-from tests.support.explain import explained
+from tests.support import explain, serving
 from tests.support.faulty_node import FaultyNode, every_result
-from tests.support.serving import NOWHERE
 
 __all__ = ["database", "service", "token"]
 
@@ -24,7 +23,7 @@ def test_a_pending_transaction_reads_little(service, token):
         "maxFeePerGas": "0x3",
         "input": "0xa9059cbb" + token.hex().rjust(64, "0") + 64 * "1",
     }
-    with FaultyNode(NOWHERE) as node, explained(service.url, node.url) as pending:
+    with FaultyNode(serving.NOWHERE) as node, explain.explained(service.url, node.url) as pending:
         node.fault = every_result(json.dumps(sent))
         plans, page = pending.plans(f"/tx/{sent['hash']}")
     assert "transfer(address,uint256)" in page

@@ -12,13 +12,10 @@ from scan.ethereum import transaction_reader
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.details import decode_event
 from scan.queries import reader as queries_reader
-from tests.support import endless_responses, faulty_node
+from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
 from tests.support.explorer import Explorer
-from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.many_functions import PROXY, VERSION, deploy, verified
 from tests.support.serving import wait_until
-from tests.support.solidity import artifact
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 WORKER = """// SPDX-License-Identifier: MIT
@@ -65,13 +62,13 @@ class Work(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def work(explorer: Explorer) -> Work:
-    return Work(explorer, verified(explorer, WORKER, "Worker"))
+def work(explorer):
+    return Work(explorer, many_functions.verified(explorer, WORKER, "Worker"))
 
 
 def proxy_to(work, address, slot=SLOT):
     arguments = encode(["address", "bytes32"], [address, bytes.fromhex(slot[2:])]).hex()
-    return deploy(work.explorer, PROXY, "Proxy", arguments)
+    return many_functions.deploy(work.explorer, many_functions.PROXY, "Proxy", arguments)
 
 
 def check_work(found):
@@ -121,7 +118,7 @@ def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work):
     proxy = proxy_to(work, work.worker)
     before = work.send(proxy, WORK)
     check_work(work.details(before))
-    other = deploy(work.explorer, NEXT, "Next")
+    other = many_functions.deploy(work.explorer, NEXT, "Next")
     anvil = work.explorer.anvil
     anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
     after = work.send(proxy, WORK)
@@ -133,7 +130,7 @@ def test_reverted_created_and_plain_transactions(work):
     code = keccak(text="fail(uint256)")[:4] + encode(["uint256"], [3])
     failed = work.details(work.send(work.worker, code))
     assert (failed["status"], failed["method"]["name"], failed["logs"]) == (False, "fail", [])
-    creation = "0x" + artifact("Coin").bytecode.hex()
+    creation = "0x" + solidity.artifact("Coin").bytecode.hex()
     created = work.details(
         work.send(
             None,
@@ -151,7 +148,7 @@ def shout(times):
 
 
 @pytest.fixture(scope="module")
-def shouted(work: Work) -> str:
+def shouted(work):
     """A transaction with 10,000 logs."""
     return work.send(work.worker, shout(10_000), gas=16_000_000)
 
@@ -229,7 +226,7 @@ def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
 
 def test_a_verification_and_an_import_end_what_was_cached(work):
     source = WORKER.replace("contract Worker", "contract Later").replace("work(Step", "toil(Step")
-    address = deploy(work.explorer, source, "Later")
+    address = many_functions.deploy(work.explorer, source, "Later")
     calldata = keccak(text=f"toil({STEPS},string)")[:4] + WORK[4:]
     sent = work.send(address, calldata)
     assert work.details(sent)["method"] is None
@@ -240,7 +237,7 @@ def test_a_verification_and_an_import_end_what_was_cached(work):
     assert (imported["name"], imported["source"]) == ("toil", "imported")
     assert [each["name"] for each in imported["arguments"]] == ["", ""]
     answer = work.explorer.verify(
-        address, source, VERSION, contractName="Later", optimizationUsed=0
+        address, source, many_functions.VERSION, contractName="Later", optimizationUsed=0
     )
     assert answer.status_code == 200, answer.json
     wait_until(lambda: work.details(sent)["method"]["source"] == "verified")
@@ -254,7 +251,7 @@ def answers(change):
         for each in found:
             if isinstance(each.get("result"), dict):
                 change(each["result"])
-        return Reply(body=found)
+        return faulty_node.Reply(body=found)
 
     return reply
 
@@ -305,13 +302,13 @@ FAULTS = {
 def no_storage(calls, forward):
     """A node that does not say which implementation a proxy had."""
     is_asked = any(call["method"] == "eth_getStorageAt" for call in calls)
-    return Reply(503) if is_asked else Reply(body=forward(calls))
+    return faulty_node.Reply(503) if is_asked else faulty_node.Reply(body=forward(calls))
 
 
 def test_a_node_that_fails_or_lies_leaves_what_is_stored(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     proxy = proxy_to(work, work.worker)
-    with FaultyNode(work.explorer.anvil.url) as node:
+    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
         settings = replace(work.explorer.settings, rpc_urls=(node.url,))
         client = create_app(settings).test_client()
         for name, fault in {**FAULTS, "no storage": no_storage}.items():
@@ -339,9 +336,9 @@ def test_a_node_without_old_state_gives_the_present_implementation(work):
             if call["method"] == "eth_getStorageAt" and call["params"][2] != "latest":
                 each.pop("result")
                 each["error"] = {"code": -32000, "message": "missing trie node"}
-        return Reply(body=found)
+        return faulty_node.Reply(body=found)
 
-    with FaultyNode(work.explorer.anvil.url) as node:
+    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
         node.fault = pruned
         settings = replace(work.explorer.settings, rpc_urls=(node.url,))
         check_work(work.get(sent, create_app(settings).test_client())[1])

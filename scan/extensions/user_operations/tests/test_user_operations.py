@@ -1,7 +1,6 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -10,13 +9,11 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.blockscout.tests.published import faults
-from scan.indexer import prefetch
-from scan.indexer.writer import Writer
+from scan.indexer import prefetch, writer
 from scan.settings import Settings
 from tests.audit.test_derived_truth import require_same, stored
-from tests.support import auditing, derived_lists
+from tests.support import auditing, database, derived_lists, indexing, solidity
 from tests.support.anvil import Anvil, Contract
-from tests.support.database import SHORT_CHECKPOINTS, Postgres, use_short_checkpoints
 from tests.support.entry_points import (
     ADDRESSES,
     BUNDLE_GAS,
@@ -25,9 +22,7 @@ from tests.support.entry_points import (
     EntryPoint,
     read_operations,
 )
-from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links
-from tests.support.solidity import artifact
 
 
 class Chain(NamedTuple):
@@ -82,13 +77,13 @@ def play(node):
 
 
 @pytest.fixture(scope="module")
-def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
+def chain(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
         played = play(node)
         patch.setattr(prefetch, "BATCH_BLOCKS", 5)
-        patch.setattr(Writer, "can_take", lambda *_: False)
-        use_short_checkpoints(url)
-        settings = Indexing(url, node.url).run_until(node.head()).settings
+        patch.setattr(writer.Writer, "can_take", lambda *_: False)
+        database.use_short_checkpoints(url)
+        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
         client = create_app(settings).test_client()
         yield Chain(node, settings, **played, client=client, operations=read_operations(node))
 
@@ -106,7 +101,7 @@ def require_rows(settings, operations):
         ("list", "key", "place"),
         ["ordinal", "block_number"],
     )
-    require_same(checkpoints, derived_lists.checkpoints_of(entries, SHORT_CHECKPOINTS))
+    require_same(checkpoints, derived_lists.checkpoints_of(entries, database.SHORT_CHECKPOINTS))
     assert auditing.run(settings, node=True) == 0
 
 
@@ -204,7 +199,7 @@ def test_an_operation_has_its_calls_and_its_reason(chain):
         assert detail["entryPointVersion"] == version
         assert (detail["unavailable"], detail["others"]) == (None, [])
         called = {(c["toAddress"], c["value"], c["input"][:10]) for c in detail["calls"]}
-        errand = Contract(chain.errand, artifact("Errand"))
+        errand = Contract(chain.errand, solidity.artifact("Errand"))
         function = errand.data("fail") if kind == 1 else errand.data("run", 7)
         assert called == {(chain.errand.lower(), "0", function[:10])}
         assert detail["callCount"] == len(detail["calls"]) == (2 if kind == 2 else 1)

@@ -1,7 +1,7 @@
-"""Entries of feeds. An entry's id is of the chain and of the block that has what it tells, so that
-after a fork no entry says something else than the one of the same id did.
+"""Atom feeds below pages: of an address, a token, verified contracts, and those of extensions.
 
-Atom feeds below pages: of an address, a token, verified contracts, and those of extensions.
+An entry's id is of the chain and of the block that has what it tells, so that after a fork no entry
+says something else than the one of the same id did.
 """
 
 import re
@@ -28,9 +28,7 @@ from scan.pages.formatting import (
 from scan.pages.hooks import AddressTab, Pages, Section, tabs_of
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.site import HEADERS, site
-from scan.queries import contracts, entities, tokens
-from scan.queries.pages import Window
-from scan.queries.transactions import creates_contract
+from scan.queries import contracts, entities, pages, tokens, transactions
 
 EntryRecord = Mapping[str, Any]
 Names = Mapping[str, Any]
@@ -67,7 +65,7 @@ class Chain(NamedTuple):
 def transaction_entry(chain: Chain, record: EntryRecord) -> Entry:
     """Return the entry of a transaction, whose `method` is set if it is a call."""
     value = f"{short_amount(record['value'])} {chain.symbol}"
-    is_creation = creates_contract(record)
+    is_creation = transactions.creates_contract(record)
     what = record.get("method") or ("Creation" if is_creation else "Payment")
     to = record["toAddress"] or record["contractAddress"]
     recipient = "a new contract" if is_creation and to is None else chain.name_of(to)
@@ -119,8 +117,8 @@ def log_entry(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
     """Return the entry of a log, with its event where that is known."""
     event = record["event"]
     arguments = event["arguments"] if event else ()
-    shown = [(a["name"] or a["type"], _text(a["value"])) for a in arguments]
-    brief = ", ".join(f"{name} {value}" for name, value in shown[:3])
+    named_values = [(a["name"] or a["type"], _text(a["value"])) for a in arguments]
+    brief = ", ".join(f"{name} {value}" for name, value in named_values[:3])
     title = f"{short_name(event['name'])}: {brief}" if event else "Unknown event"
     raw = [*record["topics"], f"Data {_text(record['data'])}"]
     return Entry(
@@ -130,7 +128,7 @@ def log_entry(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
         record["timestamp"],
         (record["blockNumber"], record["transactionIndex"], record["logIndex"]),
         [
-            *([f"{name}: {value}" for name, value in shown] if event else raw),
+            *([f"{name}: {value}" for name, value in named_values] if event else raw),
             f"Block {grouped(record['blockNumber'])}",
         ],
     )
@@ -153,11 +151,11 @@ def verified_entry(chain: Chain, record: EntryRecord) -> Entry:
 
 
 def _text(value: object) -> str:
-    text = value if isinstance(value, str) else as_json(value)
+    text = value if isinstance(value, str) else "not certain" if value is None else as_json(value)
     return short_name(text, MAX_VALUE) if text else "“”"
 
 
-WINDOW = Window(50, 0)
+WINDOW = pages.Window(50, 0)
 ATTEMPTS = 3  # a block may be indexed between two statements
 ATOM = "application/atom+xml; charset=utf-8"
 

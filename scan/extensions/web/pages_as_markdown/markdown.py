@@ -4,8 +4,7 @@ import re
 from typing import Any
 
 from scan.errors import TooLarge
-from scan.pages.formatting import visible
-from scan.pages.hooks import Markdown
+from scan.pages import formatting, hooks
 
 MAX_HTML_BYTES = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
 # The last is hidden from readers, such as the axes of a chart, whose values a table has.
@@ -134,7 +133,7 @@ def _form(document: Any, form: Any, path: str) -> Any:
 
 def _code(document: Any, text: str) -> Any:
     tag = document.new_tag("code")
-    tag.string = visible(text)
+    tag.string = formatting.visible(text)
     return tag
 
 
@@ -147,4 +146,4 @@ def _value(option: Any) -> str:
     return str(option.get("value", _words(option)))
 
 
-HOOKS = Markdown(to_markdown=to_markdown)
+HOOKS = hooks.Markdown(to_markdown=to_markdown)

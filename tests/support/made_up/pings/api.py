@@ -1,15 +1,14 @@
 from flask import Blueprint
 
 from scan.api.hooks import Api
-from scan.http.list_responses import entity_list
-from scan.http.requests import Response
+from scan.http import list_responses, requests
 
 blueprint = Blueprint("pings", __name__)
 
 
 @blueprint.get("/pings")
-def list_pings() -> Response:
-    return entity_list("pings")
+def list_pings() -> requests.Response:
+    return list_responses.entity_list("pings")
 
 
 HOOKS = Api(blueprints=(blueprint,))

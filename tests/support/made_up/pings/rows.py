@@ -1,10 +1,9 @@
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
-from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum import blocks, sparse_tables
 from scan.ethereum.column_types import ADDRESS, BIGINT, COMPUTED, INTEGER, Column
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.sparse_tables import SparseTable
 from scan.indexer.hooks import Rows
 
 PINGED = bytes.fromhex("dd" * 20)
@@ -17,10 +16,10 @@ class Ping(NamedTuple):
     pinger: Annotated[bytes, Column(ADDRESS, COMPUTED)]
 
 
-def pings(block: DecodedBlock) -> Iterator[Ping]:
+def pings(block: blocks.DecodedBlock) -> Iterator[Ping]:
     sent = (t for t in block.transactions if t.to_address == PINGED)
     for ordinal, t in enumerate(sent, start=block.number << PLACE_BITS):
         yield Ping(ordinal, block.number, t.transaction_index, t.from_address)
 
 
-HOOKS = Rows(tables={"pings": SparseTable(Ping, lambda block, _: pings(block))})
+HOOKS = Rows(tables={"pings": sparse_tables.SparseTable(Ping, lambda block, _: pings(block))})

@@ -36,7 +36,7 @@ SELECT index_version(),
         '"unproven":["balance","isContract"]}',
         hex(page.address), page.balance, page.balance_block,
         page.transaction_count,
-        EXISTS (SELECT 1 FROM contracts c WHERE c.address = page.address)::text), ','
+        EXISTS (SELECT FROM contract_at(page.address))::text), ','
         ORDER BY page.balance DESC, page.address DESC)),
     count(*),
     (SELECT CASE WHEN count(*) <= %(most_counted)s THEN count(*) END

@@ -40,7 +40,8 @@ SELECT index_version(),
             '{"transactionHash":%%s,"approvedBy":%%s,"timestamp":"%%s","token":%%s,"held":"%%s","lastUse":%%s,"lastUseAt":%%s}',
             json_hex(t.hash), json_hex(t.from_address), iso(b.timestamp),
             CASE WHEN k.address IS NULL THEN 'null' ELSE format(
-                '{"symbol":%%s,"decimals":%%s,"type":"%%s"}', json_text(k.symbol), k.decimals, k.type) END,
+                '{"symbol":%%s,"decimals":%%s,"type":"%%s"}', json_text(k.symbol),
+                    coalesce(k.decimals::text, 'null'), k.type) END,
             coalesce(h.balance, 0), json_hex(m.hash), json_text(iso(m.timestamp))), ',' ORDER BY r.position)
         FROM requested r
         JOIN blocks b ON b.number = r.block_number

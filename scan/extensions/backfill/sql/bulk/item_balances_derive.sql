@@ -1,4 +1,4 @@
--- In DuckDB: net balances of BEP1155 items.
+-- In DuckDB: net balances of items that have amounts.
 -- params: none
 -- returns: the columns of the table item_balances in DuckDB
 -- index: none

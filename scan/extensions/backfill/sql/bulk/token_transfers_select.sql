@@ -15,12 +15,19 @@ SELECT e.block_number, e.transaction_index, e.log_index, e.token_address, e.from
     CASE WHEN has_id THEN e.id_3 END AS token_id_3
 FROM (
     SELECT c.*,
-        k.type = 'BEP721' OR (k.has_items AND c.shape = 'id') AS is_single,
-        k.type <> 'BEP20' OR (k.has_items AND c.shape = 'id') AS has_id
+        c.shape <> 'range' AND (k.type = 'BEP721' OR (k.item_type = 'BEP721' AND c.shape IN ('id', 'items')))
+            AS is_single,
+        is_single OR c.shape IN ('multi', 'of id') AS has_id
     FROM read_parquet(%(file)s) c
     JOIN indexed_tokens k ON k.address = c.token_address
     WHERE (c.block_number, c.log_index) >= (k.block_number, k.log_index)
-        AND (k.type = 'BEP1155') = (c.shape = 'multi')
+        AND coalesce(c.block_number < k.end_block, true)
+        AND CASE c.shape
+            WHEN 'multi' THEN 'BEP1155' IN (k.type, k.item_type)
+            WHEN 'of id' THEN 'BEP6909' IN (k.type, k.item_type)
+            WHEN 'range' THEN k.type = 'BEP721'
+            WHEN 'items' THEN 'BEP721' IN (k.type, k.item_type)
+            ELSE k.type IN ('BEP20', 'BEP721') END
         AND (c.shape NOT IN ('wrap', 'unwrap') OR coalesce(c.block_number >= k.wraps_since, false))
 ) AS e
 ORDER BY e.block_number, e.log_index, e.batch_index;

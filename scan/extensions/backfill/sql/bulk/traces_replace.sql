@@ -1,5 +1,5 @@
 -- Replaces the rows of the filled blocks that follow from traces. Creations by contracts are sights of their
--- code: as the indexer does, code is kept where it was created anew, or first seen.
+-- code: as the indexer does, code is kept where it was created anew, or first seen, and its end.
 -- params: none
 -- returns: nothing
 -- index: internal_transfers_pkey, credits_pkey, contract_creations_pkey, contract_creations_by_address,
@@ -49,10 +49,10 @@ BEGIN
                     SELECT address, block_number, code_hash FROM new_contracts
                 ) AS c
             ) AS s
-            WHERE s.is_first OR s.is_created
+            WHERE s.is_first OR s.is_created OR s.code_hash IS NULL
             WINDOW sights AS (PARTITION BY s.address ORDER BY s.block_number)
         ) AS k
-        WHERE k.before IS DISTINCT FROM k.code_hash;
+        WHERE k.before IS DISTINCT FROM k.code_hash OR (k.is_created AND k.code_hash IS NOT NULL);
     DELETE FROM contracts WHERE address IN (SELECT address FROM new_contracts);
     INSERT INTO contracts (address, block_number, code_hash)
     SELECT address, block_number, code_hash FROM kept_contracts;

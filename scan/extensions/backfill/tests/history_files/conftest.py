@@ -1,7 +1,5 @@
 """One chain of signed transactions for all files of this room."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.extensions.backfill.tests.history_files import signed_chain
@@ -10,14 +8,14 @@ from tests.support.faulty_node import FaultyNode
 
 
 @pytest.fixture(scope="package")
-def signed() -> Iterator[Anvil]:
+def signed():
     with Anvil() as anvil:
         signed_chain.play(anvil)
         yield anvil
 
 
 @pytest.fixture(scope="module")
-def node(signed: Anvil) -> Iterator[FaultyNode]:
+def node(signed):
     with FaultyNode(signed.url) as proxy:
         proxy.fault = signed_chain.sized()
         yield proxy

@@ -10,8 +10,7 @@ import rlp
 from eth_utils import keccak
 
 from scan.ethereum.rlp_and_tries import list_root
-from scan.extensions.backfill.history_files.e2store import Parts
-from scan.extensions.backfill.history_files.raw_block import encoded_receipts
+from scan.extensions.backfill.history_files import e2store, raw_block
 
 VERSION, HEADER, BODY, FULL, DIFFICULTY, SLIM, INDEX = 0x3265, 3, 4, 5, 6, 10, 0x3267
 BLOCK = 6  # with transactions of types 0 and 2, a withdrawal list, and logs
@@ -103,7 +102,7 @@ def of_proven(kind, change):
                 header[4] = list_root(leaves)
             if number > BLOCK:
                 header[0] = keccak(made_parts[-1].header)
-            parts = Parts(rlp.encode(header), rlp.encode(body), rlp.encode(receipts), True)
+            parts = e2store.Parts(rlp.encode(header), rlp.encode(body), rlp.encode(receipts), True)
             if kind == "receipts" and number == BLOCK:
                 parts = with_its_receipts_root(parts)
             made_parts.append(parts)
@@ -115,7 +114,7 @@ def of_proven(kind, change):
 def with_its_receipts_root(parts):
     header = rlp.decode(parts.header)
     with suppress(ValueError, TypeError):
-        header[5] = list_root(encoded_receipts(parts))
+        header[5] = list_root(raw_block.encoded_receipts(parts))
     return parts._replace(header=rlp.encode(header))
 
 
@@ -163,7 +162,7 @@ ZEROS = framed(bytes(65_536))[10:]  # one chunk
 HUGE_CHUNK = b"\x00" + (20).to_bytes(3, "little") + bytes(4) + b"\xff\xff\xff\xff\x0f" + bytes(11)
 NESTED = reduce(lambda inner, _: [inner], range(100), [])
 
-FAULTS: dict[str, Callable[[Sequence[Parts]], bytes]] = {
+FAULTS: dict[str, Callable[[Sequence[e2store.Parts]], bytes]] = {
     "empty": of_bytes(lambda _: b""),
     "eight bytes": of_bytes(lambda file: file[:8]),
     "a page": of_bytes(lambda _: b"<html><body>404 Not Found</body></html>"),

@@ -11,32 +11,23 @@ from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import read_hash
 from tests.support.faulty_node import altering
-from tests.support.scenario.contracts import creations, failures, purses
-from tests.support.scenario.hostile_tokens import liar
+from tests.support.scenario import contracts, hostile_tokens, tokens, transactions
 from tests.support.scenario.malformed_logs import malformed_logs
 from tests.support.scenario.stage import GWEI, Stage
-from tests.support.scenario.tokens import collections, honest_tokens, items, wrappers
-from tests.support.scenario.transactions import (
-    key_of,
-    nonce_of,
-    plain_transfers,
-    send_signed,
-    zero_price,
-)
 
 CHAIN_ID = 31_337
 ACTS = (
-    honest_tokens,
-    collections,
-    items,
-    wrappers,
-    creations,
-    failures,
-    plain_transfers,
-    purses,
-    liar,
+    tokens.honest_tokens,
+    tokens.collections,
+    tokens.items,
+    tokens.wrappers,
+    contracts.creations,
+    contracts.failures,
+    transactions.plain_transfers,
+    contracts.purses,
+    hostile_tokens.liar,
     malformed_logs,
-    zero_price,
+    transactions.zero_price,
 )
 
 
@@ -44,8 +35,8 @@ def play(node):
     stage = Stage(node)
     for act in ACTS:
         act(stage)
-    signer, authority = key_of(7), key_of(8)
-    nonce = nonce_of(stage, authority)
+    signer, authority = transactions.key_of(7), transactions.key_of(8)
+    nonce = transactions.nonce_of(stage, authority)
     vault = bytes.fromhex(stage.contracts["vault"].address[2:])
     authorization = authority.sign_authorization(
         {"chainId": CHAIN_ID, "address": vault, "nonce": nonce}
@@ -53,10 +44,12 @@ def play(node):
     fees = {"maxFeePerGas": 20 * GWEI, "maxPriorityFeePerGas": GWEI}
     access = {"address": stage.contracts["gold"].address, "storageKeys": ["0x" + 64 * "0"]}
     priced = {"gasPrice": 20 * GWEI}
-    send_signed(stage, signer, priced)
-    send_signed(stage, signer, {**priced, "accessList": [access], "type": 1})
-    send_signed(stage, signer, {**fees, "type": 2})
-    send_signed(stage, signer, {**fees, "authorizationList": [authorization], "type": 4})
+    transactions.send_signed(stage, signer, priced)
+    transactions.send_signed(stage, signer, {**priced, "accessList": [access], "type": 1})
+    transactions.send_signed(stage, signer, {**fees, "type": 2})
+    transactions.send_signed(
+        stage, signer, {**fees, "authorizationList": [authorization], "type": 4}
+    )
     node.mine(4)
 
 

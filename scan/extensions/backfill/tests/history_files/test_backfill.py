@@ -27,14 +27,8 @@ from scan.hex import to_hex
 from scan.indexer.node_reader import read_hash
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
-from tests.support import auditing
-from tests.support.anvil import Anvil
-from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, prune, refuse
-from tests.support.indexer_process import IndexerProcess
-from tests.support.indexing import Indexing, settings_for
+from tests.support import anvil, auditing, database, faulty_node, indexer_process, indexing, serving
 from tests.support.scan_run import scan_run
-from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
 KILLS = int(os.environ.get("BULK_KILLS", "6"))
@@ -44,7 +38,7 @@ KEPT = 40  # newest blocks that the node has
 
 
 class Chain(NamedTuple):
-    node: FaultyNode
+    node: faulty_node.FaultyNode
     head: int
     first_kept: int
     files: Path
@@ -59,7 +53,7 @@ def chain(postgres, template, signed, node, tmp_path_factory):
     head, files = signed.head(), tmp_path_factory.mktemp("files")
     signed_chain.write(node.url, files, head - KEPT // 2)
     with postgres.cloned(template) as url:
-        Indexing(url, node.url, traces="off").run_until(head)
+        indexing.Indexing(url, node.url, traces="off").run_until(head)
         return Chain(node, head, head - KEPT, files, digest(url))
 
 
@@ -83,15 +77,15 @@ def run_backfill(chain, database_url, folder, *options):
 
 @pytest.mark.long
 def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url, tmp_path):
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "4444"))
+    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "4444"))
     settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", "SCAN_DATA_DIR": str(tmp_path)}
-    with IndexerProcess(
+    with indexer_process.IndexerProcess(
         database_url, chain.node.url, SCAN_HISTORY=str(chain.files), **settings
     ) as process:
         hash_ = read_hash(Node([chain.node.url]), chain.head)
         assert hash_ is not None
         process.wait_for(chain.head, to_hex(hash_))
-    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    follow(indexing.settings_for(database_url, chain.node.url, traces="off"), chain.head)
     assert digest(database_url) == chain.digest
 
 
@@ -101,7 +95,7 @@ def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
     chain.node.fault = signed_chain.sized()
     files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
     settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}
-    with IndexerProcess(database_url, chain.node.url, **settings) as process:
+    with indexer_process.IndexerProcess(database_url, chain.node.url, **settings) as process:
         hash_ = read_hash(Node([chain.node.url]), chain.head)
         assert hash_ is not None
         process.wait_for(chain.head, to_hex(hash_))
@@ -113,7 +107,7 @@ def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
 def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
     """From nothing to a service, with the two variables that the guide names: what `make run`
     runs."""
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
     with tempfile.TemporaryDirectory(prefix="scan-run-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # for PostgreSQL's user
@@ -130,13 +124,13 @@ def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
 
 
 def test_doctor_and_readyz_name_the_files_as_the_cure(chain, database_url):
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
     cure = "set SCAN_HISTORY to a folder or URL with era1 or ere files"
     assert cure in scan("doctor", RPC_URL=chain.node.url).stdout
     done = scan("doctor", RPC_URL=chain.node.url, SCAN_HISTORY=str(chain.files))
     assert "an empty index takes them from elsewhere" in done.stdout
-    with Indexing(database_url, chain.node.url):
-        wait_until(lambda: cure in (status(database_url)["problem"] or ""))
+    with indexing.Indexing(database_url, chain.node.url):
+        serving.wait_until(lambda: cure in (status(database_url)["problem"] or ""))
 
 
 def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
@@ -153,7 +147,7 @@ def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
         (tmp_path / name).touch()
     listed = [f"{'0' * 64}  {name}" for name in (*others, "notes.txt")]
     (tmp_path / "checksums.txt").write_text("\n".join(listed))
-    Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
+    indexing.Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
     for last in (40, chain.head - 20, chain.head - 20):
         done = scan(
             "export",
@@ -187,7 +181,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
     digest_ = hashlib.sha256(content).hexdigest()
     (tmp_path / "other" / "checksums.txt").write_text(f"{digest_}  {path.name}")
     with FileServer(tmp_path / "other") as other, FileServer(chain.files) as right:
-        chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
+        chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "no receipts"))
         options = [f"--history={source}" for source in (tmp_path / "altered", other.url, right.url)]
         done = run_backfill(chain, database_url, tmp_path, *options)
         assert done.returncode == 0, done.stderr
@@ -196,7 +190,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
     assert f"{path.name} of {other.url}: its SHA-256 is not the one" in done.stderr
     assert len(downloads) == 1
     assert not (tmp_path / "history").exists()
-    settings = settings_for(database_url, chain.node.url, traces="off")
+    settings = indexing.settings_for(database_url, chain.node.url, traces="off")
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
     chain.node.fault = signed_chain.sized()
@@ -205,15 +199,15 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
 
 def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
     """They agree with themselves, and the node has other blocks, or only their headers."""
-    with Anvil() as other:
+    with anvil.Anvil() as other:
         other.call("anvil_setCoinbase", "0x" + "77" * 20)
         other.mine(chain.head)
         signed_chain.write(other.url, tmp_path, chain.head)
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "no receipts"))
+    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "no receipts"))
     done = run_backfill(chain, database_url, tmp_path, f"--history={tmp_path}")
     assert done.returncode == 1
     assert re.search(r"noproofs.ere of .*: block \d+ is not the one that the node has", done.stderr)
-    assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+    assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
 
 
 def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
@@ -223,12 +217,12 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
     last = 15
     hash_ = read_hash(Node([chain.node.upstream]), last)
     assert hash_ is not None
-    is_old = refuse(
+    is_old = faulty_node.refuse(
         lambda call: call["method"] in STATE_METHODS and call["params"][1] != "latest",
         4444,
         "pruned history unavailable",
     )
-    pruned = prune(chain.first_kept, "4444")
+    pruned = faulty_node.prune(chain.first_kept, "4444")
     chain.node.fault = signed_chain.sized(
         lambda calls, forward: is_old(calls, lambda asked: pruned(asked, forward).body)
     )
@@ -238,9 +232,9 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
     for last_hash, code in (("0x" + 64 * "1", 1), (to_hex(hash_), 0)):
         again = run_backfill(chain, database_url, tmp_path, *options, f"--last-hash={last_hash}")
         assert again.returncode == code, again.stderr
-    blocks = execute(database_url, "SELECT max(number), count(*) FROM blocks")
+    blocks = database.execute(database_url, "SELECT max(number), count(*) FROM blocks")
     assert blocks == [(last, last + 1)]
-    symbols = execute(database_url, "SELECT symbol FROM tokens WHERE symbol IS NOT NULL")
+    symbols = database.execute(database_url, "SELECT symbol FROM tokens WHERE symbol IS NOT NULL")
     assert {"MUSD", "HBR", "RGLD"} <= {symbol for (symbol,) in symbols}
 
 
@@ -252,7 +246,7 @@ def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, mo
         server.fault = slow_for(chance)
         monkeypatch.setenv("SCAN_HISTORY", server.url)
         monkeypatch.setenv("SCAN_TRACES", "off")
-        chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
+        chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
         process = BackfillProcess(database_url, chain.node.url, tmp_path, chain.head - 3)
         for _ in range(KILLS):
             process.start()
@@ -261,7 +255,7 @@ def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, mo
         with process:
             code = process.wait()
             assert code == 0 or "holds a chain already" in process.output(), process.tail()
-    follow(settings_for(database_url, chain.node.url, traces="off"), chain.head)
+    follow(indexing.settings_for(database_url, chain.node.url, traces="off"), chain.head)
     assert digest(database_url) == chain.digest
     assert not (tmp_path / "history").exists()
 
@@ -276,8 +270,8 @@ def slow_for(chance):
 
 @pytest.mark.long
 def test_a_cluster_reads_files_of_a_shared_folder(chain, database_url, tmp_path):
-    chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
-    settings = settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
+    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
+    settings = indexing.settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
     options = argparse.Namespace(**{**vars(OPTIONS), "cluster": "tls://…"})
     with pytest.raises(CannotBackfill, match="a folder that all machines share"):
         open_files(settings, options, ["https://localhost/era"])

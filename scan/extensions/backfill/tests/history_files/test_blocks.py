@@ -2,18 +2,13 @@
 
 import pytest
 
-from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.block_hashing import header_hash, transactions_root
-from scan.ethereum.client import Node
-from scan.ethereum.fork_schedule import blob_price
-from scan.extensions.backfill.history_files.raw_block import parts_of, read_block
-from scan.extensions.backfill.history_files.raw_decoder import decode
+from scan.ethereum import block_decoder, block_hashing, client, fork_schedule
+from scan.extensions.backfill.history_files import raw_block, raw_decoder
 from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
+from tests.support import faulty_node, mined_chain
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode
-from tests.support.mined_chain import MinedChain
 
 
 def test_a_block_with_blobs_is_that_of_the_node(scenario):
@@ -22,35 +17,35 @@ def test_a_block_with_blobs_is_that_of_the_node(scenario):
     [(header, receipts)] = [(h, r) for h, r in blocks if any(t.blobs for t in h.transactions)]
     for transaction in header.transactions:
         transaction.blobs = None
-    header.transactionsRoot = to_hex(transactions_root(header.transactions))
-    header.hash = to_hex(header_hash(header))
+    header.transactionsRoot = to_hex(block_hashing.transactions_root(header.transactions))
+    header.hash = to_hex(block_hashing.header_hash(header))
     for record in (*header.transactions, *receipts):
         record.blockHash = header.hash
-    raw = read_block(parts_of(header, receipts, ()), int(header.number, 16))
+    raw = raw_block.read_block(raw_block.parts_of(header, receipts, ()), int(header.number, 16))
     header.size = hex(raw.size)
-    expected = decode_block(header, receipts, int(header.number, 16))
-    assert decode(raw, signed_chain.CHAIN_ID).block == expected
+    expected = block_decoder.decode_block(header, receipts, int(header.number, 16))
+    assert raw_decoder.decode(raw, signed_chain.CHAIN_ID).block == expected
     assert expected.blob_base_fee
 
 
 def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium():
-    with Anvil(hardfork="homestead") as anvil, FaultyNode(anvil.url) as proxy:
+    with Anvil(hardfork="homestead") as anvil, faulty_node.FaultyNode(anvil.url) as proxy:
         for value in (1, 2, 3):
             memo = f"0x{b'Invoice'.hex()}"
             sent = {"value": value, "data": memo, "gasPrice": 10**10}
             anvil.send(anvil.accounts[0], anvil.accounts[1], **sent)
             anvil.send(anvil.accounts[0], None, data="0xfe", value=7, gasPrice=10**10)
             anvil.mine()
-        chain = MinedChain(anvil, {2: [(1, "0x" + "22" * 20)]}, head=3)
+        chain = mined_chain.MinedChain(anvil, {2: [(1, "0x" + "22" * 20)]}, head=3)
         proxy.fault = chain
         blocks = [*signed_chain.structs(proxy.url, 1, 3)]
         for header, receipts in blocks:
             number = int(header.number, 16)
-            expected = decode_block(header, receipts, number)
-            completer = BlockCompleter(Node([proxy.url]), lambda: signed_chain.CHAIN_ID)
+            expected = block_decoder.decode_block(header, receipts, number)
+            completer = BlockCompleter(client.Node([proxy.url]), lambda: signed_chain.CHAIN_ID)
             uncles = completer.headers(expected, header)
-            raw = read_block(parts_of(header, receipts, uncles), number)
-            decoded = decode(raw, signed_chain.CHAIN_ID)
+            raw = raw_block.read_block(raw_block.parts_of(header, receipts, uncles), number)
+            decoded = raw_decoder.decode(raw, signed_chain.CHAIN_ID)
             assert decoded.block == expected._replace(size=raw.size)
             assert not decoded.block.has_statuses
             assert (0, b"Invoice") in decoded.block.text_inputs
@@ -59,15 +54,15 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium():
 
 def test_prices_of_blobs_follow_the_forks_of_their_chain():
     """By e**(excess / fraction), rounded down."""
-    assert blob_price(1, 1_710_338_135, 0) == 1
-    assert blob_price(1, 1_746_612_310, 40_000_000) == 159_773
-    assert blob_price(1, 1_746_612_311, 40_000_000) == 2_944
+    assert fork_schedule.blob_price(1, 1_710_338_135, 0) == 1
+    assert fork_schedule.blob_price(1, 1_746_612_310, 40_000_000) == 159_773
+    assert fork_schedule.blob_price(1, 1_746_612_311, 40_000_000) == 2_944
     with pytest.raises(ValueError, match="beyond any price"):
-        blob_price(1, 0, 2**64)
+        fork_schedule.blob_price(1, 0, 2**64)
 
 
 def test_a_price_of_blobs_that_cannot_be_derived_is_refused():
     """On a chain whose forks are not known, unless there is no excess of blobs."""
-    assert blob_price(5, 0, 0) == 1
+    assert fork_schedule.blob_price(5, 0, 0) == 1
     with pytest.raises(ValueError, match="forks of chain 5 are unknown"):
-        blob_price(5, 0, 40_000_000)
+        fork_schedule.blob_price(5, 0, 40_000_000)

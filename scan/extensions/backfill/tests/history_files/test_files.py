@@ -8,37 +8,32 @@ from typing import Any, cast
 
 import pytest
 
-from scan.ethereum.client import NodeError
-from scan.ethereum.rlp_and_tries import join_list, keccak256, string_prefix_bytes
-from scan.extensions.backfill.history_files.e2store import MAX_PART_BYTES, E2File, E2Writer, Parts
-from scan.extensions.backfill.history_files.file_sources import list_files
-from scan.extensions.backfill.history_files.history_source import RangeHistory
-from scan.extensions.backfill.history_files.raw_block import read_block
+from scan.ethereum import client, rlp_and_tries
+from scan.extensions.backfill.history_files import e2store, file_sources, history_source, raw_block
 from scan.extensions.backfill.spool import SpoolFailed
 from scan.extensions.backfill.tests.history_files import faulty_files, signed_chain
 from scan.indexer.block_rows import FetchedBlock
-from tests.support.anvil import Anvil
-from tests.support.solidity import NODE
+from tests.support import solidity
 
 BLOCKS = 50
 HEADER, BODY, SLIM = 3, 4, 10
 
 
 @pytest.fixture(scope="module")
-def all_parts(signed: Anvil) -> list[Parts]:
+def all_parts(signed):
     return signed_chain.parts(signed.url, 0, BLOCKS - 1)
 
 
 def with_blooms(parts, number):
     """As era1 has receipts."""
-    leaves = [receipt.encoded for receipt in read_block(parts, number).receipts]
-    items = [e if e[0] >= 0xC0 else string_prefix_bytes(len(e)) + e for e in leaves]
-    return parts._replace(receipts=join_list(items), are_slim=False)
+    leaves = [receipt.encoded for receipt in raw_block.read_block(parts, number).receipts]
+    items = [e if e[0] >= 0xC0 else rlp_and_tries.string_prefix_bytes(len(e)) + e for e in leaves]
+    return parts._replace(receipts=rlp_and_tries.join_list(items), are_slim=False)
 
 
 def run_ethereumjs(*arguments):
     command = ["node", "era1.mjs", *arguments]
-    done = subprocess.run(command, cwd=NODE, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=solidity.NODE, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -47,27 +42,27 @@ def test_an_era1_file_of_ethereumjs_is_read(all_parts, tmp_path):
     expected = [with_blooms(parts, number) for number, parts in enumerate(all_parts)]
     # EthereumJS writes wrong offsets into its index, which is why Scan walks the entries.
     texts = [
-        [keccak256(p.header).hex(), p.header.hex(), p.body.hex(), p.receipts.hex()]
+        [rlp_and_tries.keccak256(p.header).hex(), p.header.hex(), p.body.hex(), p.receipts.hex()]
         for p in expected
     ]
     (tmp_path / "parts.json").write_text(json.dumps(texts))
     path = tmp_path / "test-00000-00000000.era1"
     run_ethereumjs("write", str(tmp_path / "parts.json"), str(path))
-    with closing(E2File(path)) as file:
+    with closing(e2store.E2File(path)) as file:
         assert (file.first_block, file.last_block) == (0, BLOCKS - 1)
         assert [file.parts(number) for number in range(BLOCKS)] == expected
     for number, pair in enumerate(zip(expected, all_parts, strict=True)):
-        full, slim = (read_block(parts, number) for parts in pair)
+        full, slim = (raw_block.read_block(parts, number) for parts in pair)
         assert full == slim
 
 
 def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(all_parts, tmp_path):
     path = tmp_path / "test-00000-00000000-noproofs.ere"
-    with closing(E2Writer(tmp_path, 0)) as writer, path.open("wb") as output:
+    with closing(e2store.E2Writer(tmp_path, 0)) as writer, path.open("wb") as output:
         for parts in all_parts:
             writer.add(parts)
         writer.write(output)
-    with closing(E2File(path)) as file:
+    with closing(e2store.E2File(path)) as file:
         assert [file.parts(number) for number in range(BLOCKS)] == all_parts
     for kind in range(3):
         contents = json.loads(run_ethereumjs("read", str(path), str((HEADER, BODY, SLIM)[kind])))
@@ -89,7 +84,7 @@ def test_a_file_that_is_wrong_is_refused_in_bounded_memory(all_parts, tmp_path, 
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 4 * MAX_PART_BYTES
+    assert peak < 4 * e2store.MAX_PART_BYTES
 
 
 NAME = "test-00000-00000000.ere of .*: "
@@ -102,7 +97,7 @@ class OwnChain:
         return hex(signed_chain.CHAIN_ID)
 
     def batch(self, _):
-        raise NodeError("pruned")
+        raise client.NodeError("pruned")
 
     def untraced(self, block):
         return FetchedBlock(block, ())
@@ -111,7 +106,9 @@ class OwnChain:
 def read_all(content, folder):
     """How many blocks a file has; its blocks are read as a worker reads them."""
     (folder / "test-00000-00000000.ere").write_bytes(content)
-    history = RangeHistory(list_files(str(folder)), BLOCKS - 1, str(folder / "downloads"), "")
+    history = history_source.RangeHistory(
+        file_sources.list_files(str(folder)), BLOCKS - 1, str(folder / "downloads"), ""
+    )
     number = 0
     chain = cast(Any, OwnChain())
     with closing(history.source(chain, chain)) as source:

@@ -1,20 +1,10 @@
 """Folders and web servers with files: lists, digests, interrupted downloads, and hosts at fault."""
 
 import hashlib
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from scan.extensions.backfill.history_files import file_sources
-from scan.extensions.backfill.history_files.e2store import BadFile
-from scan.extensions.backfill.history_files.file_sources import (
-    FileStore,
-    HistoryFile,
-    SourceFailed,
-    list_files,
-)
-from scan.extensions.backfill.history_files.history_source import consecutive
+from scan.extensions.backfill.history_files import e2store, file_sources, history_source
 from scan.extensions.backfill.tests.history_files.file_server import FileServer
 
 NAMES = ("net-00000-aaaaaaaa.era1", "net-00001-bbbbbbbb-noproofs.ere", "net-00002-cccccccc.erae")
@@ -26,7 +16,7 @@ def digest_of(content):
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path):
     folder = tmp_path / "files"
     folder.mkdir()
     for number, name in enumerate(NAMES):
@@ -36,14 +26,14 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def server(folder: Path) -> Iterator[FileServer]:
+def server(folder):
     with FileServer(folder) as server:
         yield server
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> FileStore:
-    return FileStore(tmp_path / "downloads")
+def store(tmp_path):
+    return file_sources.FileStore(tmp_path / "downloads")
 
 
 def write_checksums(folder, *, named=True, wrong=""):
@@ -59,7 +49,7 @@ def write_checksums(folder, *, named=True, wrong=""):
 def test_files_are_listed_with_their_digests(folder, server, way, is_url):
     if way != "no list":
         write_checksums(folder, named=way == "names")
-    files = list_files(server.url if is_url else str(folder))
+    files = file_sources.list_files(server.url if is_url else str(folder))
     assert [file.name.text for file in files] == list(NAMES)
     assert [file.name.era for file in files] == [0, 1, 2]
     has_digests = way == "names" or (way == "order" and is_url)
@@ -69,7 +59,7 @@ def test_files_are_listed_with_their_digests(folder, server, way, is_url):
 
 def test_a_file_is_downloaded_once_and_deleted_after_use(folder, server, store):
     write_checksums(folder)
-    [file, *_] = list_files(server.url)
+    [file, *_] = file_sources.list_files(server.url)
     path = store.fetch(file)
     assert store.fetch(file) == path
     assert path.read_bytes() == (folder / NAMES[0]).read_bytes()
@@ -77,7 +67,7 @@ def test_a_file_is_downloaded_once_and_deleted_after_use(folder, server, store):
     assert store.size(file) == len(CONTENT) + 1
     store.remove(file)
     assert not path.exists()
-    own = HistoryFile(str(folder), file.name)
+    own = file_sources.HistoryFile(str(folder), file.name)
     store.remove(own)
     assert store.fetch(own).exists()  # files of the operator's own folder stay
 
@@ -88,9 +78,9 @@ def test_an_interrupted_download_goes_on(folder, server, store):
         return status, {**headers, "Content-Length": str(len(body))}, body[: len(body) // 2]
 
     write_checksums(folder)
-    [file, *_] = list_files(server.url)
+    [file, *_] = file_sources.list_files(server.url)
     server.fault = cut
-    with pytest.raises(SourceFailed):
+    with pytest.raises(file_sources.SourceFailed):
         store.fetch(file)
     server.fault = None
     assert store.fetch(file).read_bytes() == (folder / NAMES[0]).read_bytes()
@@ -100,7 +90,7 @@ def test_an_interrupted_download_goes_on(folder, server, store):
 
 
 def test_a_host_without_ranges_is_read_from_the_beginning(folder, server, store, tmp_path):
-    [file, *_] = list_files(server.url)
+    [file, *_] = file_sources.list_files(server.url)
     server.fault = lambda name, _: server.answer(name, "")
     (part,) = [store._beside(file, "part")]
     part.parent.mkdir()
@@ -111,15 +101,15 @@ def test_a_host_without_ranges_is_read_from_the_beginning(folder, server, store,
 @pytest.mark.parametrize("is_url", [True, False])
 def test_a_file_with_another_digest_is_refused(folder, server, store, is_url):
     write_checksums(folder, wrong=NAMES[0])
-    [file, *_] = list_files(server.url if is_url else str(folder))
-    with pytest.raises(BadFile, match="SHA-256 is not the one"):
+    [file, *_] = file_sources.list_files(server.url if is_url else str(folder))
+    with pytest.raises(e2store.BadFile, match="SHA-256 is not the one"):
         store.fetch(file)
     store.refuse(file, "its SHA-256")
-    with pytest.raises(BadFile, match="its SHA-256"):
+    with pytest.raises(e2store.BadFile, match="its SHA-256"):
         store.fetch(file)
     store.forget_refusals()
     write_checksums(folder)
-    [file, *_] = list_files(server.url if is_url else str(folder))
+    [file, *_] = file_sources.list_files(server.url if is_url else str(folder))
     assert store.fetch(file).read_bytes() == (folder / NAMES[0]).read_bytes()
 
 
@@ -144,17 +134,17 @@ HOST_FAULTS = {
 @pytest.mark.parametrize("fault", HOST_FAULTS)
 def test_a_host_at_fault_leaves_no_file(folder, server, store, fault, tmp_path):
     write_checksums(folder)
-    [file, *_] = list_files(server.url)
+    [file, *_] = file_sources.list_files(server.url)
     server.fault = lambda *_: HOST_FAULTS[fault]
-    with pytest.raises((BadFile, SourceFailed)):
+    with pytest.raises((e2store.BadFile, file_sources.SourceFailed)):
         store.fetch(file)
     assert not [*(tmp_path / "downloads").glob("*.e2store")]
 
 
 def test_a_file_that_never_ends_is_not_written(server, store, monkeypatch, tmp_path):
     monkeypatch.setattr(file_sources.e2store, "MAX_FILE_BYTES", len(CONTENT) // 2)
-    [file, *_] = list_files(server.url)
-    with pytest.raises(BadFile, match="has more than"):
+    [file, *_] = file_sources.list_files(server.url)
+    with pytest.raises(e2store.BadFile, match="has more than"):
         store.fetch(file)
     assert sum(path.stat().st_size for path in (tmp_path / "downloads").iterdir()) == 0
 
@@ -163,8 +153,8 @@ def test_a_file_that_never_ends_is_not_written(server, store, monkeypatch, tmp_p
 def test_a_list_that_never_ends_is_refused(server, name):
     huge = b" " * (file_sources.MAX_LIST_BYTES + 1)
     server.fault = lambda asked, answer: (200, {}, huge) if asked == name else answer
-    with pytest.raises(BadFile, match="a list of files has more than"):
-        list_files(server.url)
+    with pytest.raises(e2store.BadFile, match="a list of files has more than"):
+        file_sources.list_files(server.url)
 
 
 def test_names_of_a_hostile_list_lead_nowhere(server):
@@ -172,7 +162,7 @@ def test_names_of_a_hostile_list_lead_nowhere(server):
     names = ("../../net-00000-aaaaaaaa.era1", "/etc/passwd", "net-1-aaaaaaaa.era1", "net.era1")
     lines = "\n".join(f"{digest}  {name}" for name in names).encode()
     server.fault = lambda asked, _: (200, {}, lines if asked else b"")
-    assert list_files(server.url) == []
+    assert file_sources.list_files(server.url) == []
 
 
 def named(*names):
@@ -182,7 +172,7 @@ def named(*names):
 def test_consecutive_eras_are_taken_with_all_of_their_sources():
     one, two, three = (f"net-0000{era}-aaaaaaaa.ere" for era in (1, 2, 4))
     other = "net-00001-bbbbbbbb-noproofs.ere"
-    eras = consecutive(named(two, one, three, other), 8_192)
+    eras = history_source.consecutive(named(two, one, three, other), 8_192)
     assert [*eras] == [1, 2]
     assert [file.name.text for file in eras[1]] == [one, other]
 
@@ -198,10 +188,10 @@ def test_consecutive_eras_are_taken_with_all_of_their_sources():
     ],
 )
 def test_files_that_cannot_be_used_are_refused(names, reason):
-    with pytest.raises(BadFile, match=reason):
-        consecutive(named(*names), 0)
+    with pytest.raises(e2store.BadFile, match=reason):
+        history_source.consecutive(named(*names), 0)
 
 
 def test_a_source_that_is_no_folder_is_refused(tmp_path):
-    with pytest.raises(BadFile, match="is no folder"):
-        list_files(str(tmp_path / "nothing"))
+    with pytest.raises(e2store.BadFile, match="is no folder"):
+        file_sources.list_files(str(tmp_path / "nothing"))

@@ -8,18 +8,15 @@ from typing import NamedTuple
 import pytest
 
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
-from scan.extensions.backfill.history_files.history_export import file_name
-from scan.extensions.backfill.history_files.history_source import open_files
+from scan.extensions.backfill.history_files import e2store, history_export, history_source
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.extensions.backfill.spool import SpoolFailed
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.indexer.node_reader import read_hash
+from tests.support import database, indexing
 from tests.support.anvil import Anvil
-from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, prune
-from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
 OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
@@ -53,7 +50,7 @@ def chain(postgres, template, tmp_path_factory):
         [first] = files.glob("test-00000-*")
         (other / first.name).hardlink_to(first)
         with postgres.cloned(template) as url:
-            Indexing(url, node.url, traces="off", start_block=START).run_until(HEAD)
+            indexing.Indexing(url, node.url, traces="off", start_block=START).run_until(HEAD)
             expected = digest(url)
         node.fault = with_genesis(signed_chain.sized(prune(LAST + 1, "null")))
         yield Chain(node, files, other, expected)
@@ -82,18 +79,18 @@ def write(url, folder, first, last):
     hash_ = read_hash(Node([url]), last)
     assert hash_ is not None
     parts = signed_chain.parts(url, max(first, GENESIS), last)
-    path = folder / file_name("test", first, hash_)
-    with closing(E2Writer(folder, first)) as writer, path.open("wb") as output:
-        for part in (*[Parts(b"", b"", b"", True)] * max(GENESIS - first, 0), *parts):
+    path = folder / history_export.file_name("test", first, hash_)
+    with closing(e2store.E2Writer(folder, first)) as writer, path.open("wb") as output:
+        for part in (*[e2store.Parts(b"", b"", b"", True)] * max(GENESIS - first, 0), *parts):
             writer.add(part)
         writer.write(output)
 
 
 def open_sources(chain, database_url, folder, *sources, start=START):
-    settings = settings_for(
+    settings = indexing.settings_for(
         database_url, chain.node.url, traces="off", data_dir=folder, start_block=start
     )
-    return settings, open_files(settings, OPTIONS, [*map(str, sources)])
+    return settings, history_source.open_files(settings, OPTIONS, [*map(str, sources)])
 
 
 @RANGES
@@ -115,7 +112,7 @@ def test_a_last_file_of_another_chain_is_taken_from_the_next_source(chain, datab
     settings, files = open_sources(chain, database_url, tmp_path, *sources, start=start)
     folder = tmp_path / "spooled"
     assert backfill(settings, folder, last_block=HEAD - 3, range_blocks=4, history=files)
-    assert execute(database_url, "SELECT count(*) FROM blocks") == [(HEAD - 2 - start,)]
+    assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(HEAD - 2 - start,)]
 
 
 @pytest.mark.parametrize("range_blocks", [4, 500])
@@ -127,4 +124,4 @@ def test_a_chain_whose_second_file_does_not_follow_shows_nothing(
     folder = tmp_path / "spooled"
     with pytest.raises(SpoolFailed, match=reason):
         backfill(settings, folder, last_block=HEAD, range_blocks=range_blocks, history=files)
-    assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+    assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]

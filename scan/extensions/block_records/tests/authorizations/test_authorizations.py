@@ -1,7 +1,6 @@
 """EIP-7702: which authorizations took effect, as the node's state has it."""
 
 import random
-from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -9,11 +8,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.ethereum.block_validation import contradicting_fields
+from scan.ethereum.block_validation import check_body
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.block_source import BlockSource
-from tests.support import auditing
+from tests.support import auditing, indexing, lists, table_digest
 from tests.support.anvil import ZERO, Anvil
 from tests.support.authorizations import (
     CHAIN_ID,
@@ -29,11 +28,8 @@ from tests.support.authorizations import (
     send,
     with_high_s,
 )
-from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing, index_apart, settings_for
-from tests.support.lists import Listed, by_links
+from tests.support.database import execute
 from tests.support.scenario.transactions import key_of
-from tests.support.table_digest import digest
 
 SEED, BLOCKS = 7, 30
 ALICE, BOB = key_of(1), key_of(2)  # with coin
@@ -83,18 +79,18 @@ def play(node):
 def played(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
-        settings = Indexing(url, node.url).run_until(node.head()).settings
+        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
         yield Delegations(node, url, create_app(settings).test_client())
 
 
 @pytest.fixture(scope="module")
-def delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+def delegations(postgres, template):
     with played(postgres, template) as chain:
         yield chain
 
 
 @pytest.fixture
-def own_delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+def own_delegations(postgres, template):
     with played(postgres, template) as chain:
         yield chain
 
@@ -139,8 +135,8 @@ def test_delegations_are_those_of_the_node(delegations):
 
 def listed(client, **filters):
     """The whole list, a few at a time."""
-    whole = Listed("/authorizations", "authorizations", is_counted=False)
-    return by_links(client, whole, **filters)
+    whole = lists.Listed("/authorizations", "authorizations", is_counted=False)
+    return lists.by_links(client, whole, **filters)
 
 
 def as_signed(node, record):
@@ -212,7 +208,7 @@ def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
         for transaction in block.transactions:
             for entry in transaction.authorizationList or ():
                 entry.update(changes)
-        return contradicting_fields(block, receipts)
+        return check_body(block, receipts).contradiction
 
     assert contradiction() == ""
     for changes in (
@@ -228,15 +224,15 @@ def test_what_was_not_traced_is_not_guessed(delegations, postgres, template):
     before the first block of an index that begins later."""
     node = delegations.node
     with postgres.cloned(template) as traced, postgres.cloned(template) as url:
-        Indexing(traced, node.url).run_until(node.head())
+        indexing.Indexing(traced, node.url).run_until(node.head())
         known = {row["ordinal"]: row for row in rows(traced)}
-        Indexing(url, node.url, traces="off").run_until(node.head())
+        indexing.Indexing(url, node.url, traces="off").run_until(node.head())
         for row in rows(url):
             assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
         [(unknown,)] = execute(url, "SELECT count(*) FROM authorizations WHERE is_valid IS NULL")
         assert 0 < unknown < len(known) // 2
     with postgres.cloned(template) as url:
-        Indexing(url, node.url, start_block=node.head() // 2).run_until(node.head())
+        indexing.Indexing(url, node.url, start_block=node.head() // 2).run_until(node.head())
         stored = rows(url)
         for row in stored:
             assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
@@ -254,7 +250,7 @@ def test_what_an_untraced_block_created_before_an_authorization_is_not_guessed(
     anvil.mine()
     for traces, second in (("auto", False), ("off", None)):
         with postgres.cloned(template) as url:
-            Indexing(url, anvil.url, traces=traces).run_until(anvil.head())
+            indexing.Indexing(url, anvil.url, traces=traces).run_until(anvil.head())
             assert [row["is_valid"] for row in rows(url)] == [True, second], traces
 
 
@@ -264,7 +260,7 @@ def test_without_traces_the_nonce_of_an_account_that_does_not_delegate_is_known(
     for authority, delegate, nonce in ((FRESH, ZERO, 0), (ALICE, MAKER, 0), (FRESH, ZERO, 1)):
         send(anvil, [authorize(authority, delegate, nonce)], sender=key_of(3))
         anvil.mine()
-        Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+        indexing.Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
     assert [row["is_valid"] for row in rows(database_url)] == [True, True, True]
 
 
@@ -273,8 +269,8 @@ def test_what_was_missed_while_the_extension_was_off_is_not_guessed(postgres, te
     with Anvil() as node, postgres.cloned(template) as url, postgres.cloned(template) as whole:
         for extensions in (TRACED, "none", TRACED):
             play(node)
-            index_apart(url, node, extensions)
-        Indexing(whole, node.url).run_until(node.head())
+            indexing.index_apart(url, node, extensions)
+        indexing.Indexing(whole, node.url).run_until(node.head())
         known = {row["ordinal"]: row["is_valid"] for row in rows(whole)}
         stored = {row["ordinal"]: row["is_valid"] for row in rows(url)}
         older = {ordinal: valid for ordinal, valid in stored.items() if ordinal >> 20 <= BLOCKS}
@@ -282,7 +278,7 @@ def test_what_was_missed_while_the_extension_was_off_is_not_guessed(postgres, te
         assert all(known[ordinal] == valid for ordinal, valid in older.items())
         assert all(valid in (None, known[ordinal]) for ordinal, valid in since.items())
         assert {None, True, False} == set(since.values())
-        settings = settings_for(url, node.url)
+        settings = indexing.settings_for(url, node.url)
         assert auditing.run(settings, node=True) == 0
         client = create_app(settings).test_client()
         for account in EVERYBODY:
@@ -294,12 +290,12 @@ def test_what_was_missed_while_the_extension_was_off_is_not_guessed(postgres, te
 def test_bulk_reorganisations_and_the_audit_agree(own_delegations, postgres, template, tmp_path):
     node, whole, _ = own_delegations
     head = node.head()
-    assert auditing.run(settings_for(whole, node.url), node=True) == 0
+    assert auditing.run(indexing.settings_for(whole, node.url), node=True) == 0
     with postgres.cloned(template) as url:
-        settings = settings_for(url, node.url)
+        settings = indexing.settings_for(url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - BLOCKS // 2)
         follow(settings, head)
-        assert digest(url) == digest(whole)
+        assert table_digest.digest(url) == table_digest.digest(whole)
         client = create_app(settings).test_client()
         several = next(r for r in listed(client) if r["authorizationIndex"] > 0)
         query = {"transaction": several["transactionHash"], "limit": 1}
@@ -314,8 +310,8 @@ def test_bulk_reorganisations_and_the_audit_agree(own_delegations, postgres, tem
         refused = client.get("/api/v1/authorizations", query_string=query)
         assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
         with postgres.cloned(template) as fresh:
-            Indexing(fresh, node.url).run_until(head + 1)
-            assert digest(url) == digest(fresh)
+            indexing.Indexing(fresh, node.url).run_until(head + 1)
+            assert table_digest.digest(url) == table_digest.digest(fresh)
         execute(url, "UPDATE authorizations SET is_valid = NOT is_valid WHERE fault IS NULL")
         assert auditing.run(settings) == 1
         assert auditing.run(settings, repair=True) == 0

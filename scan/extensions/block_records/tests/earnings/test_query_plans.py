@@ -1,16 +1,15 @@
 """How PostgreSQL finds the blocks of a day's producers: by an index, whatever else there is."""
 
 from scan.extensions.block_records.tests.earnings.test_earnings import rows_of
-from tests.support.database import execute
-from tests.support.explain import explained
+from tests.support import database, explain
 
 
 def test_a_page_reads_the_blocks_of_its_days_by_an_index(postgres, seeded_template, monkeypatch):
-    monkeypatch.setattr("scan.extensions.block_records.queries.MOST_DAYS", 2)
-    with postgres.cloned(seeded_template) as url, explained(url) as service:
-        [(blocks,)] = execute(url, "SELECT count(*) FROM blocks")
-        execute(url, "UPDATE daily_stats SET first_block = 600")
-        execute(
+    monkeypatch.setattr("scan.extensions.block_records.views.MOST_DAYS", 2)
+    with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
+        [(blocks,)] = database.execute(url, "SELECT count(*) FROM blocks")
+        database.execute(url, "UPDATE daily_stats SET first_block = 600")
+        database.execute(
             url,
             "INSERT INTO daily_stats SELECT (json_populate_record(s, json_build_object("
             "'day', s.day - n, 'first_block', 600 - 100 * n, 'last_block', 699 - 100 * n))).*"

@@ -6,7 +6,6 @@ tests/support/request_contracts.py. Hashes of requests are written into the inde
 import csv
 import io
 import random
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -15,14 +14,10 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.extensions.block_records.queries import MOST_QUEUED
-from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.blockscout.tests.test_responses import Asking
-from tests.support import auditing
+from scan.extensions.block_records.views import MOST_QUEUED
+from scan.extensions.blockscout.tests import published, test_responses
+from tests.support import anvil, auditing, database, indexing, table_digest
 from tests.support import request_contracts as contracts
-from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import Listed, by_links, get
 from tests.support.request_contracts import (
     BUILDER_DEPOSITS,
@@ -31,7 +26,6 @@ from tests.support.request_contracts import (
     DEPOSITS,
     WITHDRAWALS,
 )
-from tests.support.table_digest import digest
 
 FORWARDER = f"0x{0xF0:040x}"  # passes call data and value on to WITHDRAWALS
 FEE = 10**6  # above what 30 waiting requests make of it
@@ -46,7 +40,7 @@ GWEI = 10**9
 
 
 class Requested(NamedTuple):
-    node: Anvil
+    node: anvil.Anvil
     url: str
     client: FlaskClient
     deposits: dict[int, list[list[bytes]]]  # of each block
@@ -100,10 +94,10 @@ def play(node):
 
 
 @pytest.fixture(scope="module")
-def requested(postgres: Postgres, template: str) -> Iterator[Requested]:
-    with Anvil() as node, postgres.cloned(template) as url:
+def requested(postgres, template):
+    with anvil.Anvil() as node, postgres.cloned(template) as url:
         deposits, taken = play(node)
-        settings = Indexing(url, node.url).run_until(node.head()).settings
+        settings = indexing.Indexing(url, node.url).run_until(node.head()).settings
         yield Requested(node, url, create_app(settings).test_client(), deposits, taken)
 
 
@@ -168,7 +162,7 @@ def test_a_block_lists_what_it_took_of_the_queues(requested):
         body = client.get(f"/api/v1/blocks/{number}/execution-requests").json
         assert body["requests"] == ([] if not any((deposits, *queues)) else None)
         change = "UPDATE blocks SET requests_hash = %s WHERE number = %s RETURNING number"
-        assert execute(requested.url, change, hash_, number) == [(number,)]
+        assert database.execute(requested.url, change, hash_, number) == [(number,)]
         # By its hash, as the response by its number is cached.
         body = client.get(f"/api/v1/blocks/{record['hash']}/execution-requests").json
         assert body["requestsHash"] == "0x" + hash_.hex()
@@ -183,14 +177,14 @@ def test_a_block_lists_what_it_took_of_the_queues(requested):
             for encoded, size, offset in sizes
             for at in range(0, len(encoded), size)
         ]
-        execute(requested.url, change, bytes.fromhex(EMPTY[2:]), number)
+        database.execute(requested.url, change, bytes.fromhex(EMPTY[2:]), number)
     assert client.get("/api/v1/blocks/999/execution-requests").status_code == 404
 
 
 def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested):
     """Of deposits a block takes all: only its gas bounds them."""
     url, number, count = requested.url, requested.node.head(), MOST_QUEUED + 1
-    execute(
+    database.execute(
         url,
         "INSERT INTO execution_requests (SELECT (jsonb_populate_record(q, jsonb_build_object("
         "'ordinal', first_ordinal_in(%s) + n, 'block_number', %s, 'transaction_index', 0,"
@@ -203,11 +197,11 @@ def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested):
     )
     deposit = b"".join(requested.deposits[1][0])
     change = "UPDATE blocks SET requests_hash = %s WHERE number = %s"
-    execute(url, change, contracts.hash_of(deposit * count, [b"", b""]), number)
+    database.execute(url, change, contracts.hash_of(deposit * count, [b"", b""]), number)
     body = requested.client.get(f"/api/v1/blocks/{number}/execution-requests?=new").json
     assert len(body["requests"]) == count
-    execute(url, change, bytes.fromhex(EMPTY[2:]), number)
-    execute(url, "DELETE FROM execution_requests WHERE log_index > 1000")
+    database.execute(url, change, bytes.fromhex(EMPTY[2:]), number)
+    database.execute(url, "DELETE FROM execution_requests WHERE log_index > 1000")
 
 
 def test_pages_and_files_have_requests(requested):
@@ -224,12 +218,12 @@ def test_pages_and_files_have_requests(requested):
 
 
 def test_deposits_in_blockscouts_form_are_the_contracts(requested):
-    ask = Asking(requested.client)
+    ask = test_responses.Asking(requested.client)
     rows, _ = listed(requested.client, requestType="deposit")
     indexes = [row["depositIndex"] for row in rows]
     assert ask("/beacon/deposits/count") == {"deposits_count": len(rows)}
     shown = ask("/beacon/deposits")
-    assert not faults("/api/v2/beacon/deposits", shown)
+    assert not published.faults("/api/v2/beacon/deposits", shown)
     for deposit, row in zip(shown["items"], rows, strict=True):
         sent = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
         assert deposit["from_address"]["hash"].lower() == sent["from"]
@@ -250,12 +244,12 @@ def test_deposits_in_blockscouts_form_are_the_contracts(requested):
 @pytest.mark.long
 def test_bulk_and_reorganisations_have_the_same_requests(requested, postgres, template, tmp_path):
     node, head = requested.node, requested.node.head()
-    assert auditing.run(settings_for(requested.url, node.url), node=True) == 0
+    assert auditing.run(indexing.settings_for(requested.url, node.url), node=True) == 0
     with postgres.cloned(template) as url:
-        settings = settings_for(url, node.url)
+        settings = indexing.settings_for(url, node.url)
         assert backfill(settings, tmp_path / "files", last_block=head - 3)
         follow(settings, head)
-        assert digest(url) == digest(requested.url)
+        assert table_digest.digest(url) == table_digest.digest(requested.url)
         node.reorganise(6)
         node.mine()
         follow(settings, head + 1)

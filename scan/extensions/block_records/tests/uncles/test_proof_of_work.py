@@ -11,19 +11,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum import blocks, token_metadata
 from scan.ethereum.client import Node
-from scan.ethereum.token_metadata import in_units
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.block_source import BlockSource
-from tests.support import auditing
+from tests.support import auditing, faulty_node, indexing, table_digest
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.indexing import Indexing, settings_for
 from tests.support.kept_answers import kept_answers
 from tests.support.mined_chain import REWARD, MinedChain
-from tests.support.table_digest import digest
 
 TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
 PAYER = f"0x{0xFA:040x}"  # sends all that it gets on
@@ -36,7 +32,7 @@ SIGNS = {"in": 1, "out": -1, "self": 0}
 
 
 class Mined(NamedTuple):
-    node: FaultyNode
+    node: faulty_node.FaultyNode
     chain: MinedChain
     url: str
     client: FlaskClient
@@ -62,13 +58,13 @@ def play(node):
 def mined(postgres, template, tmp_path_factory):
     with (
         Anvil("--chain-id", "1", hardfork="homestead") as anvil,
-        FaultyNode(anvil.url) as node,
+        faulty_node.FaultyNode(anvil.url) as node,
         kept_answers(node.url, tmp_path_factory.mktemp("answers")),
         postgres.cloned(template) as url,
     ):
         failed = play(anvil)
         node.fault = chain = MinedChain(anvil, UNCLES, BLOCKS)
-        settings = Indexing(url, node.url).run_until(BLOCKS).settings
+        settings = indexing.Indexing(url, node.url).run_until(BLOCKS).settings
         yield Mined(node, chain, url, create_app(settings).test_client(), failed)
 
 
@@ -104,10 +100,10 @@ def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
     for _, address, amount in mined.chain.rewards:
         amounts[address in UNCLE_MINERS] += amount
     for action, values in {
-        "dailyblockrewards": {"blockRewards_Eth": in_units(sum(amounts.values()))},
+        "dailyblockrewards": {"blockRewards_Eth": token_metadata.in_units(sum(amounts.values()))},
         "dailyuncleblkcount": {
             "uncleBlockCount": sum(map(len, UNCLES.values())),
-            "uncleBlockRewards_Eth": in_units(amounts[True]),
+            "uncleBlockRewards_Eth": token_metadata.in_units(amounts[True]),
         },
     }.items():
         [row] = mined.client.get("/api", query_string={**asked, "action": action}).json["result"]
@@ -132,23 +128,23 @@ def test_a_block_lists_its_uncles_and_rewards(mined):
 
 
 def test_the_audit_finds_no_difference(mined):
-    assert auditing.run(settings_for(mined.url, mined.node.url), node=True) == 0
+    assert auditing.run(indexing.settings_for(mined.url, mined.node.url), node=True) == 0
 
 
 @pytest.mark.long
 def test_bulk_and_reorganisations_agree(mined, postgres, template, tmp_path):
     with postgres.cloned(template) as url:
-        settings = settings_for(url, mined.node.url)
+        settings = indexing.settings_for(url, mined.node.url)
         assert backfill(settings, tmp_path / "files", last_block=BLOCKS - 3)
         follow(settings, BLOCKS)
-        assert digest(url) == digest(mined.url)
-    with postgres.cloned(template) as url, FaultyNode(mined.chain.node.url) as fork:
+        assert table_digest.digest(url) == table_digest.digest(mined.url)
+    with postgres.cloned(template) as url, faulty_node.FaultyNode(mined.chain.node.url) as fork:
         others = {**UNCLES, 5: [(3, UNCLE_MINERS[1])]}
         fork.fault = MinedChain(mined.chain.node, others, BLOCKS - 1)
-        Indexing(url, fork.url).run_until(BLOCKS - 1)
+        indexing.Indexing(url, fork.url).run_until(BLOCKS - 1)
         fork.fault = mined.chain
-        Indexing(url, fork.url).run_until(BLOCKS)
-        assert digest(url) == digest(mined.url)
+        indexing.Indexing(url, fork.url).run_until(BLOCKS)
+        assert table_digest.digest(url) == table_digest.digest(mined.url)
 
 
 def lying(alter, chain):
@@ -156,7 +152,7 @@ def lying(alter, chain):
         answers = json.loads(json.dumps(chain(calls, forward).body))
         for call, answer in zip(calls, answers, strict=True):
             alter(call["method"], answer)
-        return Reply(body=answers)
+        return faulty_node.Reply(body=answers)
 
     return reply
 
@@ -175,11 +171,11 @@ def no_uncles(method, answer):
 def test_a_block_whose_uncles_are_not_those_of_its_hash_is_refused(mined, alter):
     """Another node is asked first; the blocks before it are indexed."""
     true = BlockSource(Node([mined.node.url])).blocks(3, 6)
-    with FaultyNode(mined.chain.node.url) as node:
+    with faulty_node.FaultyNode(mined.chain.node.url) as node:
         node.fault = lying(alter, mined.chain)
         assert BlockSource(Node([node.url, mined.node.url])).blocks(3, 6) == true
         alone = BlockSource(Node([node.url]))
         first = 4 if alter == other_miner else 6  # the first block that has uncles, or lacks them
         assert alone.blocks(3, 6) == true[: first - 3]
-        with pytest.raises(MalformedBlock, match="uncles and sha3Uncles"):
+        with pytest.raises(blocks.MalformedBlock, match="uncles and sha3Uncles"):
             alone.blocks(first, 6)

@@ -3,7 +3,7 @@
 -- params: span text, date_from date null, date_to date null, limit integer
 -- literals: none
 -- returns: one row: index version, JSON array of {date, dateTo, isComplete, blocks, transactions, contracts,
---   gasUsed, fees, meanFee, successRate, totalTransactions, totalContracts, totalGasUsed}; isComplete: the
+--   gasUsed, fees, meanFee, meanGasPrice, successRate, totalTransactions, totalContracts, totalGasUsed}; isComplete: the
 --   newest block is of a later span; successRate is the share of transactions, from 0 to 1; amounts in wei
 -- index: daily_stats_pkey
 WITH days AS MATERIALIZED (
@@ -37,6 +37,7 @@ SELECT index_version(), json_list((
         'gasUsed', p.gas_used::text,
         'fees', p.fees::text,
         'meanFee', div(p.fees, greatest(p.transactions, 1))::text,
+        'meanGasPrice', div(p.fees, greatest(p.gas_used, 1))::text,
         'successRate', round(1 - p.failed / greatest(p.transactions, 1), 4)::text,
         'totalTransactions', p.total_transactions,
         'totalContracts', p.total_contracts,

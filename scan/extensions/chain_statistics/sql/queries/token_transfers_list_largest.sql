@@ -33,7 +33,7 @@ WITH bounds AS MATERIALIZED (
     LIMIT %(limit)s
 )
 SELECT index_version(), json_list((
-        SELECT string_agg(token_transfer_record(x, t.hash, k, b.timestamp)::text, ','
+        SELECT string_agg(token_transfer_record(x, t, k, b.timestamp)::text, ','
             ORDER BY l.value DESC, l.ordinal DESC)
         FROM largest l
         JOIN token_transfers x ON x.ordinal = l.ordinal

@@ -7,14 +7,13 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.contract_details.builds import build_sources
-from scan.extensions.contract_details.builds.build_watch import Builds
+from scan.extensions.contract_details.builds import build_sources, build_watch
 from scan.extensions.contract_details.tests.builds.projects import VERSION
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.verification.creation_comparison import search_hashes
-from tests.support.explorer import Explorer, compilation, standard_input
+from tests.support.explorer import compilation, standard_input
 
-Use = Callable[[Path], Builds]
+Use = Callable[[Path], build_watch.Builds]
 
 PATH, PARENT_PATH = "src/Refusing.sol", "src/Parent.sol"
 SOURCES = {
@@ -85,12 +84,12 @@ def foundry(project):
 
 
 @pytest.fixture
-def use(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Use:
+def use(explorer, monkeypatch):
     """Let the application know the builds of a folder."""
     services = explorer.app.extensions["scan"]
 
     def use_folder(folder):
-        builds = Builds([folder])
+        builds = build_watch.Builds([folder])
         builds.refresh()
         monkeypatch.setitem(services.sources.of_extensions, BuiltCreations, builds)
         return builds
@@ -160,7 +159,7 @@ def test_a_malformed_build_says_nothing(explorer, use, tmp_path, change):
 def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
     """A call may fail to create twenty contracts, by a build of 64 MiB."""
     folder = build_info(tmp_path)
-    own = Builds([folder])
+    own = build_watch.Builds([folder])
     own.refresh()
     code = bytes.fromhex(creation(1)[2:])
     hashes = search_hashes(code)
@@ -177,7 +176,7 @@ def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
     folder = build_info(tmp_path)
     info = json.loads((folder / "a1.json").read_text())
     write(folder / "a1.json", {**info, "input": {}})
-    own = Builds([folder])
+    own = build_watch.Builds([folder])
     own.refresh()
     reads = []
     mapped = build_sources.mapped
@@ -191,7 +190,7 @@ def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
 
 def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     folder = build_info(tmp_path)
-    own = Builds([folder])
+    own = build_watch.Builds([folder])
     own.refresh()
     info = json.loads((folder / "a1.json").read_text())
     info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]

@@ -10,25 +10,14 @@ from app import create_app
 from scan.environment import read_variables
 from scan.errors import SettingError
 from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
-from scan.extensions.contract_details.builds.build_folders import list_files
 from scan.extensions.contract_details.builds.build_formats import (
     MAX_CODE_BYTES,
     NoBuild,
     contracts_of,
 )
 from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
-from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.contract_details.builds.settings import Settings
-from scan.extensions.contract_details.tests.builds.projects import (
-    LONG_VERSION,
-    SOURCES,
-    STORE_PATH,
-    TOOLS,
-    VERSION,
-    foundry,
-    hardhat_2,
-    output,
-)
+from scan.extensions.contract_details.tests.builds import projects
 from scan.settings import doubtful_variables
 from scan.verification.bytecode_comparison import HASH_PREFIXES
 from scan.verification.request import parse
@@ -37,15 +26,15 @@ ADDRESS = "0x" + "5a" * 20
 
 
 def built_of(folder, name):
-    files = list_files([folder]).files
+    files = build_folders.list_files([folder]).files
     return [built for file in files for built in contracts_of(file) if built.name == name]
 
 
-@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool != "ape"])
+@pytest.mark.parametrize("tool", [tool for tool in projects.TOOLS if tool != "ape"])
 def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
-    folder = TOOLS[tool](tmp_path / "project")
+    folder = projects.TOOLS[tool](tmp_path / "project")
     built = next(b for b in built_of(folder, "Store") if b.version)
-    expected = output()["contracts"][STORE_PATH]["Store"]
+    expected = projects.output()["contracts"][projects.STORE_PATH]["Store"]
     assert json.loads(built.abi) == expected["abi"]
     assert built.runtime.links
     references = expected["evm"]["deployedBytecode"]["immutableReferences"]
@@ -54,20 +43,20 @@ def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
     }
     body = build_sources.verification_request(built, ADDRESS)
     submission = parse(body)
-    assert submission.sources == SOURCES
+    assert submission.sources == projects.SOURCES
     assert submission.version == (0, 8, 28)
-    assert (submission.contract_path, submission.contract_name) == (STORE_PATH, "Store")
+    assert (submission.contract_path, submission.contract_name) == (projects.STORE_PATH, "Store")
     assert submission.settings["optimizer"] == {"enabled": True, "runs": 300}
 
 
 def test_a_manifest_of_ape_says_what_was_compiled(tmp_path):
-    [built] = built_of(TOOLS["ape"](tmp_path), "Halves")
-    assert built.version == LONG_VERSION
-    assert parse(build_sources.verification_request(built, ADDRESS)).sources == SOURCES
+    [built] = built_of(projects.TOOLS["ape"](tmp_path), "Halves")
+    assert built.version == projects.LONG_VERSION
+    assert parse(build_sources.verification_request(built, ADDRESS)).sources == projects.SOURCES
 
 
 def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
-    [built] = [b for b in built_of(hardhat_2(tmp_path), "Halves") if b.version]
+    [built] = [b for b in built_of(projects.hardhat_2(tmp_path), "Halves") if b.version]
     assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == [
         "src/Halves.sol"
     ]
@@ -133,22 +122,22 @@ def test_links_and_special_files_are_not_followed(tmp_path):
     (folder / "link.json").symlink_to(elsewhere / "a.json")
     (folder / "linked").symlink_to(elsewhere)
     os.mkfifo(folder / "pipe.json")
-    assert [*list_files([folder, tmp_path / "absent"]).files] == [folder / "own.json"]
+    assert [*build_folders.list_files([folder, tmp_path / "absent"]).files] == [folder / "own.json"]
 
 
 def test_depth_number_and_sizes_are_bounded(tmp_path, monkeypatch):
     deep = tmp_path / "/".join(["d"] * 14)
     deep.mkdir(parents=True)
     (deep / "far.json").write_text("{}")
-    listing = list_files([tmp_path])
+    listing = build_folders.list_files([tmp_path])
     assert not listing.files
     assert "more than 12 folders deep" in str(listing.left_out)
     for number in range(4):
         (tmp_path / f"{number}.json").write_text("{}" * number)
     monkeypatch.setattr(build_folders, "MAX_FILE_BYTES", 4)
-    assert len(list_files([tmp_path]).files) == 3
+    assert len(build_folders.list_files([tmp_path]).files) == 3
     monkeypatch.setattr(build_folders, "MAX_FILES", 2)
-    listing = list_files([tmp_path])
+    listing = build_folders.list_files([tmp_path])
     assert len(listing.files) == 2
     assert listing.left_out == "there are more than 2 files"
 
@@ -159,19 +148,19 @@ def test_entries_of_a_folder_and_folders_are_bounded(tmp_path, monkeypatch):
         (tmp_path / f"{number}").mkdir()
         (tmp_path / f"{number}" / "own.json").write_text("{}")
     monkeypatch.setattr(build_folders, "MAX_ENTRIES", 4)
-    listing = list_files([tmp_path])
+    listing = build_folders.list_files([tmp_path])
     assert len(listing.files) == 4
     assert listing.left_out == f"{tmp_path} has more than 4 entries"
-    listing = list_files([tmp_path / f"{number}" for number in range(6)])
+    listing = build_folders.list_files([tmp_path / f"{number}" for number in range(6)])
     assert len(listing.files) == 5  # the one being read, and those that wait
     assert listing.left_out == "there are more than 4 folders"
 
 
 def test_builds_are_read_again_when_they_change(tmp_path):
-    builds = Builds([tmp_path / "out"])
+    builds = build_watch.Builds([tmp_path / "out"])
     assert not builds.refresh()
-    folder = foundry(tmp_path)
-    deployed = output()["contracts"]["src/Halves.sol"]["Halves"]["evm"]["deployedBytecode"]
+    folder = projects.foundry(tmp_path)
+    deployed = projects.output()["contracts"]["src/Halves.sol"]["Halves"]["evm"]["deployedBytecode"]
     code = bytes.fromhex(deployed["object"])
 
     def refreshed():
@@ -227,11 +216,13 @@ def test_the_page_of_the_index_names_a_folder_that_does_not_exist(explorer, tmp_
 
 def test_versions_are_those_of_the_compiler(tmp_path):
     versions = {
-        b.version for tool in TOOLS for b in built_of(TOOLS[tool](tmp_path / tool), "Halves")
+        b.version
+        for tool in projects.TOOLS
+        for b in built_of(projects.TOOLS[tool](tmp_path / tool), "Halves")
     }
     assert versions == {
-        VERSION,
-        LONG_VERSION,
+        projects.VERSION,
+        projects.LONG_VERSION,
         "",
     }  # the last is of an artifact beside its build-info
 
@@ -242,7 +233,7 @@ def test_the_builds_of_the_oldest_files_give_way(tmp_path, monkeypatch):
         file = tmp_path / f"{number}.json"
         file.write_text(json.dumps({"deployedBytecode": "00" * (1000 + number)}))
         os.utime(file, (number, number))
-    builds = Builds([tmp_path])
+    builds = build_watch.Builds([tmp_path])
     builds.refresh()
     assert builds.lengths == [1002, 1003]
     (tmp_path / "3.json").write_text(json.dumps({"deployedBytecode": "00" * 2000}))
@@ -254,7 +245,7 @@ def test_the_builds_of_the_oldest_files_give_way(tmp_path, monkeypatch):
 def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path):
     (tmp_path / "a.json").write_text(MALFORMED["deep metadata"])
     (tmp_path / "b.json").write_text(json.dumps(SMALL))
-    builds = Builds([tmp_path])
+    builds = build_watch.Builds([tmp_path])
     assert builds.refresh()
     assert builds.lengths == [2]
 
@@ -307,14 +298,14 @@ LIARS = {
 @pytest.mark.parametrize("content", LIARS.values(), ids=LIARS)
 def test_an_artifact_that_masks_what_no_compiler_does_matches_no_other_code(content, tmp_path):
     (tmp_path / "A.json").write_text(content)
-    builds = Builds([tmp_path])
+    builds = build_watch.Builds([tmp_path])
     builds.refresh()
     assert not builds.match(VICTIM)
 
 
 def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(tmp_path):
-    [built] = built_of(TOOLS["ape"](tmp_path), "Store")
-    evm = output()["contracts"][STORE_PATH]["Store"]["evm"]
+    [built] = built_of(projects.TOOLS["ape"](tmp_path), "Store")
+    evm = projects.output()["contracts"][projects.STORE_PATH]["Store"]["evm"]
     stated = {
         (place["start"], place["start"] + place["length"])
         for places in evm["deployedBytecode"]["immutableReferences"].values()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 import pytest
 from eth_utils.crypto import keccak
@@ -14,6 +15,7 @@ from scan.extensions.contract_details.tests.builds.projects import (
     SOURCES,
     STORE_PATH,
     VERSION,
+    creation_of,
     foundry,
 )
 from scan.extensions.contract_details.tests.builds.test_build_folders import (
@@ -21,8 +23,17 @@ from scan.extensions.contract_details.tests.builds.test_build_folders import (
     SMALL,
     built_of,
 )
+from scan.extensions.contract_details.tests.builds.test_build_watch import (
+    Watched,
+    match_of,
+    running,
+)
 from scan.hex import to_hex
+from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.request import parse
+from tests.support.explorer import compilation, standard_input
+
+__all__ = ["running"]  # a fixture
 
 OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
 METADATA = {"compiler": {"version": VERSION}, "settings": {"compilationTarget": {"a.sol": "A"}}}
@@ -153,3 +164,78 @@ def test_sources_are_read_up_to_the_project_s_folder(tmp_path):
     (moved / "foundry.toml").unlink()
     (tmp_path / "outer/package.json").touch()
     assert parse(build_sources.verification_request(built, ADDRESS)).sources == SOURCES
+
+
+def test_files_of_windows_are_the_ones_that_were_compiled(running, tmp_path):
+    """Foundry compiles LF whatever the file has, and editors write byte order marks."""
+    folder = foundry(tmp_path / "project")
+    for number, (path, text) in enumerate(SOURCES.items()):
+        marked = "\ufeff" * number + text.replace("\n", "\r\n")
+        (tmp_path / "project" / path).write_bytes(marked.encode())
+    artifact = folder / "Halves.sol/Halves.json"
+    artifact.write_text("\ufeff" + artifact.read_text())
+    library = running.deploy(creation_of("Halves"))
+    store = running.deploy(creation_of("Store", library), f"{5:064x}")
+    Watched(running, folder).step()
+    assert match_of(running, library) == ("full", "Halves")
+    assert match_of(running, store) == ("full", "Store")
+    stored = running.contract(store).json["sources"]
+    assert {path: file["content"] for path, file in stored.items()} == SOURCES
+
+
+LIBRARIES_PATH = "contracts/a-really-long-folder-name/MyContracts.sol"
+LIBRARIES = """pragma solidity ^0.4.11;
+library One { function one(uint256 x) public pure returns (uint256) { return x + 1; } }
+library Two { function two(uint256 x) public pure returns (uint256) { return x + 2; } }
+contract Both {
+    function both(uint256 x) public pure returns (uint256) { return Two.two(One.one(Two.two(x))); }
+}
+"""
+
+
+def test_placeholders_that_are_cut_stand_for_the_libraries_of_the_references(running, tmp_path):
+    """Before 0.5 both libraries of a file have one placeholder. In the forms of all tools."""
+    version = "0.4.26"
+    standard = standard_input({LIBRARIES_PATH: LIBRARIES})
+    contracts = compilation(version, standard)["contracts"][LIBRARIES_PATH]
+    evm = contracts["Both"]["evm"]
+    addresses = {
+        name: running.deploy(contracts[name]["evm"]["bytecode"]["object"])
+        for name in ("One", "Two")
+    }
+    linked = {}
+    for kind in ("bytecode", "deployedBytecode"):
+        linked[kind] = evm[kind]["object"]
+        for name, places in evm[kind]["linkReferences"][LIBRARIES_PATH].items():
+            for start in (2 * place["start"] for place in places):
+                linked[kind] = (
+                    linked[kind][:start] + addresses[name][2:] + linked[kind][start + 40 :]
+                )
+    assert len({*re.findall("__.{38}", evm["bytecode"]["object"])}) == 1
+    hardhat = {
+        "contractName": "Both", "sourceName": LIBRARIES_PATH, "abi": [],
+        "bytecode": f"0x{evm['bytecode']['object']}",
+        "deployedBytecode": f"0x{evm['deployedBytecode']['object']}",
+        "linkReferences": evm["bytecode"]["linkReferences"],
+        "deployedLinkReferences": evm["deployedBytecode"]["linkReferences"],
+    }  # fmt: skip
+    truffle = {name: value for name, value in hardhat.items() if "References" not in name}
+    info = {"solcVersion": version, "solcLongVersion": f"{version}+commit.4563c3fc"}
+    files = {
+        "hardhat.json": (hardhat, 2),
+        "truffle.json": (truffle, 3),
+        "foundry.json": ({"abi": [], **{kind: evm[kind] for kind in linked}}, 2),
+        "info.json": ({**info, "input": standard, "output": compilation(version, standard)}, 2),
+    }
+    for name, (content, links) in files.items():
+        (tmp_path / name).write_text(json.dumps(content))
+        built = next(b for b in contracts_of(tmp_path / name) if b.name not in addresses)
+        assert len(built.runtime.links) == links, name
+        code = bytes.fromhex(linked["deployedBytecode"])
+        assert compare_runtime(code, built.runtime, {}).match == "full", name
+        exchanged = code.replace(*(bytes.fromhex(addresses[n][2:]) for n in ("Two", "One")), 1)
+        assert (compare_runtime(exchanged, built.runtime, {}).match is None) == (links == 2)
+    both = running.deploy(linked["bytecode"])
+    Watched(running, tmp_path).step()
+    assert match_of(running, both) == ("full", "Both")
+    assert match_of(running, addresses["Two"]) == ("full", "Two")

@@ -10,7 +10,8 @@ from unittest.mock import patch
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.contract_details.builds import build_sources
+from scan.contracts.abi_decoding import signatures_of
+from scan.extensions.contract_details.builds import build_sources, build_watch
 from scan.extensions.contract_details.builds.build_formats import contracts_of
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.tests.builds.projects import (
@@ -375,3 +376,20 @@ def test_what_forge_builds_and_creates_is_verified(running, foundry):
     address = running.deploy(artifact["bytecode"]["object"], f"{7:064x}")
     Watched(running, foundry.folder / "out").step()
     assert match_of(running, address) == ("full", "Stored")
+
+
+@pytest.mark.parametrize("form", ["artifact", "build-info"])
+def test_a_build_of_a_library_has_the_compiler_s_selectors(form, tmp_path):
+    """Hashed by names of structures, which an ABI does not have."""
+    pair = [{"name": "a", "type": "uint256"}]
+    entry = {"type": "function", "name": "sum", "inputs": [{"type": "tuple", "components": pair}]}
+    identifiers = {"sum(Set.Pair)": "6340205d", "put(Set.Data storage)": "00000000"}
+    contract = {"abi": [entry], "methodIdentifiers": identifiers, "deployedBytecode": "0x00"}
+    if form == "build-info":
+        evm = {"methodIdentifiers": identifiers, "deployedBytecode": {"object": "00"}}
+        contract = {"output": {"contracts": {"a.sol": {"Set": {"abi": [entry], "evm": evm}}}}}
+    (tmp_path / "Set.json").write_text(json.dumps(contract))
+    [built] = contracts_of(tmp_path / "Set.json")
+    functions = signatures_of(json.loads(build_watch._abi(built)))
+    assert functions[bytes.fromhex("6340205d")] == "sum(Set.Pair)"
+    assert sorted(functions.values()) == sorted(identifiers)

@@ -8,13 +8,7 @@ import pytest
 from flask import Response
 from werkzeug.serving import make_server
 
-from scan.extensions.contract_details.contract_import import source_client
-from scan.extensions.contract_details.contract_import.source_client import (
-    Malformed,
-    SourceClient,
-    SourceFailed,
-)
-from scan.extensions.contract_details.contract_import.source_records import Blockscout
+from scan.extensions.contract_details.contract_import import source_client, source_records
 from tests.commands.test_command import scan
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
@@ -246,8 +240,10 @@ def test_an_answer_of_another_form_is_refused(chain):
     another_type = b'{"is_verified": true, "source_code": 5}'
     try:
         for chain.elsewhere.answers[chain.box] in (b"{", deep, another_type, too_large):
-            with pytest.raises(Malformed) as refused:
-                Blockscout(SourceClient(chain.url, 100)).record(bytes.fromhex(chain.box[2:]))
+            with pytest.raises(source_client.Malformed) as refused:
+                source_records.Blockscout(source_client.SourceClient(chain.url, 100)).record(
+                    bytes.fromhex(chain.box[2:])
+                )
             assert len(refused.value.message) < 100
     finally:
         chain.elsewhere.answers.clear()
@@ -279,22 +275,22 @@ def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain):
 
 def test_a_source_is_asked_politely_and_not_for_ever(chain):
     waits = []
-    client = SourceClient(chain.url, 0.5, sleep=waits.append)
+    client = source_client.SourceClient(chain.url, 0.5, sleep=waits.append)
     address = bytes.fromhex(chain.box[2:])
     chain.elsewhere.refusals[:] = [Response(status=503), Response(status=429)]
-    assert Blockscout(client).record(address) is not None
+    assert source_records.Blockscout(client).record(address) is not None
     assert sum(1 < wait <= 2 for wait in waits) == 3 and 8.0 in waits  # two requests' pauses
     chain.elsewhere.refusals[:] = [Response(status=500)] * 5
-    with pytest.raises(SourceFailed, match="does not answer: status 500"):
-        Blockscout(client).record(address)
+    with pytest.raises(source_client.SourceFailed, match="does not answer: status 500"):
+        source_records.Blockscout(client).record(address)
     chain.elsewhere.refusals[:] = [Response(status=429, headers={"Retry-After": "86400"})]
-    with pytest.raises(SourceFailed, match="asks to wait 86400 s"):
-        Blockscout(client).record(address)
+    with pytest.raises(source_client.SourceFailed, match="asks to wait 86400 s"):
+        source_records.Blockscout(client).record(address)
     elsewhere = Response(status=302, headers={"Location": "http://127.0.0.1:1/"})
     for refusal in (elsewhere, Response(status=403)):
         chain.elsewhere.refusals[:] = [refusal]
-        with pytest.raises(SourceFailed, match="refuses a request with status"):
-            Blockscout(client).record(address)
+        with pytest.raises(source_client.SourceFailed, match="refuses a request with status"):
+            source_records.Blockscout(client).record(address)
 
 
 def test_a_key_and_a_password_are_never_printed(chain, tmp_path):

@@ -1,13 +1,11 @@
 """Contracts of a chain that began anew are verified by the sources that were kept of the last."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from tests.support.database import execute, wait_until_none
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 from tests.support.serving import wait_until
 
@@ -52,7 +50,7 @@ def match_of(explorer, address):
 
 
 @pytest.fixture
-def anew(own_explorer: Explorer) -> Iterator[Explorer]:
+def anew(own_explorer):
     with own_explorer.running_jobs():
         yield own_explorer
 

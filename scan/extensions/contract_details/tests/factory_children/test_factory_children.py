@@ -8,11 +8,9 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.extensions.contract_details.factory_children import factory_children
-from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from tests.support.database import execute, wait_until_none
-from tests.support.explorer import Explorer, compiled, standard_input
-from tests.support.serving import wait_until
+from tests.support import database, serving
+from tests.support.explorer import compiled, standard_input
 
 VERSION, PATH = "0.8.28", "contracts/Factory.sol"
 NUMBERS = itertools.count(1)
@@ -77,7 +75,7 @@ class Project:
 
 
 @pytest.fixture
-def project(explorer: Explorer) -> Project:
+def project(explorer):
     return Project(explorer)
 
 
@@ -87,7 +85,7 @@ def record(explorer, address):
 
 
 def wait_for_match(explorer, address, name):
-    wait_until(lambda: record(explorer, address), timeout_s=60.0)
+    serving.wait_until(lambda: record(explorer, address), timeout_s=60.0)
     contract = record(explorer, address)
     assert (contract["match"], contract["creationMatch"]) == ("full", "full")
     assert contract["contractName"] == name
@@ -96,7 +94,7 @@ def wait_for_match(explorer, address, name):
 
 def jobs_of(explorer, address):
     """The matches of the jobs that verified a contract."""
-    rows = execute(
+    rows = database.execute(
         explorer.settings.database_url,
         "SELECT match FROM verification_jobs WHERE address = decode(%s, 'hex') LIMIT 1",
         address[2:],
@@ -108,8 +106,8 @@ def look(explorer):
     """Take a step, and wait until what it submits is over."""
     services = explorer.app.extensions["scan"]
     jobs = services.sources.get(VerificationJobs)
-    FactoryChildren(services.writes, services.verifier.creations, jobs).step()
-    wait_until_none(explorer.settings.database_url, UNFINISHED)
+    factory_children.FactoryChildren(services.writes, services.verifier.creations, jobs).step()
+    database.wait_until_none(explorer.settings.database_url, UNFINISHED)
 
 
 def test_what_a_factory_creates_after_its_verification_is_verified(explorer, project):
@@ -162,7 +160,7 @@ def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, 
     project.verify()
     services = explorer.app.extensions["scan"]
     jobs = Mock(spec=VerificationJobs)
-    children = FactoryChildren(services.writes, services.verifier.creations, jobs)
+    children = factory_children.FactoryChildren(services.writes, services.verifier.creations, jobs)
     for _ in range(3):
         children.step()
     submitted = [call.args[0]["address"] for call in jobs.submit.call_args_list]

@@ -1,19 +1,17 @@
 """All contracts whose code is equal, in pages, with their total."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from scan.extensions.contract_details.same_code import queries
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 SOURCE = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
 COUNT = 7
 
 
 @pytest.fixture(scope="module")
-def twins(explorer: Explorer) -> Iterator[list[str]]:
+def twins(explorer):
     code = compiled("0.8.28", standard_input({"Twin.sol": SOURCE}), "Twin.sol", "Twin").creation
     addresses = [explorer.deploy(code) for _ in range(COUNT)]
     given = standard_input({"Twin.sol": SOURCE})

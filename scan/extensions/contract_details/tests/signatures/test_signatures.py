@@ -3,7 +3,6 @@
 import json
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -41,7 +40,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def run(database_url: str, tmp_path: Path) -> Run:
+def run(database_url, tmp_path):
     """Run `scan signatures`; what is given as `content` is the file that it imports."""
 
     def call(*arguments, content=b""):

@@ -3,11 +3,9 @@
 import signal
 import threading
 import uuid
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import psutil
 import pytest
@@ -22,38 +20,33 @@ from scan.extensions.contract_details.verification_jobs.jobs import (
     VerificationJobs,
 )
 from scan.verification import compiler_run
-from scan.verification.compiler_run import RUNNING
-from tests.support.database import Postgres, execute
-from tests.support.explorer import Explorer, explorer_over
-from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
-from tests.support.serving import free_port, gunicorn_started, wait_for, wait_until
-from tests.support.solidity import ENDLESS
+from tests.support import database, explorer, many_functions, serving, solidity
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
 
 
 @pytest.fixture(scope="module")
-def idle(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+def idle(postgres, template, solc_dir):
     """The service with nobody who runs its jobs."""
-    with explorer_over(postgres, template, solc_dir) as found:
+    with explorer.explorer_over(postgres, template, solc_dir) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
-def address(idle: Explorer) -> str:
-    return deploy(idle, SOURCE, "Stored")
+def address(idle):
+    return many_functions.deploy(idle, SOURCE, "Stored")
 
 
 @pytest.fixture
-def jobs(idle: Explorer) -> Iterator[VerificationJobs]:
+def jobs(idle):
     found = idle.app.extensions["scan"]
     yield found.sources.get(VerificationJobs)
-    execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+    database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
 
 
 def request(address, **fields):
-    given = {"address": address, "sourceCode": SOURCE, "compilerVersion": VERSION}
+    given = {"address": address, "sourceCode": SOURCE, "compilerVersion": many_functions.VERSION}
     return {**given, "contractName": "Stored", "optimizationUsed": 0, **fields}
 
 
@@ -72,7 +65,7 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(idle, jobs
     assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
     assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
     assert job == jobs.get(job_id) == jobs.get(job_id.upper())
-    [(request_kept,)] = execute(
+    [(request_kept,)] = database.execute(
         idle.settings.database_url, "SELECT request FROM verification_jobs WHERE id = %s", job_id
     )
     assert request_kept is None
@@ -96,9 +89,9 @@ def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(idle, jobs
 
 def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
     with pytest.raises(NotFound):
-        jobs.submit(request(CHECKSUMMED), CLIENT)
+        jobs.submit(request(many_functions.CHECKSUMMED), CLIENT)
     with pytest.raises(NotFound):
-        jobs.submit(request(CHECKSUMMED), CLIENT, wait_s=0.1)
+        jobs.submit(request(many_functions.CHECKSUMMED), CLIENT, wait_s=0.1)
     later = f"0x{int(address, 16) ^ 1:040x}"
     submitted = []
 
@@ -109,7 +102,7 @@ def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
     thread.start()
     thread.join(0.2)
     assert submitted == []
-    execute(
+    database.execute(
         idle.settings.database_url,
         "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
         " WHERE address = %s",
@@ -160,8 +153,8 @@ def test_few_requests_wait_at_once(idle, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     with ThreadPoolExecutor(8) as pool:
         waits = [pool.submit(jobs.wait, job_id, 120) for _ in range(8)]
-        wait_until(lambda: sum(wait.done() for wait in waits) == 6)  # see WaitingThreads
-        execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+        serving.wait_until(lambda: sum(wait.done() for wait in waits) == 6)  # see WaitingThreads
+        database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
         jobs.notify()
     assert sorted(wait.result() is None for wait in waits) == [False] * 6 + [True] * 2
 
@@ -170,9 +163,9 @@ def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
     url = idle.settings.database_url
     first = jobs.submit(request(address), CLIENT)
     # As autovacuum leaves the table while it has one job.
-    execute(url, "VACUUM FULL verification_jobs")
-    execute(url, "VACUUM ANALYZE verification_jobs")
-    execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
+    database.execute(url, "VACUUM FULL verification_jobs")
+    database.execute(url, "VACUUM ANALYZE verification_jobs")
+    database.execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
     for number in range(20):
         jobs.submit(request(address), f"192.0.2.{number}")
     services = idle.app.extensions["scan"]
@@ -192,20 +185,20 @@ def test_jobs_are_swept_after_a_day(idle, jobs, address):
         finished(jobs, old)
         finished(jobs, young)
     for job_id, age in ((old, timedelta(hours=25)), (young, timedelta(hours=23))):
-        execute(
+        database.execute(
             idle.settings.database_url,
             "UPDATE verification_jobs SET created_at = %s WHERE id = %s",
             datetime.now(UTC) - age,
             job_id,
         )
     with idle.running_jobs():
-        wait_until(lambda: jobs.get(old) is None)
+        serving.wait_until(lambda: jobs.get(old) is None)
     assert jobs.get(young) is not None
 
 
 def test_a_job_that_ends_its_process_each_time_is_given_up(idle, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
-    execute(
+    database.execute(
         idle.settings.database_url,
         "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
         job_runner.MOST_ATTEMPTS,
@@ -216,9 +209,9 @@ def test_a_job_that_ends_its_process_each_time_is_given_up(idle, jobs, address):
 
 
 @pytest.fixture
-def slow_solc_dir(solc_dir: Path, tmp_path: Path) -> Path:
+def slow_solc_dir(solc_dir, tmp_path):
     """A compiler that takes its time, so that there is time to end its process."""
-    folder = tmp_path / f"solc-{VERSION}"
+    folder = tmp_path / f"solc-{many_functions.VERSION}"
     folder.mkdir()
     script = folder / folder.name
     script.write_text(f"#!/bin/sh\nsleep 60\nexec {solc_dir / folder.name / folder.name} $@\n")
@@ -236,15 +229,15 @@ def test_a_job_survives_the_end_of_its_process(
     idle, jobs, address, solc_dir, slow_solc_dir, ending
 ):
     job_id = jobs.submit(request(address), CLIENT)
-    url, port = idle.settings.database_url, free_port()
+    url, port = idle.settings.database_url, serving.free_port()
 
     def status():
         job = jobs.get(job_id)
         return job.status
 
-    with gunicorn_started(url, port, **environment(idle, slow_solc_dir)) as process:
-        wait_for(port, process)
-        wait_until(lambda: status() == "running")
+    with serving.gunicorn_started(url, port, **environment(idle, slow_solc_dir)) as process:
+        serving.wait_for(port, process)
+        serving.wait_until(lambda: status() == "running")
         if ending == signal.SIGKILL:
             for child in psutil.Process(process.pid).children():
                 child.kill()
@@ -254,10 +247,10 @@ def test_a_job_survives_the_end_of_its_process(
         process.wait(30)
         assert status() == ("running" if ending == signal.SIGKILL else "pending")
     if ending == signal.SIGKILL:  # its lease would expire by itself after LEASE_S
-        execute(url, "UPDATE verification_jobs SET due_at = %s", datetime.now(UTC))
-    port = free_port()
-    with gunicorn_started(url, port, **environment(idle, solc_dir)) as process:
-        wait_for(port, process)
+        database.execute(url, "UPDATE verification_jobs SET due_at = %s", datetime.now(UTC))
+    port = serving.free_port()
+    with serving.gunicorn_started(url, port, **environment(idle, solc_dir)) as process:
+        serving.wait_for(port, process)
         assert finished(jobs, job_id, 120).match == "full"
 
 
@@ -290,15 +283,15 @@ def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
     places = services.verifier.places
     with ExitStack() as taken:
         for client in "abcd":
-            wait_until(lambda client=client: is_admitted(places, client, taken))
+            serving.wait_until(lambda client=client: is_admitted(places, client, taken))
         job_id = jobs.submit(request(address), CLIENT)
         with idle.running_jobs():
             job = jobs.wait(job_id, 0.5)
             assert job is not None and job.status in ("pending", "running")
-    execute(idle.settings.database_url, "UPDATE verification_jobs SET due_at = now()")
+    database.execute(idle.settings.database_url, "UPDATE verification_jobs SET due_at = now()")
     with idle.running_jobs():
         assert finished(jobs, job_id).match == "full"
-    assert RUNNING == 2
+    assert compiler_run.RUNNING == 2
 
 
 @pytest.mark.long
@@ -306,7 +299,7 @@ def test_jobs_of_others_get_their_turn(idle, jobs, address, monkeypatch):
     """What compiles for long is put behind them, and is not given up."""
     monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 1.0)
     endless = [
-        jobs.submit(request(address, sourceCode=ENDLESS, contractName="A"), client)
+        jobs.submit(request(address, sourceCode=solidity.ENDLESS, contractName="A"), client)
         for client in ("192.0.2.1", "192.0.2.2")
         for _ in range(MOST_UNFINISHED_OF_CLIENT)
     ]

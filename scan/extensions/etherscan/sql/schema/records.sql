@@ -33,8 +33,8 @@ RETURN format(
     '"confirmations":"%s","called":"%s","nonce":"%s","gas":"%s","cumulativeGasUsed":"%s",'
     '"methodId":"%s"}',
     x.block_number, seconds(b.timestamp), hex(t.hash), hex(b.hash), hex(x.from_address),
-    hex(x.token_address), hex(x.to_address), x.value, x.token_id, json_text(k.name),
-    json_text(k.symbol), decimals_at(k, x.block_number), x.transaction_index, t.gas_price, t.gas_used,
+    hex(x.token_address), hex(x.to_address), x.value, x.token_id, json_text((token_of(k, x)).name),
+    json_text((token_of(k, x)).symbol), decimals_at(k, x.block_number), x.transaction_index, t.gas_price, t.gas_used,
     head - x.block_number + 1, hex(t.to_address), integer_text(t.nonce),
     integer_text(t.gas_limit), integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'))::json;
 

@@ -4,16 +4,17 @@ CREATE OR REPLACE FUNCTION history_record(
     type text, direction text, counterparty bytea, amount numeric, symbol text, decimals integer,
     token_address bytea, token_type text, token_id numeric, transaction_hash bytea, method bytea,
     block_number bigint, mined_at timestamptz, transaction_index integer, place bigint,
-    batch_index integer, proven boolean)
+    batch_index integer, proven boolean, initiator bytea, suspicion text)
 RETURNS text LANGUAGE sql STABLE
 RETURN format(
-    '{"type":"%s","direction":"%s","counterparty":%s,"amount":"%s","amountDecimal":"%s",'
+    '{"type":"%s","direction":"%s","counterparty":%s,"amount":"%s","amountDecimal":%s,'
     '"symbol":%s,"decimals":%s,"tokenAddress":%s,"tokenType":%s,"tokenId":%s,"transactionHash":%s,'
     '"methodId":%s,"blockNumber":%s,"timestamp":"%s","transactionIndex":%s,"logIndex":%s,'
     '"batchIndex":%s,"transferIndex":%s,"withdrawalIndex":%s,"proven":%s,'
-    '"unproven":%s}',
+    '"initiatedBy":%s,"suspicious":%s,"unproven":%s}',
     type, direction, json_hex(counterparty), amount,
-    trim_scale(amount * ('1e-' || decimals)::numeric), json_text(symbol), decimals,
+    coalesce('"' || trim_scale(amount * ('1e-' || decimals)::numeric) || '"', 'null'), json_text(symbol),
+    coalesce(decimals::text, 'null'),
     json_hex(token_address), json_text(token_type), coalesce('"' || token_id || '"', 'null'),
     json_hex(transaction_hash), json_hex(method), block_number, iso(mined_at),
     coalesce(transaction_index::text, 'null'),
@@ -21,5 +22,5 @@ RETURN format(
     CASE WHEN type = 'token_transfer' THEN coalesce(batch_index, 0)::text ELSE 'null' END,
     CASE WHEN type = 'internal_transfer' THEN place::text ELSE 'null' END,
     CASE WHEN type = 'withdrawal' THEN place::text ELSE 'null' END,
-    coalesce(proven::text, 'null'), CASE WHEN token_address IS NULL THEN '[]'
+    coalesce(proven::text, 'null'), json_hex(initiator), json_text(suspicion), CASE WHEN token_address IS NULL THEN '[]'
         ELSE '["amountDecimal","symbol","decimals","tokenType"]' END);

@@ -5,7 +5,6 @@ import csv
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from decimal import Decimal
 from html import unescape
 from typing import NamedTuple
@@ -18,10 +17,8 @@ from scan.extensions.history import pages
 from scan.extensions.history.sums import monthly_sums
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
-from tests.support import brute_force
+from tests.support import brute_force, database, explain
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
-from tests.support.explain import explained
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
 from tests.support.scenario import play
@@ -51,7 +48,7 @@ class Chain(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
+def chain(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         stage = play(anvil, rounds=2, poison=False)
         for time in LATER:
@@ -304,7 +301,7 @@ def test_an_index_that_changes_in_between_is_read_again(chain, monkeypatch):
     def changing(*given):
         bounds = read(*given)
         if len(changes) < most:
-            changes.append(execute(chain.url, "UPDATE chain SET version = version + 1"))
+            changes.append(database.execute(chain.url, "UPDATE chain SET version = version + 1"))
         return bounds
 
     monkeypatch.setattr(monthly_sums, "bounds_of", changing)
@@ -318,7 +315,7 @@ def test_an_index_that_changes_in_between_is_read_again(chain, monkeypatch):
 def test_busy_lists_are_read_by_indexes_and_refused_beyond_a_bound(
     postgres, seeded_template, monkeypatch
 ):
-    with postgres.cloned(seeded_template) as url, explained(url) as service:
+    with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
         client = service.client
         newest = get(client, "/transactions", limit=100)["transactions"]
         senders = [row["fromAddress"] for row in newest]

@@ -23,7 +23,7 @@ WITH named AS (
     SELECT k AS token, lower(%(text)s) IN (lower(k.name), lower(k.symbol)) AS is_exact
     FROM named
     JOIN tokens k ON k.address = named.address
-    WHERE (k.type <> 'BEP20' OR k.has_items) AND first_transfer_of(k.address, %(token_id)s) IS NOT NULL
+    WHERE (k.type <> 'BEP20' OR k.item_type IS NOT NULL) AND first_transfer_of(k.address, %(token_id)s) IS NOT NULL
     ORDER BY is_exact DESC, k.holder_count DESC, k.address DESC
     LIMIT 10
 )
@@ -34,6 +34,6 @@ SELECT index_version(), json_list(string_agg(
         (SELECT seen_at FROM first_seen_at((token).address, (token).block_number)),
         EXISTS (SELECT FROM verification_of((token).address) WHERE match <> 'runtime'),
         (SELECT n.address
-        FROM larger_namesake((token).symbol, (token).holder_count, (token).address) AS n))::text,
+        FROM larger_namesake((token).symbol, (token).name, (token).holder_count, (token).address) AS n))::text,
     ',' ORDER BY is_exact DESC, (token).holder_count DESC, (token).address DESC))
 FROM best;

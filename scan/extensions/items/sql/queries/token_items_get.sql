@@ -29,7 +29,7 @@ SELECT index_version(),
             ) AS o) END
     FROM item),
     (SELECT json_list(string_agg(token_transfer_record(x,
-            (SELECT t.hash FROM transactions t
+            (SELECT t FROM transactions t
                 WHERE t.ordinal = b.transactions_before + x.transaction_index),
             k,
             b.timestamp)::text, ',' ORDER BY x.ordinal DESC))

@@ -54,7 +54,7 @@ WITH token AS (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT token_transfer_record(x,
-            (SELECT t.hash FROM transactions t
+            (SELECT t FROM transactions t
                 WHERE t.ordinal = b.transactions_before + x.transaction_index),
             k,
             b.timestamp)::text

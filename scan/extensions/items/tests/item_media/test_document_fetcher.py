@@ -2,42 +2,28 @@
 
 import ipaddress
 import time
-from collections.abc import Iterator
 
 import pytest
 
-from scan.extensions.items.item_media.item_metadata import MAX_DOCUMENT_BYTES
-from scan.extensions.items.item_media.media_cache import (
-    BUSY,
-    DOCUMENTS_PER_MINUTE,
-    MAX_SITES,
-    MAX_WAITING,
-    MAX_WAITING_OF_SITE,
-    OFF,
-    PENDING,
-    SLOW_FOR_S,
-    DocumentQueue,
-    ItemMedia,
-)
-from scan.outbound.connection import AttemptTimeouts, tls_context
-from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
-from tests.support.receiver import Answer, Authority, Receiver
+from scan.extensions.items.item_media import item_metadata, media_cache
+from scan.outbound import connection, document_fetcher
+from tests.support.receiver import Answer
 
 pytestmark = pytest.mark.check
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-SHORT = AttemptTimeouts(total_s=1.0, connect_s=0.5)
+SHORT = connection.AttemptTimeouts(total_s=1.0, connect_s=0.5)
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 @pytest.fixture
-def fetcher(authority: Authority) -> DocumentFetcher:
-    return DocumentFetcher(tls_context(str(authority.bundle)), SHORT)
+def fetcher(authority):
+    return document_fetcher.DocumentFetcher(connection.tls_context(str(authority.bundle)), SHORT)
 
 
 @pytest.fixture(autouse=True)
-def quiet(receiver: Receiver) -> Iterator[None]:
+def quiet(receiver):
     receiver.received.clear()
     yield
     receiver.behaviour = lambda *_: Answer()
@@ -56,12 +42,12 @@ def test_a_document_is_read(fetcher, receiver):
 )
 def test_hosts_inside_are_not_reached(url, fetcher):
     """By the rules of all outbound URLs."""
-    with pytest.raises(NotFetched):
+    with pytest.raises(document_fetcher.NotFetched):
         fetcher.get(url, 100)
 
 
 def test_networks_that_webhooks_may_reach_are_closed_to_documents(fetcher, receiver):
-    with pytest.raises(NotFetched, match="not allowed"):
+    with pytest.raises(document_fetcher.NotFetched, match="not allowed"):
         fetcher.get(receiver.url(), 100)
     assert receiver.received == []
 
@@ -75,7 +61,7 @@ def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
     """Also where the first URL is an allowed gateway: its redirects are anybody's."""
     to = location.format(port=receiver.server_port)
     receiver.behaviour = lambda *_: Answer(302, (("Location", to),))
-    with pytest.raises(NotFetched):
+    with pytest.raises(document_fetcher.NotFetched):
         fetcher.get(receiver.url("/out"), 100, LOOPBACK)
     assert [request.path for request in receiver.received] == ["/out"]
 
@@ -92,7 +78,7 @@ def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
 )
 def test_other_answers_are_failures(answer, fetcher, receiver):
     receiver.behaviour = lambda *_: answer
-    with pytest.raises(NotFetched):
+    with pytest.raises(document_fetcher.NotFetched):
         fetcher.get(receiver.url(), 100, LOOPBACK)
 
 
@@ -108,7 +94,7 @@ def test_a_trickling_server_is_left_in_time(fetcher, receiver):
         return None
 
     receiver.behaviour = trickle
-    with pytest.raises(NotFetched):
+    with pytest.raises(document_fetcher.NotFetched):
         fetcher.get(receiver.url(), 1000, LOOPBACK)
 
 
@@ -127,10 +113,14 @@ def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
         f"/ipfs/{CONTENT_ID}/7.svg": SVG,
     }
     receiver.behaviour = lambda _, received: Answer(200, (), bodies[received.path])
-    media = ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
+    media = media_cache.ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
     uri = f"ipfs://{CONTENT_ID}/{{id}}.json"
     first = media.of(uri, 7)
-    assert (first.problem, first.is_pending, first.is_of_chain) == (PENDING, True, False)
+    assert (first.problem, first.is_pending, first.is_of_chain) == (
+        media_cache.PENDING,
+        True,
+        False,
+    )
     found = read(media, uri)
     assert found.metadata is not None and found.metadata.name == "Seven"
     assert found.picture == ("image/svg+xml", SVG)
@@ -139,7 +129,7 @@ def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
 
 
 def test_a_contract_does_not_reach_what_the_gateway_may(fetcher, receiver):
-    media = ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
+    media = media_cache.ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
     found = read(media, receiver.url("/secret"))
     assert found.problem is not None and "not allowed" in found.problem
     uri = f"{receiver.url('/')}ipfs/../secret"
@@ -150,7 +140,7 @@ def test_a_contract_does_not_reach_what_the_gateway_may(fetcher, receiver):
 def test_failures_are_kept_for_a_while(fetcher, receiver):
     receiver.behaviour = lambda *_: Answer(500)
     now = [0.0]
-    media = ItemMedia(fetcher, receiver.url(""), LOOPBACK, now=lambda: now[0])
+    media = media_cache.ItemMedia(fetcher, receiver.url(""), LOOPBACK, now=lambda: now[0])
     uri = f"ipfs://{CONTENT_ID}"
     failed = read(media, uri)
     assert failed.problem == "The server responded with status 500."
@@ -165,28 +155,32 @@ def test_failures_are_kept_for_a_while(fetcher, receiver):
 def test_slow_servers_bound_what_waits(fetcher, receiver):
     """Only documents wait, never a request; the rest is refused."""
     receiver.behaviour = lambda handler, _: handler.server.closing.wait(5) and None
-    media = ItemMedia(fetcher, receiver.url(""), LOOPBACK)
-    problems = [media.of(f"ipfs://{CONTENT_ID}/{n}", 0).problem for n in range(MAX_WAITING + 10)]
-    assert set(problems) == {PENDING, BUSY}
+    media = media_cache.ItemMedia(fetcher, receiver.url(""), LOOPBACK)
+    problems = [
+        media.of(f"ipfs://{CONTENT_ID}/{n}", 0).problem for n in range(media_cache.MAX_WAITING + 10)
+    ]
+    assert set(problems) == {media_cache.PENDING, media_cache.BUSY}
 
 
 def document(name, *, is_chosen=False):
-    return Document(f"https://{name}/", 100, is_chosen)
+    return document_fetcher.Document(f"https://{name}/", 100, is_chosen)
 
 
 def test_waiting_documents_are_bounded_by_site_and_in_all():
-    documents = DocumentQueue(now=lambda: 0.0)
-    accepted = [documents.put(document(f"{n}.one.example")) for n in range(MAX_WAITING)]
-    assert sum(accepted) == MAX_WAITING_OF_SITE
+    documents = media_cache.DocumentQueue(now=lambda: 0.0)
+    accepted = [documents.put(document(f"{n}.one.example")) for n in range(media_cache.MAX_WAITING)]
+    assert sum(accepted) == media_cache.MAX_WAITING_OF_SITE
     accepted = [documents.put(document(f"site{n}.example")) for n in range(2)]
     assert sum(accepted) == 2
-    accepted = [documents.put(document(f"more{n}.example")) for n in range(2 * MAX_WAITING)]
-    assert sum(accepted) == MAX_WAITING - MAX_WAITING_OF_SITE - 2
+    accepted = [
+        documents.put(document(f"more{n}.example")) for n in range(2 * media_cache.MAX_WAITING)
+    ]
+    assert sum(accepted) == media_cache.MAX_WAITING - media_cache.MAX_WAITING_OF_SITE - 2
 
 
 def test_a_site_is_asked_no_more_than_its_rate():
     now = [0.0]
-    documents = DocumentQueue(now=lambda: now[0])
+    documents = media_cache.DocumentQueue(now=lambda: now[0])
 
     def fetch(count, *, is_chosen=False):
         accepted = 0
@@ -196,15 +190,15 @@ def test_a_site_is_asked_no_more_than_its_rate():
                 accepted += 1
         return accepted
 
-    assert fetch(DOCUMENTS_PER_MINUTE + 20) == DOCUMENTS_PER_MINUTE
+    assert fetch(media_cache.DOCUMENTS_PER_MINUTE + 20) == media_cache.DOCUMENTS_PER_MINUTE
     assert fetch(10, is_chosen=True) == 10
     now[0] = 61.0
-    assert fetch(DOCUMENTS_PER_MINUTE + 20) == DOCUMENTS_PER_MINUTE
+    assert fetch(media_cache.DOCUMENTS_PER_MINUTE + 20) == media_cache.DOCUMENTS_PER_MINUTE
 
 
 def test_slow_sites_share_two_fetchers():
     now = [0.0]
-    documents = DocumentQueue(now=lambda: now[0])
+    documents = media_cache.DocumentQueue(now=lambda: now[0])
     names = [f"slow{n}.com" for n in range(6)]
     for name in names:
         assert documents.put(document(name))
@@ -221,13 +215,13 @@ def test_slow_sites_share_two_fetchers():
         "slow0.com",
         "slow1.com",
     ]
-    now[0] = SLOW_FOR_S + 1
+    now[0] = media_cache.SLOW_FOR_S + 1
     assert {documents.take().site for _ in range(4)} == set(names[2:])
 
 
 def test_sites_are_forgotten():
     now = [0.0]
-    documents = DocumentQueue(now=lambda: now[0])
+    documents = media_cache.DocumentQueue(now=lambda: now[0])
 
     def put(number):
         accepted = documents.put(document(f"site{number}.com"))
@@ -235,25 +229,27 @@ def test_sites_are_forgotten():
             documents.done(documents.take(), 0.1)
         return accepted
 
-    assert all(put(number) for number in range(MAX_SITES)) and not put(MAX_SITES)
+    assert all(put(number) for number in range(media_cache.MAX_SITES)) and not put(
+        media_cache.MAX_SITES
+    )
     now[0] = 61.0
-    assert put(MAX_SITES)
+    assert put(media_cache.MAX_SITES)
 
 
 @pytest.mark.parametrize("uri", ["https://[", "https://a.example:x/", "https://" + "a" * 70_000])
 def test_malformed_urls_do_not_wait(uri, fetcher):
-    media = ItemMedia(fetcher).of(uri, 7)
+    media = media_cache.ItemMedia(fetcher).of(uri, 7)
     assert media.problem is not None and media.problem.startswith("The URL is not allowed")
 
 
 def test_without_a_fetcher_only_data_uris_are_read():
-    media = ItemMedia(None)
-    assert media.of("https://example.com/7", 7).problem == OFF
+    media = media_cache.ItemMedia(None)
+    assert media.of("https://example.com/7", 7).problem == media_cache.OFF
     found = media.of('data:,{"name":"on chain","image":"https://example.com/7.png"}', 7)
     assert found.metadata is not None and found.metadata.name == "on chain"
-    assert (found.picture, found.problem) == (None, OFF)
+    assert (found.picture, found.problem) == (None, media_cache.OFF)
     found = media.of('data:,{"image":"data:;base64,PHN2ZyA+PC9zdmc+"}', 7)
     assert found.picture == ("image/svg+xml", b"<svg ></svg>")
     assert found.is_of_chain
-    nested = "data:;base64," + "A" * 2 * MAX_DOCUMENT_BYTES
+    nested = "data:;base64," + "A" * 2 * item_metadata.MAX_DOCUMENT_BYTES
     assert media.of(nested, 7).metadata is None

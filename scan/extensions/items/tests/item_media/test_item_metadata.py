@@ -7,15 +7,6 @@ from functools import partial
 import pytest
 
 from scan.extensions.items.item_media import item_metadata
-from scan.extensions.items.item_media.item_metadata import (
-    MAX_ATTRIBUTES,
-    MAX_DOCUMENT_BYTES,
-    MAX_PICTURE_BYTES,
-    BadContent,
-    from_data_uri,
-    picture,
-    remote_url,
-)
 
 pytestmark = pytest.mark.check
 
@@ -39,13 +30,13 @@ GATEWAY = "https://ipfs.example/"
     ],
 )
 def test_data_uris(uri, content):
-    assert from_data_uri(uri, 1000) == content
+    assert item_metadata.from_data_uri(uri, 1000) == content
 
 
 # What the function refuses.
 REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
     "data URIs": (
-        lambda uri: from_data_uri(uri, 1000),
+        lambda uri: item_metadata.from_data_uri(uri, 1000),
         (
             "data:," + "x" * 1001,
             "data:;base64," + "A" * 10_000_000,
@@ -64,7 +55,7 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
             b"<html>",
             b"[" * 200_000,
             b'{"a":' * 40_000,
-            b'{"name":"' + b"x" * MAX_DOCUMENT_BYTES + b'"}',
+            b'{"name":"' + b"x" * item_metadata.MAX_DOCUMENT_BYTES + b'"}',
             '{"name":"x"}'.encode("utf-16"),
             # What JSON does not have.
             b'{"name":NaN}',
@@ -78,7 +69,7 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
         ),
     ),
     "pictures": (
-        picture,
+        item_metadata.picture,
         (
             b"",
             b"<html><svg ></svg></html>",
@@ -86,7 +77,7 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
             b"%PDF-1.7",
             b'<!DOCTYPE svg [<!ENTITY a "aaaa">]>' + SVG,
             b'<?xml version="1.0"?>' + SVG + b"<!ENTITY x>",
-            SVG.ljust(MAX_PICTURE_BYTES + 1),
+            SVG.ljust(item_metadata.MAX_PICTURE_BYTES + 1),
             PNG.replace((8).to_bytes(4), (60_000).to_bytes(4)),
             b"GIF89a\xff\xff\xff\xff" + bytes(10),
             # A pattern that could divide comments in every way would never end.
@@ -94,7 +85,7 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
         ),
     ),
     "URIs": (
-        lambda uri: remote_url(uri, GATEWAY),
+        lambda uri: item_metadata.remote_url(uri, GATEWAY),
         (
             "http://example.com/1.json",
             "file:///etc/passwd",
@@ -110,7 +101,10 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
             f"ipfs://{CONTENT_ID}\r\nHost: x",
         ),
     ),
-    "URIs without a gateway": (lambda uri: remote_url(uri, ""), (f"ipfs://{CONTENT_ID}",)),
+    "URIs without a gateway": (
+        lambda uri: item_metadata.remote_url(uri, ""),
+        (f"ipfs://{CONTENT_ID}",),
+    ),
 }
 
 
@@ -118,7 +112,7 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
 def test_what_is_refused(kind):
     read, contents = REFUSED[kind]
     for content in contents:
-        with pytest.raises(BadContent):
+        with pytest.raises(item_metadata.BadContent):
             read(content)
 
 
@@ -129,7 +123,7 @@ def test_remote_urls():
         (f"ipfs://ipfs/{CONTENT_ID}", f"https://ipfs.example/ipfs/{CONTENT_ID}"),
         (f"ipfs://{CONTENT_ID}/a b?c#d", f"https://ipfs.example/ipfs/{CONTENT_ID}/a%20b%3Fc%23d"),
     ):
-        assert remote_url(uri, GATEWAY) == (url, uri.startswith("ipfs"))
+        assert item_metadata.remote_url(uri, GATEWAY) == (url, uri.startswith("ipfs"))
 
 
 def test_attributes_that_are_left_out():
@@ -154,7 +148,7 @@ def test_metadata_is_cut():
         b'"attributes":[' + b",".join([b'{"trait_type":"t","value":true}'] * 5000) + b"]}"
     )
     assert (len(metadata.name), metadata.description, metadata.image) == (200, "7", "<svg/>")
-    assert len(metadata.attributes) == MAX_ATTRIBUTES
+    assert len(metadata.attributes) == item_metadata.MAX_ATTRIBUTES
     assert metadata.attributes[0] == ("t", "yes")
 
 
@@ -183,7 +177,7 @@ def test_numbers_are_shown_as_they_are_written(number):
     ],
 )
 def test_pictures_are_known_by_their_bytes(content, content_type):
-    assert picture(content).content_type == content_type
+    assert item_metadata.picture(content).content_type == content_type
 
 
 def jpeg(width, height, between=b""):
@@ -212,10 +206,10 @@ def webp(kind, width, height):
     ids=["jpeg", "jpeg with garbage", "extended webp", "lossless webp", "lossy webp"],
 )
 def test_pixels_are_bounded_by_what_headers_claim(make):
-    assert picture(make(8000, 8000))
+    assert item_metadata.picture(make(8000, 8000))
     for width, height in ((8000, 8001), (16_383, 16_383)):
-        with pytest.raises(BadContent, match="pixels"):
-            picture(make(width, height))
+        with pytest.raises(item_metadata.BadContent, match="pixels"):
+            item_metadata.picture(make(width, height))
 
 
 def test_what_an_svg_draws_again_is_counted(subtests):
@@ -259,13 +253,13 @@ def test_what_an_svg_draws_again_is_counted(subtests):
         "style by a link": b"<svg xmlns='x'><link xmlns='y' href='data:text/css,x'/></svg>",
         "style's picture": b"<svg xmlns='x'><style>a{b:url(data:image/svg+xml,x)}</style></svg>",
     }.items():  # fmt: skip
-        with subtests.test(name), pytest.raises(BadContent, match="draws too much"):
-            picture(bomb)
-    assert picture(nested("g", use, levels=3))
+        with subtests.test(name), pytest.raises(item_metadata.BadContent, match="draws too much"):
+            item_metadata.picture(bomb)
+    assert item_metadata.picture(nested("g", use, levels=3))
     for harmless in (
         b"<svg xmlns='x'><g id='a'><use href='#a'/><use href='#b'/></g></svg>",
         b"<svg xmlns='x'>" + b"<rect fill='url(#a)'/>" * 9000 + b"<pattern/></svg>",
         b"<svg xmlns='x'><image href='data:image/png;base64,AAAA'/></svg>",
         b"<svg xmlns='x'><style>#a{fill:#abc}</style><g id='a' b='\\110000'/></svg>",
     ):
-        assert picture(harmless).content == harmless
+        assert item_metadata.picture(harmless).content == harmless

@@ -23,7 +23,8 @@ WITH newest AS MATERIALIZED (
     WHERE p.address = %(address)s
 )
 SELECT index_version(), (
-    SELECT format('{"address":"%%s","complete":true,"volumes":%%s}', hex(p.address), json_list((
+    SELECT format('{"address":"%%s","poolId":%%s,"complete":true,"volumes":%%s}',
+        hex(pool_contract(p.address)), json_pool_id(p.address), json_list((
         SELECT string_agg(
             volume_record(v.name, v.start, v.volume0, v.volume1, v.trades::bigint),
             ',' ORDER BY v.position, v.start DESC)

@@ -4,11 +4,11 @@ CREATE OR REPLACE FUNCTION pool_record(
     p pools, volumes pool_volumes, dex text, token0 tokens, token1 tokens, last_trade json)
 RETURNS text LANGUAGE sql STABLE
 RETURN format(
-    '{"address":"%s","dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
+    '{"address":"%s","poolId":%s,"dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
     '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s,'
     '"volume0":"%s","volume1":"%s","unproven":["dex","token0","token0Symbol","token0Decimals","token1",'
     '"token1Symbol","token1Decimals"]}',
-    hex(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
+    hex(pool_contract(p.address)), json_pool_id(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
     coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
     coalesce(token1.decimals::text, 'null'), p.trade_count,
     json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'),

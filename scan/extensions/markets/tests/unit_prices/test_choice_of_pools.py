@@ -9,7 +9,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
-from scan.extensions.markets.unit_prices.pool_prices import MAX_AGE_DAYS, PoolPrices
+from scan.extensions.markets.unit_prices.prices import MAX_AGE_DAYS, PoolPrices
 from scan.queries.holdings import UnitPrices
 from scan.queries.reader import Reader
 from tests.support.database import execute
@@ -37,8 +37,8 @@ def database(database_url: str, database: Database) -> Database:
         execute(
             database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " supply_block, has_items, holder_count)"
-            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', 0, 1, 0, false, 0)",
+            " supply_block, item_type, holder_count)"
+            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', 0, 1, 0, NULL, 0)",
             token,
         )
     execute(

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 import pytest
 
 from scan.database.connection import Database
-from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices
+from scan.extensions.markets.unit_prices.prices import PoolDayPrices
 from scan.queries.holdings import COIN, PoolPrice, UnitPrices
 from scan.queries.reader import Reader
 from tests.support.database import execute
@@ -53,8 +53,8 @@ def database(database_url: str, database: Database) -> Database:
         execute(
             database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " supply_block, has_items, holder_count)"
-            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', %s, 1, 0, false, 0)",
+            " supply_block, item_type, holder_count)"
+            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', %s, 1, 0, NULL, 0)",
             token,
             decimals,
         )

@@ -5,9 +5,8 @@ from threading import Event
 from typing import cast
 
 from scan.database.errors import QueryTooSlow
-from scan.extensions.markets.unit_prices.pool_prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
-from scan.queries.holdings import UnitPrices
-from scan.queries.reader import Reader
+from scan.extensions.markets.unit_prices.prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
+from scan.queries import holdings, reader
 from tests.support.serving import wait_until
 
 TOKEN, BASE, POOL = (f"0x{digit * 40}" for digit in "123")
@@ -15,7 +14,7 @@ ROW = (
     f'[{{"token":"{TOKEN}","pool":"{POOL}","price":"2","depth":"9000",'
     f'"at":"2026-01-31T00:00:00Z","unused":null}}]'
 )
-GIVEN = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {BASE: Decimal(1)})
+GIVEN = holdings.UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {BASE: Decimal(1)})
 
 
 class SlowDatabase:
@@ -64,7 +63,7 @@ def reading(database, clock):
 
     def read(given=GIVEN):
         request = OneReader(database)
-        read = prices.add_to(given, cast(Reader, request))
+        read = prices.add_to(given, cast(reader.Reader, request))
         return read.pools, read.pool_problem, request.is_cached
 
     return read

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from scan.api import addresses_and_tokens
-from scan.extensions.markets.unit_prices.pool_prices import (
+from scan.extensions.markets.unit_prices.prices import (
     MAX_AGE_DAYS,
     MAX_BASES,
     MAX_FACTOR,
@@ -28,11 +28,11 @@ HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
 HOLDER, BASE = bytes([7] * 20), bytes([8] * 20)
 MADE = f"""
 INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, supply_block,
-    has_items, holder_count)
+    item_type, holder_count)
 SELECT decode(md5(n::text) || '00000000', 'hex'), 0, 'BEP20', 'Made ' || n, 'M' || n %% 500, 18,
-    1e30, 0, false, n
+    1e30, 0, NULL, n
 FROM generate_series(1, {HELD}) AS n
-UNION ALL SELECT '\\x{BASE.hex()}'::bytea, 0, 'BEP20', 'Base', 'BASE', 6, 1e30, 0, false, {HOLDERS};
+UNION ALL SELECT '\\x{BASE.hex()}'::bytea, 0, 'BEP20', 'Base', 'BASE', 6, 1e30, 0, NULL, {HOLDERS};
 INSERT INTO token_holders (holder, token_address, balance)
 SELECT '\\x{HOLDER.hex()}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
 FROM generate_series(1, {HELD}) AS n;

@@ -3,16 +3,14 @@ no other error. Every test with `the_error` is such a set-up."""
 
 import json
 import time
-from collections.abc import Iterator
 
 import psycopg2
 import pytest
 
 from tests.commands.test_command import scan
+from tests.support import database, indexing
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse_method
-from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE, gunicorn
 
 Finding = dict[str, str]
@@ -35,10 +33,10 @@ class SetUp:
 
 
 @pytest.fixture(scope="module")
-def sound(postgres: Postgres, template: str) -> Iterator[SetUp]:
+def sound(postgres, template):
     with Anvil() as anvil:
         anvil.call("anvil_mine", hex(200))
-        with postgres.cloned(template) as url, Indexing(url, anvil.url, until=200):
+        with postgres.cloned(template) as url, indexing.Indexing(url, anvil.url, until=200):
             yield SetUp(anvil, url)
 
 
@@ -81,7 +79,7 @@ def test_a_variable_that_nothing_reads_is_a_warning(sound):
 
 def test_settings_of_the_server_that_lose_data_are_errors(sound):
     """The tests' server runs without fsync."""
-    [row] = execute(sound.database_url, "SHOW fsync")
+    [row] = database.execute(sound.database_url, "SHOW fsync")
     off = [f for f in sound.examine() if "fsync is off" in f["text"]]
     assert len(off) == (row[0] == "off")
 
@@ -172,7 +170,7 @@ def test_a_chain_that_has_begun_shows_no_archive():
 
 
 def test_a_schema_of_an_older_version(sound):
-    execute(sound.database_url, "UPDATE schema_state SET digest = '\\x01'")
+    database.execute(sound.database_url, "UPDATE schema_state SET digest = '\\x01'")
     planned = scan("migrate", "--plan", DATABASE_URL=sound.database_url)
     assert planned.stdout.startswith("schema.sql: ")
     the_error(sound.examine(), "database", "not current: schema.sql", "run `scan migrate`")

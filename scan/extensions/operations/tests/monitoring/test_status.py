@@ -10,22 +10,20 @@ import pytest
 from scan.database.connection import Database
 from scan.extensions.operations.monitoring.interface import DAY_S, forecast
 from tests.commands.test_command import OWNERS, scan
-from tests.support.database import execute
-from tests.support.made_blocks import Chain, Move
-from tests.support.serving import gunicorn
+from tests.support import database, made_blocks, serving
 
 
 def test_status_says_when_the_disk_is_full(database_url):
     """Half of ten transactions are of the newest day, so half of the database is."""
-    chain = Chain(Database(database_url, statement_timeout_ms=10_000))
+    chain = made_blocks.Chain(Database(database_url, statement_timeout_ms=10_000))
     for number in range(10):
         days = 3 if number < 5 else 5
-        chain.append([Move(OWNERS[0], OWNERS[1])], timestamp_s=days * DAY_S + number)
-    [(size, folder)] = execute(
+        chain.append([made_blocks.Move(OWNERS[0], OWNERS[1])], timestamp_s=days * DAY_S + number)
+    [(size, folder)] = database.execute(
         database_url,
         "SELECT pg_database_size(current_database()), current_setting('data_directory')",
     )
-    with gunicorn(database_url) as server:
+    with serving.gunicorn(database_url) as server:
         status = json.loads(scan("status", "--json", "--url", server).stdout)
         text = scan("status", "--url", server).stdout
     free = shutil.disk_usage(str(folder)).free
@@ -37,7 +35,7 @@ def test_status_says_when_the_disk_is_full(database_url):
 
 def test_the_disk_of_another_machine_is_not_forecast(database_url):
     """As its role may not know where the data are: the same folder here would be another disk."""
-    execute(database_url, "CREATE ROLE without_settings LOGIN IN ROLE pg_read_all_data")
+    database.execute(database_url, "CREATE ROLE without_settings LOGIN IN ROLE pg_read_all_data")
     try:
         role = database_url.replace("postgres@", "without_settings@").replace(
             "postgres:@", "without_settings@"
@@ -46,7 +44,7 @@ def test_the_disk_of_another_machine_is_not_forecast(database_url):
         assert forecast(Database(role, statement_timeout_ms=10_000)) is None
         assert forecast(Database(database_url, statement_timeout_ms=10_000)) is not None
     finally:
-        execute(database_url, "DROP ROLE without_settings")
+        database.execute(database_url, "DROP ROLE without_settings")
 
 
 def test_a_disk_in_a_closed_folder_is_not_forecast(database_url, monkeypatch):

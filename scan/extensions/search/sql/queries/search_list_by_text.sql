@@ -30,6 +30,7 @@ WITH search AS (
     FROM search, (
         SELECT address, name, symbol, holder_count
         FROM tokens
+        WHERE ended_in IS NULL
         ORDER BY holder_count DESC, address DESC
         LIMIT 1000) AS k
     WHERE strpos(lower(k.name), search.prefix) > 0 OR strpos(lower(k.symbol), search.prefix) > 0
@@ -77,7 +78,7 @@ WITH search AS (
         coalesce((SELECT l.label FROM labels l WHERE l.address = a.address), k.name), k.symbol,
         'exact', k.holder_count
     FROM addresses a
-    LEFT JOIN tokens k ON k.address = a.address
+    LEFT JOIN tokens k ON k.address = a.address AND k.ended_in IS NULL
     WHERE a.address = %(address)s
     UNION ALL
     SELECT CASE match WHEN 'exact' THEN 1 WHEN 'prefix' THEN 2 ELSE 3 END, type, hex(address),
@@ -109,7 +110,7 @@ SELECT index_version(),
                 THEN EXISTS (SELECT FROM verification_of(page.address) WHERE match <> 'runtime') END,
             CASE WHEN page.type = 'token' THEN (
                 SELECT n.address
-                FROM larger_namesake(page.symbol, page.holders, page.address) AS n) END)::text, ','
+                FROM larger_namesake(page.symbol, page.name, page.holders, page.address) AS n) END)::text, ','
         ORDER BY page.rank ASC, page.holders DESC NULLS LAST, page.type ASC, page.value ASC)),
     count(*),
     to_regclass('tokens_by_similar_name') IS NOT NULL

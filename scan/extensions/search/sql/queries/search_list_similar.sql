@@ -3,12 +3,12 @@
 -- params: text text, limit integer
 -- returns: one row: index version, JSON text of the records
 -- index: tokens_by_similar_name, blocks_pkey, addresses_pkey, contracts_pkey, verified_contracts_by_code_hash,
---   tokens_by_symbol, pools_pkey
+--   tokens_by_skeleton, pools_pkey
 SELECT index_version(), json_list(string_agg(
     search_record('token', hex(near.address), near.name, near.symbol, 'similar', near.holder_count,
         (SELECT seen_at FROM first_seen_at(near.address, near.block_number)),
         EXISTS (SELECT FROM verification_of(near.address) WHERE match <> 'runtime'),
-        (SELECT n.address FROM larger_namesake(near.symbol, near.holder_count, near.address) AS n)
+        (SELECT n.address FROM larger_namesake(near.symbol, near.name, near.holder_count, near.address) AS n)
         )::text, ','
     ORDER BY near.distance ASC, near.address ASC))
 FROM (

@@ -23,7 +23,7 @@ RETURN decode(substr(hex, 3), 'hex');
 -- keeps all digits; PostgreSQL rounds a quotient.
 CREATE OR REPLACE FUNCTION v1.units(amount numeric, decimals integer) RETURNS numeric
 LANGUAGE sql IMMUTABLE
-RETURN trim_scale(amount * ('1e-' || coalesce(decimals, 0))::numeric);
+RETURN trim_scale(amount * ('1e-' || decimals)::numeric);
 
 CREATE OR REPLACE VIEW v1.blocks AS
 SELECT b.number, hex(b.hash) AS hash, hex(b.parent_hash) AS parent_hash, b.timestamp,
@@ -63,12 +63,13 @@ JOIN blocks b ON b.number = i.block_number;
 
 CREATE OR REPLACE VIEW v1.dex_trades AS
 SELECT d.ordinal, d.block_number, b.timestamp, d.log_index, e.name AS dex,
-    hex(d.pool_address) AS pool_address, hex(d.maker) AS maker,
+    hex(pool_contract(d.pool_address)) AS pool_address, hex(d.maker) AS maker,
     hex(d.token_in) AS token_in, given.symbol AS symbol_in,
-    v1.units(d.amount_in, decimals_at(given, d.block_number)) AS amount_in,
+    v1.units(d.amount_in, CASE WHEN given.address IS NULL THEN 0 ELSE decimals_at(given, d.block_number) END) AS amount_in,
     hex(d.token_out) AS token_out, taken.symbol AS symbol_out,
-    v1.units(d.amount_out, decimals_at(taken, d.block_number)) AS amount_out,
-    d.pool_address AS pool_bytes, d.maker AS maker_bytes
+    v1.units(d.amount_out, CASE WHEN taken.address IS NULL THEN 0 ELSE decimals_at(taken, d.block_number) END) AS amount_out,
+    d.pool_address AS pool_bytes, d.maker AS maker_bytes,
+    CASE WHEN octet_length(d.pool_address) > 20 THEN hex(substr(d.pool_address, 21)) END AS pool_id
 FROM dex_trades d
 JOIN blocks b ON b.number = d.block_number
 JOIN dexes e ON e.dex_id = d.dex_id
@@ -78,13 +79,15 @@ LEFT JOIN tokens taken ON taken.address = d.token_out;
 CREATE OR REPLACE VIEW v1.tokens AS
 SELECT hex(k.address) AS address, k.name, k.symbol, k.type, k.decimals,
     v1.units(token_supply(k), k.decimals) AS total_supply, k.holder_count,
-    k.transfer_count, k.block_number AS first_block, k.address AS address_bytes
-FROM tokens k;
+    k.transfer_count, k.block_number AS first_block, k.address AS address_bytes,
+    k.inconsistent_since, k.supply_block
+FROM tokens k
+WHERE k.ended_in IS NULL;
 
 CREATE OR REPLACE VIEW v1.token_holders AS
 SELECT hex(h.token_address) AS token_address, k.symbol, hex(h.holder) AS holder,
     v1.units(h.balance, k.decimals) AS balance,
-    h.token_address AS token_bytes, h.holder AS holder_bytes
+    h.token_address AS token_bytes, h.holder AS holder_bytes, k.inconsistent_since
 FROM token_holders h
 LEFT JOIN tokens k ON k.address = h.token_address
 WHERE h.balance <> 0;

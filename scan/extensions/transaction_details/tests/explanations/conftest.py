@@ -1,20 +1,16 @@
 """One chain of transactions that fail in every way there is, and services behind nodes that lie."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from app import create_app
-from tests.support.database import Postgres
-from tests.support.faulty_node import altering, refuse
-from tests.support.indexing import settings_for
-from tests.support.reasons import Played, play_reasons
+from tests.support import faulty_node, indexing, reasons
 
 
 @pytest.fixture(scope="package")
-def played(postgres: Postgres, template: str) -> Iterator[Played]:
-    with play_reasons(postgres, template) as found:
+def played(postgres, template):
+    with reasons.play_reasons(postgres, template) as found:
         yield found
 
 
@@ -22,8 +18,8 @@ def is_trace(call):
     return str(call["method"]).startswith(("debug_", "trace_"))
 
 
-NO_TRACES = refuse(is_trace)
-NO_TRACERS = refuse(lambda call: call["method"] == "debug_traceTransaction")
+NO_TRACES = faulty_node.refuse(is_trace)
+NO_TRACERS = faulty_node.refuse(lambda call: call["method"] == "debug_traceTransaction")
 
 
 def answering_traces(result):
@@ -34,9 +30,9 @@ def answering_traces(result):
             answer.pop("error", None)
             answer["result"] = json.loads(result)
 
-    return altering(alter)
+    return faulty_node.altering(alter)
 
 
 def client_over(played, node):
     """A service of its own, which remembers nothing."""
-    return create_app(settings_for(played.url, node.url)).test_client()
+    return create_app(indexing.settings_for(played.url, node.url)).test_client()

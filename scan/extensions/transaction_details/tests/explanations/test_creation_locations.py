@@ -127,12 +127,12 @@ def deployed_by(explorer, way):
 
 
 @pytest.fixture(scope="module", params=["plain", pytest.param("optimized", marks=pytest.mark.long)])
-def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Deployed:
+def deployed(request, explorer):
     return deployed_by(explorer, request.param)
 
 
 @pytest.fixture(scope="module")
-def optimized(explorer: Explorer) -> Deployed:
+def optimized(explorer):
     return deployed_by(explorer, "optimized")
 
 

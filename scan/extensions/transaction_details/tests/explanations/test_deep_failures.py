@@ -6,7 +6,7 @@ from eth_utils import keccak
 from scan.extensions.transaction_details.explanations.failure_locations import MAX_LOCATIONS
 from scan.extensions.transaction_details.gas_use.gas_use import MAX_DEPTH
 from scan.extensions.transaction_details.tests.explanations.test_failure_locations import VERSION
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 PATH = "src/Deep.sol"
 SOURCE = """// SPDX-License-Identifier: MIT
@@ -31,7 +31,7 @@ BOTTOM, CALL, MANY = 6, 8, 15
 
 
 @pytest.fixture(scope="module")
-def deep(explorer: Explorer) -> str:
+def deep(explorer):
     standard = standard_input({PATH: SOURCE}, evmVersion="cancun")
     address = explorer.deploy(compiled(VERSION, standard, PATH, "Deep").creation)
     answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Deep")

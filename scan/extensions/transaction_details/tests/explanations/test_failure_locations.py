@@ -299,7 +299,7 @@ def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
     locations = sources.get(TransactionFailures).locations
-    calls, steps = {(): FailedCall(address, None)}, {(): [0, 2, 4]}
+    calls, steps = {(): FailedCall(address, b"")}, {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
     assert locations.of_steps(calls, (), steps, block)
@@ -344,7 +344,7 @@ def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, 
     sources = failing.explorer.app.extensions["scan"].sources
     traces = UnansweredTraces(error)
     locations = FailureLocations(sources, traces)
-    calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), None)}
+    calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), b"")}
     for _ in range(2):
         node = sources.gateway.session("a")
         sent = IndexedTransaction("0x12", 1, "0x34", None)

@@ -4,8 +4,7 @@ import re
 from html import unescape
 
 from app import create_app
-from tests.support.database import execute
-from tests.support.indexing import settings_for
+from tests.support import database, indexing
 
 NOBODY = "http://127.0.0.1:9"
 REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
@@ -26,8 +25,8 @@ def test_lists_say_why_transactions_failed_without_the_node(played):
         answer = played.client.get(f"/api/v1/transactions/{played.sent[name]}").json
     forget = "DELETE FROM transaction_failures WHERE transaction_hash = %s"
     for name in ("out of gas", "silent inside"):
-        execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
-    client = create_app(settings_for(played.url, NOBODY)).test_client()
+        database.execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
+    client = create_app(indexing.settings_for(played.url, NOBODY)).test_client()
     for path in ("/txs?status=false&limit=100", f"/address/{played.anvil.accounts[0]}?limit=100"):
         page = client.get(path)
         reasons = {hash_: unescape(text) for hash_, text in REASON.findall(page.text)}

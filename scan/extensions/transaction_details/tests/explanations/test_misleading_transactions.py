@@ -1,17 +1,15 @@
 """Transactions made to be told wrongly, by real contracts: sentences, lists and records of them."""
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from tests.support import database, reasons
 from tests.support.anvil import Anvil, Contract
-from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
-from tests.support.reasons import verify
 
 ETHER = 10**18
 MILLIONS = 5_000_000 * ETHER
@@ -65,11 +63,11 @@ def shortened(address):
 
 
 @pytest.fixture(scope="module")
-def played(postgres: Postgres, template: str) -> Iterator[Played]:
+def played(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         contracts, sent = play(anvil)
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
-            verify(url, [contracts["nobody"], contracts["pretender"]])
+            reasons.verify(url, [contracts["nobody"], contracts["pretender"]])
             client = create_app(indexing.settings).test_client()
             yield Played(anvil, client, contracts, sent, url)
 
@@ -247,7 +245,7 @@ def test_a_token_in_a_list_stands_for_its_symbol(played):
     """However many holders another one gave itself."""
     larger, listed = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
     row = (bytes.fromhex(listed[2:]), "A list", "Bet", "BET", 18)
-    execute(played.url, "INSERT INTO listed_tokens VALUES (%s, %s, %s, %s, %s)", *row)
+    database.execute(played.url, "INSERT INTO listed_tokens VALUES (%s, %s, %s, %s, %s)", *row)
     try:
         records = {
             address: played.client.get(f"/api/v1/tokens/{address}").json
@@ -259,7 +257,7 @@ def test_a_token_in_a_list_stands_for_its_symbol(played):
             None,
         ]
     finally:
-        execute(played.url, "DELETE FROM listed_tokens")
+        database.execute(played.url, "DELETE FROM listed_tokens")
 
 
 def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played):

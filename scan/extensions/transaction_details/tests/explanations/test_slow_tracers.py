@@ -4,16 +4,9 @@ import pytest
 
 from app import create_app
 from scan.extensions.internal_transfers.step_traces import LEAST_STEPS, TOO_SLOW, bounded
+from scan.extensions.transaction_details.tests.explanations import test_failure_locations
 from scan.extensions.transaction_details.tests.explanations.failing_lines import line_of
-from scan.extensions.transaction_details.tests.explanations.test_failure_locations import (
-    Deployed,
-    asks_for_steps,
-    call_of,
-    deployed,
-)
-from tests.support.explorer import Explorer
-from tests.support.faulty_node import FaultyNode, altering
-from tests.support.indexing import settings_for
+from tests.support import faulty_node, indexing
 
 COUNTING = """{
     step: function(log, db) {},
@@ -26,8 +19,8 @@ ADDRESS = f"0x{0xABCDEF:040x}"
 
 
 @pytest.fixture(scope="module")
-def failing(explorer: Explorer) -> Deployed:
-    return deployed(explorer, "plain")
+def failing(explorer):
+    return test_failure_locations.deployed(explorer, "plain")
 
 
 def is_in_javascript(call):
@@ -41,7 +34,7 @@ def answer_slowly(call, answer):
 
 
 def client_of(failing, node):
-    settings = settings_for(failing.explorer.settings.database_url, node.url)
+    settings = indexing.settings_for(failing.explorer.settings.database_url, node.url)
     return create_app(settings).test_client()
 
 
@@ -60,24 +53,24 @@ def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
 
 
 def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing):
-    body = {"calls": [{"to": failing.address, "data": call_of("text")}]}
-    with FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = altering(answer_slowly)
+    body = {"calls": [{"to": failing.address, "data": test_failure_locations.call_of("text")}]}
+    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
+        node.fault = faulty_node.altering(answer_slowly)
         answer = client_of(failing, node).post("/api/v1/simulate", json=body)
     [outcome] = answer.json["calls"]
     assert outcome["error"]["location"]["line"] == line_of("text")
 
 
 def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing):
-    sent = failing.transaction(call_of("text"))["hash"]
+    sent = failing.transaction(test_failure_locations.call_of("text"))["hash"]
     listings = []
 
     def alter(call, answer):
         answer_slowly(call, answer)
-        listings.extend([call] * asks_for_steps(call))
+        listings.extend([call] * test_failure_locations.asks_for_steps(call))
 
-    with FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = altering(alter)
+    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
+        node.fault = faulty_node.altering(alter)
         client = client_of(failing, node)
         answer = client.get(f"/api/v1/transactions/{sent}")
         lines = client.get(f"/api/v1/transactions/{sent}/gas/lines")

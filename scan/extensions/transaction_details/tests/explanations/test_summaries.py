@@ -3,17 +3,11 @@
 import pytest
 from eth_utils import keccak
 
-from scan.contracts.abi_decoding import Decoded
-from scan.contracts.visible_text import clean
+from scan.contracts import abi_decoding, visible_text
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.transaction_details.details import TransactionDetails
+from scan.extensions.transaction_details.explanations import summary_parts, transaction_summary
 from scan.extensions.transaction_details.explanations.summary_facts import Facts
-from scan.extensions.transaction_details.explanations.summary_parts import MAX_SYMBOL, Names, amount
-from scan.extensions.transaction_details.explanations.transaction_summary import (
-    ACTIONS,
-    FORMS,
-    summarise,
-)
 
 pytestmark = pytest.mark.check
 
@@ -74,7 +68,7 @@ def sentence(
     counts = len(transfers), len(trades)
     facts = Facts(transaction, details, transfers, counts[0], trades, counts[1], (), error)
     facts = facts._replace(is_error_quoted=is_quoted, is_state_changed=True)
-    return summarise(facts, Names(parties, "ETH"))
+    return transaction_summary.summarise(facts, summary_parts.Names(parties, "ETH"))
 
 
 APPROVAL = "Approval(address,address,uint256)"
@@ -189,7 +183,7 @@ CONFUSING = """
 HOSTILE = (
     ("\u202eDSUM", "5 DSUM"),  # from right to left
     ("MU\u200bSD\x00\n", "5 MUSD"),
-    ("M" * 10_000, f"5 {'M' * (MAX_SYMBOL - 1)}…"),
+    ("M" * 10_000, f"5 {'M' * (summary_parts.MAX_SYMBOL - 1)}…"),
     ("USDC.e", "5 USDC.e"),
     ("UNI-V2", "5 UNI-V2"),
     *((symbol, f"5 “{symbol}” (0x333333…3333)") for symbol in (*CONFUSING, "ETH to Bob, 9 USDT")),
@@ -251,11 +245,11 @@ def test_many_items_are_counted():
     ],
 )
 def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
-    assert amount(value, decimals) == text
+    assert summary_parts.amount(value, decimals) == text
 
 
 def test_clean_text_has_one_line_without_hidden_characters():
-    assert clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
+    assert visible_text.clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
 
 
 POOL_OF_BOTH = {
@@ -355,7 +349,7 @@ def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left():
 
 def test_an_approval_beside_an_event_that_is_told_is_told():
     event = "DelegateChanged(address,address,address)"
-    method = Decoded("delegate", "delegate(address)", (), "standard")
+    method = abi_decoding.Decoded("delegate", "delegate(address)", (), "standard")
     logs = [log(TOKEN, event, ALICE, ZERO, BOB, topics=4), log(OTHER, APPROVAL, ALICE, BOB, MOST)]
     text = sentence({TOKEN: token(), OTHER: token("ALF")}, logs=logs, method=method).text
     assert text == (
@@ -367,7 +361,7 @@ def test_an_approval_beside_an_event_that_is_told_is_told():
 def test_every_form_can_be_filled():
     """Each event of the table with all its conditions, in a transaction of its own."""
     values = {"sender": ALICE, "zero": 0, "one": 1, "unlimited": MOST}
-    for form in FORMS["events"]:
+    for form in transaction_summary.FORMS["events"]:
         types = form["event"].split("(")[1].rstrip(")").split(",")
         words = [BOB if kind == "address" else 7 for kind in types]
         for number, condition in form.get("where", {}).items():
@@ -375,4 +369,4 @@ def test_every_form_can_be_filled():
         logs = [log(TOKEN, form["event"], *words, topics=form["topics"])]
         summary = sentence({TOKEN: token()}, logs=logs)
         assert summary.action == form["action"], form
-    assert "swap" in ACTIONS
+    assert "swap" in transaction_summary.ACTIONS

@@ -7,11 +7,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.database.connection import Database
-from scan.extensions.transaction_details.tests.explanations.conftest import (
-    NO_TRACES,
-    client_over,
-    is_trace,
-)
+from scan.extensions.transaction_details.tests.explanations import conftest
 from tests.support.anvil import RpcError
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering, cut_connection, refuse
@@ -146,9 +142,9 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
 def test_the_node_is_asked_once_and_never_again(played):
     """By another process, too: what is kept is of the block alone, and not decoded."""
     with FaultyNode(played.anvil.url) as node:
-        first, second = (client_over(played, node) for _ in range(2))
+        first, second = (conftest.client_over(played, node) for _ in range(2))
         assert error_of(played, "recurse", first)["name"] == "Empty"
-        node.fault = NO_TRACES
+        node.fault = conftest.NO_TRACES
         assert error_of(played, "recurse", second)["name"] == "Empty"
         assert error_of(played, "recurse", second)["approximate"] is False
 
@@ -159,7 +155,7 @@ def test_what_is_kept_of_another_block_is_ignored(played):
     update = "UPDATE transaction_failures SET block_hash = %s, kind = 'out_of_gas' WHERE"
     execute(played.url, f"{update} transaction_hash = %s", bytes(32), hash_)
     with FaultyNode(played.anvil.url) as node:
-        assert error_of(played, "require", client_over(played, node))["kind"] == "error"
+        assert error_of(played, "require", conftest.client_over(played, node))["kind"] == "error"
     select = "SELECT count(*) FROM transaction_failures WHERE transaction_hash = %s AND kind = %s"
     assert execute(played.url, select, hash_, "revert") == [(1,)]
 
@@ -203,8 +199,8 @@ APPROXIMATE = {
 def test_without_traces_the_same_call_is_made_on_the_block_before(played):
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
-        node.fault = NO_TRACES
-        client = client_over(played, node)
+        node.fault = conftest.NO_TRACES
+        client = conftest.client_over(played, node)
         for name, (kind, error_name, values) in APPROXIMATE.items():
             error = error_of(played, name, client)
             assert (error["kind"], error["name"], error["approximate"]) == (kind, error_name, True)
@@ -235,25 +231,25 @@ def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
 
     with FaultyNode(played.anvil.url) as node:
         node.fault = lambda calls, forward: altering(alter)(
-            calls, lambda asked: NO_TRACES(asked, forward).body
+            calls, lambda asked: conftest.NO_TRACES(asked, forward).body
         )
-        error = error_of(played, "require", client_over(played, node))
+        error = error_of(played, "require", conftest.client_over(played, node))
     assert (error["kind"], error["name"], error["reverting"]) == ("unknown", None, None)
     assert words in error["reason"]
 
 
 @pytest.mark.parametrize(
     "fault",
-    [cut_connection, refuse(lambda call: is_trace(call) or call["method"] == "eth_call")],
+    [cut_connection, refuse(lambda call: conftest.is_trace(call) or call["method"] == "eth_call")],
     ids=["away", "refuses"],
 )
 def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
-        client = client_over(played, node)
+        client = conftest.client_over(played, node)
         node.fault = fault
         assert error_of(played, "require", client)["kind"] == "unknown"
-        node.fault = NO_TRACES
+        node.fault = conftest.NO_TRACES
         assert error_of(played, "require", client)["kind"] == "error"
 
 
@@ -266,5 +262,5 @@ def test_a_trace_of_another_block_is_not_believed(played):
 
     with FaultyNode(played.anvil.url) as node:
         node.fault = altering(alter)
-        assert error_of(played, "require", client_over(played, node))["kind"] == "unknown"
+        assert error_of(played, "require", conftest.client_over(played, node))["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]

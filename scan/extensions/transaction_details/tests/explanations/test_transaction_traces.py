@@ -7,17 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from app import create_app
-from scan.extensions.transaction_details.tests.explanations.conftest import (
-    NO_TRACERS,
-    NO_TRACES,
-    answering_traces,
-    client_over,
-    is_trace,
-)
-from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, Reply, altering, cut_connection, refuse
+from scan.extensions.transaction_details.tests.explanations import conftest
+from tests.support import database, faulty_node, lying_node
 from tests.support.indexing import settings_for
-from tests.support.lying_node import LyingNode
 
 
 def answer_of(played, name, what="trace", client=None):
@@ -66,15 +58,15 @@ def test_a_page_has_events_among_the_calls_as_they_happened(played):
     inner = answer_of(played, "speaking")["frames"][1]["type"]
     assert order(played.client) == ["CALL", "emit", inner, "emit"]
 
-    @altering
+    @faulty_node.altering
     def without_positions(call, answer):
-        if is_trace(call):
+        if conftest.is_trace(call):
             for log in answer["result"]["logs"]:
                 del log["position"]
 
-    with FaultyNode(played.anvil.url) as node:
+    with faulty_node.FaultyNode(played.anvil.url) as node:
         node.fault = without_positions
-        unordered = order(client_over(played, node))
+        unordered = order(conftest.client_over(played, node))
     assert unordered == ["CALL", inner, "emit", "emit"]
 
 
@@ -106,9 +98,9 @@ def test_flat_traces_give_the_same_tree(played):
         "money",
         "speaking",
     )
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = NO_TRACERS
-        client = client_over(played, node)
+    with faulty_node.FaultyNode(played.anvil.url) as node:
+        node.fault = conftest.NO_TRACERS
+        client = conftest.client_over(played, node)
         for name in names:
             nested, flat = answer_of(played, name), answer_of(played, name, client=client)
             for one, other in zip(nested["frames"], flat["frames"], strict=True):
@@ -122,9 +114,9 @@ def test_flat_traces_give_the_same_tree(played):
 @pytest.mark.parametrize("what", ["trace", "state-changes"])
 def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what):
     path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = NO_TRACES
-        client = client_over(played, node)
+    with faulty_node.FaultyNode(played.anvil.url) as node:
+        node.fault = conftest.NO_TRACES
+        client = conftest.client_over(played, node)
         requests = []
         for _ in range(2):  # with what it remembers, too
             refused = client.get(path)
@@ -132,8 +124,8 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what)
             assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
             assert "offers no traces" in refused.json["error"]
         assert requests[1] == requests[0]  # the second was answered without asking it again
-        node.fault = cut_connection
-        away = client_over(played, node).get(path)
+        node.fault = faulty_node.cut_connection
+        away = conftest.client_over(played, node).get(path)
         assert (away.status_code, away.json["code"]) == (502, "upstream_failed")
         assert "Retry-After" in away.headers
     off = create_app(settings_for(played.url, played.anvil.url, traces="off")).test_client()
@@ -141,13 +133,13 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what)
     assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
 
 
-@altering
+@faulty_node.altering
 def only_steps(call, answer):
     """A node that traces, but knows no tracer, as Ganache."""
     if call["method"] == "debug_traceTransaction":
         answer.pop("error", None)
         answer["result"] = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
-    elif is_trace(call):
+    elif conftest.is_trace(call):
         answer.pop("result", None)
         answer["error"] = {"code": -32601, "message": "the method does not exist"}
 
@@ -155,13 +147,13 @@ def only_steps(call, answer):
 # Hardhat's node refuses the option.
 @pytest.mark.parametrize(
     "fault",
-    [only_steps, refuse(is_trace, -32602, "unknown variant `callTracer`")],
+    [only_steps, faulty_node.refuse(conftest.is_trace, -32602, "unknown variant `callTracer`")],
     ids=["Ganache", "Hardhat"],
 )
 def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(played, fault):
-    with FaultyNode(played.anvil.url) as node:
+    with faulty_node.FaultyNode(played.anvil.url) as node:
         node.fault = fault
-        client = client_over(played, node)
+        client = conftest.client_over(played, node)
         for what in ("trace", "state-changes"):
             refused = client.get(f"/api/v1/transactions/{played.sent['fine']}/{what}")
             assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
@@ -223,12 +215,12 @@ LIES = {
 @pytest.mark.parametrize("what", LIES)
 def test_a_node_that_lies_about_a_trace_harms_nobody(played, what):
     """Neither the transaction's own record nor what the node is believed next."""
-    execute(played.url, "DELETE FROM transaction_failures")
+    database.execute(played.url, "DELETE FROM transaction_failures")
     fine, failed = (f"/api/v1/transactions/{played.sent[name]}" for name in ("fine", "require"))
-    with FaultyNode(played.anvil.url) as node:
-        client = client_over(played, node)
+    with faulty_node.FaultyNode(played.anvil.url) as node:
+        client = conftest.client_over(played, node)
         for lie in LIES[what]:
-            node.fault = answering_traces(lie)
+            node.fault = conftest.answering_traces(lie)
             answer = client.get(f"{fine}/{what}")
             assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), lie
             error = client.get(failed).json["error"]
@@ -245,21 +237,23 @@ def test_a_frame_without_recipient_is_shown(played, kind):
     inner = {"type": kind, "from": f"0x{40 * '1'}", "value": "0x1"}
 
     def add(call, answer):
-        if is_trace(call) and "result" in answer:
+        if conftest.is_trace(call) and "result" in answer:
             answer["result"]["calls"] = [inner]
 
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = altering(add)
-        shown = client_over(played, node).get(f"/tx/{played.sent['fine']}?tab=calls")
+    with faulty_node.FaultyNode(played.anvil.url) as node:
+        node.fault = faulty_node.altering(add)
+        shown = conftest.client_over(played, node).get(f"/tx/{played.sent['fine']}?tab=calls")
     assert shown.status_code == 200 and kind in shown.text
     assert ("a new contract" in shown.text) == (kind == "CREATE")
 
 
 def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
-    execute(played.url, "DELETE FROM transaction_failures")
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = answering_traces('{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}')
-        client = client_over(played, node)
+    database.execute(played.url, "DELETE FROM transaction_failures")
+    with faulty_node.FaultyNode(played.anvil.url) as node:
+        node.fault = conftest.answering_traces(
+            '{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}'
+        )
+        client = conftest.client_over(played, node)
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
         answer = client.get(path)
         assert answer.status_code == 422 and "larger than 8 MiB" in answer.json["error"]
@@ -271,7 +265,7 @@ def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
 
 
 def test_threads_that_want_the_same_trace_ask_the_node_once(played):
-    with FaultyNode(played.anvil.url) as node:
+    with faulty_node.FaultyNode(played.anvil.url) as node:
         in_flight, most = [0], [0]
 
         def slow(calls, forward):
@@ -281,7 +275,7 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played):
                 time.sleep(0.4)
                 in_flight[0] -= 1
                 traced.append(len(calls))
-            return Reply(body=forward(calls))
+            return faulty_node.Reply(body=forward(calls))
 
         traced = []
         node.fault = slow
@@ -297,9 +291,9 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played):
 @pytest.mark.parametrize("name", ["callee's error", "speaking", "deployment"])
 def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, name, seed):
     """One value of each of its answers is another."""
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = lies = LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
-        client = client_over(played, node)
+    with faulty_node.FaultyNode(played.anvil.url) as node:
+        node.fault = lies = lying_node.LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
+        client = conftest.client_over(played, node)
         for what in ("", "/trace", "/state-changes", "/gas", "/gas/lines"):
             path = f"/api/v1/transactions/{played.sent[name]}{what}"
             true, told = played.client.get(path).json, client.get(path)
@@ -325,9 +319,9 @@ def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
     for name, value in lies.items():
 
         def lie(call, answer, name=name):
-            if is_trace(call) and "result" in answer:
+            if conftest.is_trace(call) and "result" in answer:
                 answer["result"][name] = lies[name]
 
-        with FaultyNode(played.anvil.url) as node:
-            node.fault = altering(lie)
-            assert client_over(played, node).get(path).status_code == 502, (name, value)
+        with faulty_node.FaultyNode(played.anvil.url) as node:
+            node.fault = faulty_node.altering(lie)
+            assert conftest.client_over(played, node).get(path).status_code == 502, (name, value)

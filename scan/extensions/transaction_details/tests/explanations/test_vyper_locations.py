@@ -6,7 +6,6 @@ import pytest
 from eth_utils import keccak
 
 from tests.support.explorer import Explorer
-from tests.support.vyper import Vyper
 
 PATH = "Failing.vy"
 SOURCE = """# ä: characters of several bytes come before all lines
@@ -65,7 +64,7 @@ RELEASES = ["0.4.3", *(pytest.param(release, marks=pytest.mark.long) for release
 
 
 @pytest.fixture(scope="module", params=RELEASES)
-def failing(request: pytest.FixtureRequest, explorer: Explorer, vyper: Vyper) -> Deployed:
+def failing(request, explorer, vyper):
     source = source_for(request.param)
     address = explorer.deploy(vyper.creation_of(request.param, source))
     told = {"language": "vyper", "contractName": f"{PATH}:Failing"}

@@ -1,7 +1,6 @@
 """The gas of lines adds up to the receipt's, whatever a transaction calls, creates or wastes."""
 
 import json
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 from unittest.mock import Mock
 
@@ -11,7 +10,6 @@ from eth_utils import keccak
 from app import create_app
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.extensions.transaction_details.gas_use.gas_of_steps import MAX_CODES, TRACER, read_gas
 from scan.verification import source_maps
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.faulty_node import FaultyNode, altering
@@ -155,7 +153,7 @@ def intrinsic(data, *, is_creation=False):
 
 
 @pytest.fixture(scope="module", params=["plain", pytest.param("optimized", marks=pytest.mark.long)])
-def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
+def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
 
     def deploy(name, library="", arguments=""):
@@ -284,7 +282,7 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(deployed, transacti
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
 
     def alter(call, answer):
-        if TRACER in call["params"]:
+        if gas_of_steps.TRACER in call["params"]:
             del answer["result"]
             answer["error"] = {"code": -32000, "message": "TypeError: tracer not found"}
         elif STRUCT_LOGS in call["params"]:
@@ -299,7 +297,7 @@ def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
     read = Mock(side_effect=source_maps.spans_at)
 
     def alter(call, answer):
-        if TRACER in call["params"]:
+        if gas_of_steps.TRACER in call["params"]:
             answer["result"] = steps
 
     monkeypatch.setattr(source_maps, "spans_at", read)
@@ -362,7 +360,7 @@ def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed, name):
     sent, lie = deployed.send(Transaction("write", 3)), (LIES | HARMLESS)[name]
 
     def alter(call, answer):
-        if TRACER in call["params"] or STRUCT_LOGS in call["params"]:
+        if gas_of_steps.TRACER in call["params"] or STRUCT_LOGS in call["params"]:
             answer.pop("error", None)
             answer["result"] = json.loads(lie.replace("ADDRESS", deployed.costly))
 
@@ -374,7 +372,7 @@ def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed, name):
 @pytest.mark.parametrize(
     "codes",
     [
-        {" ".join(["1"] * n): {"0": 1} for n in range(MAX_CODES + 1)},
+        {" ".join(["1"] * n): {"0": 1} for n in range(gas_of_steps.MAX_CODES + 1)},
         {"": {str(n): 1 for n in range(200_001)}},
         {" ".join(["1"] * 2_000): {"0": 1}},
     ],
@@ -382,7 +380,7 @@ def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed, name):
 )
 def test_an_answer_is_bounded(codes):
     with pytest.raises(ValueError, match="too many"):
-        read_gas({"first": 1, "other": 0, "codes": codes})
+        gas_of_steps.read_gas({"first": 1, "other": 0, "codes": codes})
 
 
 @pytest.mark.check
@@ -391,4 +389,4 @@ def test_calls_of_steps_are_bounded():
     step = {"gas": 1, "gasCost": 1, "pc": 0, "op": "CALL"}
     for depths in (range(1, 2_000), [600 + n % 2 for n in range(5_000)]):
         with pytest.raises(ValueError, match="too many"):
-            read_gas({"structLogs": [{**step, "depth": depth} for depth in depths]})
+            gas_of_steps.read_gas({"structLogs": [{**step, "depth": depth} for depth in depths]})

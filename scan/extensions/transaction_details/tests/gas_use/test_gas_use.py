@@ -2,7 +2,6 @@
 
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
@@ -10,9 +9,8 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.contract_details.tests.builds.projects import STANDARD, STORE_PATH, creation_of
+from tests.support import faulty_node, indexing
 from tests.support.explorer import Explorer
-from tests.support.faulty_node import FaultyNode, altering
-from tests.support.indexing import settings_for
 
 
 def call_of(name, argument):
@@ -37,7 +35,7 @@ class Stores(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def stores(explorer: Explorer) -> Iterator[Stores]:
+def stores(explorer):
     library = explorer.deploy(creation_of("Halves"))
     store = explorer.deploy(creation_of("Store", library), f"{5:064x}")
     factory = explorer.deploy(creation_of("Factory", library))
@@ -134,9 +132,9 @@ def test_a_trace_without_gas(stores):
             for inner in walk(answer["result"]):
                 inner.pop("gasUsed", None)
 
-    with FaultyNode(stores.explorer.anvil.url) as node:
-        node.fault = altering(alter)
-        client = create_app(settings_for(stores.explorer.settings.database_url, node.url))
+    with faulty_node.FaultyNode(stores.explorer.anvil.url) as node:
+        node.fault = faulty_node.altering(alter)
+        client = create_app(indexing.settings_for(stores.explorer.settings.database_url, node.url))
         answer = client.test_client().get(f"/api/v1/transactions/{stores.sent[-1]}/gas")
         page = client.test_client().get(f"/tx/{stores.sent[-1]}?tab=gas")
     factory, created = answer.json["functions"]

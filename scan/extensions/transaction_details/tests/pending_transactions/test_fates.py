@@ -1,15 +1,12 @@
 """What became of a transaction that the node does not give, by what the node denies."""
 
-from typing import Any
-
 import pytest
 from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
-from tests.fixtures import Played
 from tests.support.faulty_node import FaultyNode, altering, refuse, status
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 from tests.support.serving import in_thread
 
 PATH = f"/tx/{HASH}"
@@ -47,7 +44,7 @@ def answering(**changed):
 
 
 @pytest.fixture
-def asking(indexed: Indexing, scenario: Played) -> Any:
+def asking(indexed, scenario):
     """Asks for a path of a service whose node has a fault."""
     with FaultyNode(scenario.anvil.url) as node:
         client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
+from tests.support import indexing, serving
 from tests.support.faulty_node import FaultyNode, every_result
-from tests.support.indexing import settings_for
-from tests.support.serving import wait_until
 
 
 def test_a_transaction_is_pending_until_it_is_mined(explorer):
@@ -37,7 +36,7 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer):
         anvil.call("evm_setAutomine", True)
     anvil.mine()
     explorer.wait_for_block(anvil.head())
-    wait_until(lambda: 'id="pending"' not in client.get(f"/tx/{second}").text)
+    serving.wait_until(lambda: 'id="pending"' not in client.get(f"/tx/{second}").text)
     assert f"Nonce</dt><dd>{next_nonce + 1}" in client.get(f"/tx/{second}").text
 
 
@@ -61,7 +60,7 @@ def test_what_replaced_a_transaction_is_linked(explorer):
         anvil.call("evm_setAutomine", True)
     anvil.mine()
     explorer.wait_for_block(anvil.head())
-    wait_until(lambda: f'href="/tx/{second}"' in client.get(html.unescape(check)).text)
+    serving.wait_until(lambda: f'href="/tx/{second}"' in client.get(html.unescape(check)).text)
     replaced = client.get(html.unescape(check))
     assert replaced.status_code == 404 and "Replaced" in replaced.text
     later = client.get(f"/tx/{first}?from={sender}&nonce={nonce + 7}").text
@@ -93,7 +92,7 @@ ANSWERS = (
 
 def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):
     with FaultyNode(scenario.anvil.url) as node:
-        settings = settings_for(indexed.settings.database_url, node.url)
+        settings = indexing.settings_for(indexed.settings.database_url, node.url)
         client = create_app(settings).test_client()
         for name, value, status in ANSWERS:
             node.fault = every_result(json.dumps({**SENT, name: value}))

@@ -1,11 +1,8 @@
 """A pending transaction's open page, and its replacement by the sender's wallet, in a browser."""
 
-from typing import Any
-
 import pytest
 
 from app import create_app
-from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import settings_for
 
@@ -21,7 +18,7 @@ FEES = {"maxFeePerGas": hex(8 * 10**10), "maxPriorityFeePerGas": hex(10**9)}
 
 
 @pytest.fixture
-def sending(explorer: Explorer) -> Any:
+def sending(explorer):
     explorer.anvil.call("evm_setAutomine", False)
     yield explorer.anvil
     explorer.anvil.call("evm_setAutomine", True)

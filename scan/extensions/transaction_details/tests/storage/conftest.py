@@ -68,5 +68,5 @@ def deploy(explorer, sources, path, name, arguments="", *, version=VERSION, is_v
 
 
 @pytest.fixture(scope="module")
-def kept(explorer: Explorer) -> Deployed:
+def kept(explorer):
     return deploy(explorer, {PATH: KEPT}, PATH, "Kept")

@@ -7,17 +7,16 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.transaction_details.storage import mapping_keys
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
 from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
-from tests.support.faulty_node import FaultyNode, altering, refuse
-from tests.support.indexing import settings_for
+from tests.support import faulty_node, indexing
 
 WHO = "0x" + 18 * "5e" + "0abc"
 NAME = b"\x11" * 32
 
 
 @pytest.fixture
-def kept(kept: Deployed) -> Deployed:
+def kept(kept):
     """A test's own, in which nothing is written yet, with the code of the verified one."""
     return deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept", is_verified=False)
 
@@ -102,9 +101,9 @@ def test_keys_that_a_contract_computes_are_those_that_it_hashed(kept):
 def test_without_a_tracer_such_keys_are_not_known(kept):
     sent = kept.explorer.send(kept.address, calldata("computed(uint256)", 8), gas=500_000)
     path = f"/api/v1/transactions/{sent}/state-changes"
-    with FaultyNode(kept.explorer.anvil.url) as node:
-        settings = settings_for(kept.explorer.settings.database_url, node.url)
-        node.fault = refuse(lambda call: mapping_keys.TRACER in call["params"])
+    with faulty_node.FaultyNode(kept.explorer.anvil.url) as node:
+        settings = indexing.settings_for(kept.explorer.settings.database_url, node.url)
+        node.fault = faulty_node.refuse(lambda call: mapping_keys.TRACER in call["params"])
         answer = create_app(settings).test_client().get(path)
     [account] = [a for a in answer.json["accounts"] if a["address"] == kept.address]
     assert [slot["variables"] for slot in account["storage"]] == [[], [], []]
@@ -121,9 +120,9 @@ def test_a_node_that_lies_of_what_was_hashed(kept, answer):
         if mapping_keys.TRACER in call["params"]:
             of_node["result"] = json.loads(answer)
 
-    with FaultyNode(kept.explorer.anvil.url) as node:
-        settings = settings_for(kept.explorer.settings.database_url, node.url)
-        node.fault = altering(alter)
+    with faulty_node.FaultyNode(kept.explorer.anvil.url) as node:
+        settings = indexing.settings_for(kept.explorer.settings.database_url, node.url)
+        node.fault = faulty_node.altering(alter)
         path = f"/api/v1/transactions/{sent}/state-changes"
         answered = create_app(settings).test_client().get(path)
     assert answered.status_code == 200

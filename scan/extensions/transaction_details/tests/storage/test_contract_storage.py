@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, calldata
+from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, calldata
 from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH, VERSION
 from scan.hex import data
 from tests.api.test_bad_input import require_parameter
@@ -14,7 +14,7 @@ LONG = "a long string, ä, " * 8
 
 
 @pytest.fixture(scope="module")
-def filled(kept: Deployed) -> Deployed:
+def filled(kept):
     for call in (
         calldata("set(address,uint256)", WHO, 77),
         calldata("write(string,bytes)", LONG, b"\x05" * 31),

@@ -5,9 +5,8 @@ import pytest
 from scan.errors import InvalidParameter
 from scan.extensions.transaction_details.storage.layout import StorageType
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates, key_of
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from tests.api.test_bad_input import require_parameter
-from tests.support.explorer import Explorer
 
 MARK = bytes.fromhex("12345678")
 SOURCE = """// SPDX-License-Identifier: MIT
@@ -44,7 +43,7 @@ PATHS = {
 
 
 @pytest.fixture(scope="module")
-def declared(explorer: Explorer) -> Deployed:
+def declared(explorer):
     return deploy(explorer, {"Declared.sol": SOURCE}, "Declared.sol", "Declared")
 
 

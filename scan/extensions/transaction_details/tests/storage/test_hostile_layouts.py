@@ -6,6 +6,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.errors import NotFound
+from scan.extensions.transaction_details.storage import mapping_keys, places, slot_names
 from scan.extensions.transaction_details.storage.collisions import MAX_COLLISIONS, Comparisons
 from scan.extensions.transaction_details.storage.contract_storage import (
     MAX_ENTRIES,
@@ -19,27 +20,6 @@ from scan.extensions.transaction_details.storage.layout import (
     MalformedLayout,
     read_solidity,
     read_vyper,
-)
-from scan.extensions.transaction_details.storage.mapping_keys import (
-    MAX_INDICES,
-    MAX_TEXTS,
-    MAX_WORDS,
-    Candidates,
-)
-from scan.extensions.transaction_details.storage.places import (
-    MAX_STEPS,
-    Place,
-    Regions,
-    Steps,
-    roots_of,
-    value_of,
-)
-from scan.extensions.transaction_details.storage.slot_names import (
-    MAX_HASHES,
-    Budget,
-    changed_variables,
-    content_of,
-    names_of_slots,
 )
 from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
 from scan.verification.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
@@ -70,7 +50,10 @@ def layout(storage, **types):
 
 
 def parts(own, slot):
-    return [part.name for part in Regions(own, roots_of(own), Steps()).parts_at(slot)]
+    return [
+        part.name
+        for part in places.Regions(own, places.roots_of(own), places.Steps()).parts_at(slot)
+    ]
 
 
 MALFORMED = (
@@ -138,24 +121,24 @@ def test_a_struct_that_has_itself_is_walked_to_a_bound():
     members = [variable(f"m{n}", "s") for n in range(100)]
     own = layout([variable("v", "s")], s=struct(*members))
     assert parts(own, 0) == []
-    steps = Steps()
-    assert len([*entries_of(own, Place("v", "s", 0), steps)]) <= MAX_STEPS
+    steps = places.Steps()
+    assert len([*entries_of(own, places.Place("v", "s", 0), steps)]) <= places.MAX_STEPS
     assert steps.left <= 0
-    candidates = Candidates([bytes(32)])
-    assert names_of_slots(own, {1, 2, 3}, candidates, Budget()) == {}
+    candidates = mapping_keys.Candidates([bytes(32)])
+    assert slot_names.names_of_slots(own, {1, 2, 3}, candidates, slot_names.Budget()) == {}
 
 
 def test_walks_of_many_slots_are_bounded_together():
     members = [variable(f"m{n}", "t", n) for n in range(1_000)]
     own = layout([variable("v", "s")], t=UINT, s=struct(*members, size=32_000))
-    budget = Budget()
-    named = names_of_slots(own, range(1_000), Candidates(()), budget)
+    budget = slot_names.Budget()
+    named = slot_names.names_of_slots(own, range(1_000), mapping_keys.Candidates(()), budget)
     assert len(named) == 50  # of 50,000 steps, a thousand for each
     assert budget.steps.left < 0
     own = layout([variable(f"v{n}", "t") for n in range(MAX_VARIABLES)], t=UINT)
-    steps = Steps()
-    regions = Regions(own, roots_of(own), steps)
-    assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= MAX_STEPS
+    steps = places.Steps()
+    regions = places.Regions(own, places.roots_of(own), steps)
+    assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= places.MAX_STEPS
 
 
 def test_a_list_of_itself_is_followed_by_levels():
@@ -165,7 +148,9 @@ def test_a_list_of_itself_is_followed_by_levels():
     own = layout([variable("root", "node")], node=node, list=array)
     first = int.from_bytes(keccak(bytes(32)))
     second = int.from_bytes(keccak(first.to_bytes(32)))
-    named = names_of_slots(own, {0, first, second, 5}, Candidates(()), Budget())
+    named = slot_names.names_of_slots(
+        own, {0, first, second, 5}, mapping_keys.Candidates(()), slot_names.Budget()
+    )
     assert {slot: [part.name for part in of] for slot, of in named.items()} == {
         0: ["root.children.length"],
         first: ["root.children[0].children.length"],
@@ -189,17 +174,21 @@ def test_arrays_of_any_length_are_looked_up_by_arithmetic():
     assert parts(own, at) == [f"a[{length - 32 + n}]" for n in range(32)]
     assert parts(own, at + 1) == []
     assert place_at(own, f"a[{length - 1}]").slot == at
-    assert len([*entries_of(own, Place("a", f"t(x){length}_storage", 0), Steps())]) == 11
+    assert (
+        len([*entries_of(own, places.Place("a", f"t(x){length}_storage", 0), places.Steps())]) == 11
+    )
 
 
 def test_hashes_are_bounded():
     words = [n.to_bytes(32) for n in range(2**20, 2**20 + 3_000)]
     three = {"m3": mapping("t", "t"), "m2": mapping("t", "m3"), "m1": mapping("t", "m2")}
     own = layout([variable(f"v{n}", "m1", n) for n in range(100)], t=UINT, **three)
-    budget = Budget()
-    assert names_of_slots(own, {2**255 + 1}, Candidates(words), budget) == {}
+    budget = slot_names.Budget()
+    assert (
+        slot_names.names_of_slots(own, {2**255 + 1}, mapping_keys.Candidates(words), budget) == {}
+    )
     assert budget.hashes in (0, -1)  # it was used up, and no more than it
-    assert MAX_HASHES == 10_000
+    assert slot_names.MAX_HASHES == 10_000
 
 
 def test_one_mapping_of_mappings_leaves_hashes_to_others():
@@ -213,8 +202,8 @@ def test_one_mapping_of_mappings_leaves_hashes_to_others():
     slot = int.from_bytes(keccak(words[999] + (1).to_bytes(32)))
     inner = keccak(words[60] + bytes(32))
     pair = int.from_bytes(keccak(words[62] + inner))
-    budget = Budget()
-    named = names_of_slots(own, {slot, pair, 77}, Candidates(words), budget)
+    budget = slot_names.Budget()
+    named = slot_names.names_of_slots(own, {slot, pair, 77}, mapping_keys.Candidates(words), budget)
     assert {s: named[s][0].name for s in named} == {
         slot: f"other[{2**100 + 999}]",
         pair: f"pairs[{2**100 + 60}][{2**100 + 62}]",
@@ -224,29 +213,31 @@ def test_one_mapping_of_mappings_leaves_hashes_to_others():
 
 def test_candidates_are_bounded():
     words = (n.to_bytes(32) for n in range(10_000))
-    candidates = Candidates(words, (n.to_bytes(2) for n in range(1_000)))
+    candidates = mapping_keys.Candidates(words, (n.to_bytes(2) for n in range(1_000)))
     own = layout([], t=UINT, s=STRING)
-    assert len(candidates.of(own.types["t"], is_vyper=False)) == MAX_WORDS
-    assert len(candidates.of(own.types["s"], is_vyper=False)) == MAX_TEXTS
-    assert len(candidates.indices()) == MAX_INDICES
+    assert len(candidates.of(own.types["t"], is_vyper=False)) == mapping_keys.MAX_WORDS
+    assert len(candidates.of(own.types["s"], is_vyper=False)) == mapping_keys.MAX_TEXTS
+    assert len(candidates.indices()) == mapping_keys.MAX_INDICES
 
 
 @pytest.mark.parametrize(("byte", "value"), [(0, False), (1, True), (2, "2"), (255, "255")])
 def test_a_bool_that_is_neither_true_nor_false_is_a_number(byte, value):
-    assert value_of("bool", bytes([byte])) == value
+    assert places.value_of("bool", bytes([byte])) == value
 
 
 def test_a_long_string_is_not_put_together():
     word = (2 * 2**200 + 1).to_bytes(32)
-    assert content_of(0, word, {}) is None
+    assert slot_names.content_of(0, word, {}) is None
     own = layout([variable("s", "s")], s=STRING)
-    [*changes] = changed_variables([own], {0: (bytes(32), word)}, Candidates(()), Budget())[0]
+    [*changes] = slot_names.changed_variables(
+        [own], {0: (bytes(32), word)}, mapping_keys.Candidates(()), slot_names.Budget()
+    )[0]
     assert [(c.name, c.before, c.after) for c in changes] == [
         ("s", "", None),
         ("s.length", "0", str(2**200)),
     ]
     # The length of a short one is not more than its slot has room for.
-    assert content_of(0, bytes(31) + b"\xfe", {}) == bytes(31)
+    assert slot_names.content_of(0, bytes(31) + b"\xfe", {}) == bytes(31)
 
 
 class Storage:
@@ -274,11 +265,11 @@ def test_reading_is_bounded(word):
         s=STRING,
         t=UINT,
     )
-    steps = Steps()
+    steps = places.Steps()
     entries = [
         (own, entry)
         for v in own.variables
-        for entry in entries_of(own, Place(v.name, v.type, v.slot), steps)
+        for entry in entries_of(own, places.Place(v.name, v.type, v.slot), steps)
     ]
     storage = Storage(word)
     values = _Values(storage.read, entries, steps)
@@ -312,11 +303,13 @@ def test_variables_at_the_end_of_the_storage():
     assert place_at(own, "a[8][1]").slot < 2**256
     assert place_at(own, "n.deep[8][1]").slot < 2**256
     storage = Storage(2**256 - 1)
-    entries = [(own, e) for n in "asn" for e in entries_of(own, place_at(own, n), Steps())]
-    assert all(value.slot <= last for value in _Values(storage.read, entries, Steps()).read())
-    candidates = Candidates([bytes(32)])
+    entries = [(own, e) for n in "asn" for e in entries_of(own, place_at(own, n), places.Steps())]
+    assert all(
+        value.slot <= last for value in _Values(storage.read, entries, places.Steps()).read()
+    )
+    candidates = mapping_keys.Candidates([bytes(32)])
     words = {last: (bytes(32), b"\xff" * 32), 0: (bytes(32), b"\xff" * 32)}
-    assert changed_variables([own], words, candidates, Budget())[last]
+    assert slot_names.changed_variables([own], words, candidates, slot_names.Budget())[last]
     assert len(Comparisons().collisions_of(own, own)) == 0
 
 

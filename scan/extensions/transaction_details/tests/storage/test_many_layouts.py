@@ -6,13 +6,6 @@ import pytest
 
 from scan.extensions.transaction_details.storage import contract_storage, layout, queries
 from scan.extensions.transaction_details.storage.collisions import MAX_COMPARED, Comparisons
-from scan.extensions.transaction_details.storage.layout import (
-    MAX_VARIABLES,
-    StorageLayouts,
-    StorageType,
-    Variable,
-    laid_out,
-)
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates
 from scan.extensions.transaction_details.storage.slot_names import (
     MAX_VARIABLES as MAX_VARIABLES_TOGETHER,
@@ -23,11 +16,13 @@ from scan.extensions.transaction_details.storage.slot_names import (
     content_of,
     names_of_slots,
 )
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
 from scan.hex import data
-from tests.support.explorer import Explorer
 
-TYPES = {"t": StorageType("value", "uint256", 32), "s": StorageType("bytes", "string", 32)}
+TYPES = {
+    "t": layout.StorageType("value", "uint256", 32),
+    "s": layout.StorageType("bytes", "string", 32),
+}
 DIAMOND = """// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 contract Facet { uint256 value; uint256[2] more; }
@@ -43,7 +38,9 @@ contract Diamond {
 
 
 def variables(count, type_="t", name="v"):
-    return laid_out([Variable(f"{name}{n}", type_, n, 0) for n in range(count)], TYPES)
+    return layout.laid_out(
+        [layout.Variable(f"{name}{n}", type_, n, 0) for n in range(count)], TYPES
+    )
 
 
 def named(own, slot, budget):
@@ -53,22 +50,22 @@ def named(own, slot, budget):
 
 @pytest.mark.check
 def test_the_variables_of_a_layout_are_walked_once_for_all_contracts():
-    own, budget = variables(MAX_VARIABLES), Budget()
+    own, budget = variables(layout.MAX_VARIABLES), Budget()
     steps = budget.steps.left
     assert names_of_slots(own, (), Candidates(()), budget) == {}
     assert budget.variables == MAX_VARIABLES_TOGETHER
     for _ in range(50):
         assert named(own, 2**255 + 1, budget) == []
-    assert budget.variables == MAX_VARIABLES_TOGETHER - MAX_VARIABLES
-    assert steps - budget.steps.left <= MAX_VARIABLES + 50  # and one for each look-up
+    assert budget.variables == MAX_VARIABLES_TOGETHER - layout.MAX_VARIABLES
+    assert steps - budget.steps.left <= layout.MAX_VARIABLES + 50  # and one for each look-up
 
 
 @pytest.mark.check
 def test_the_variables_of_distinct_layouts_are_bounded_together():
     budget = Budget()
-    large = [variables(MAX_VARIABLES) for _ in range(100)]
+    large = [variables(layout.MAX_VARIABLES) for _ in range(100)]
     names = [named(own, 1_999, budget) for own in large]
-    assert names.count(["v1999"]) == MAX_VARIABLES_TOGETHER // MAX_VARIABLES
+    assert names.count(["v1999"]) == MAX_VARIABLES_TOGETHER // layout.MAX_VARIABLES
     assert budget.variables == 0
     budget.variables = 3  # one that has room is not left out for those that had none
     assert named(variables(4), 2, budget) == []
@@ -104,7 +101,7 @@ def test_many_strings_read_the_words_once():
 @pytest.mark.check
 def test_comparisons_are_bounded_together():
     comparisons = Comparisons()
-    equal = [variables(MAX_VARIABLES) for _ in range(10)]
+    equal = [variables(layout.MAX_VARIABLES) for _ in range(10)]
     assert not any(comparisons.collisions_of(one, other) for one in equal for other in equal)
     assert comparisons.steps.left == MAX_COMPARED
     one, other = variables(10), variables(10, name="w")
@@ -114,7 +111,7 @@ def test_comparisons_are_bounded_together():
     assert comparisons.collisions_of(one, other) is known
     assert comparisons.steps.left == left
     # Those that differ in the last variable alone.
-    distinct = [variables(MAX_VARIABLES - n) for n in range(60)]
+    distinct = [variables(layout.MAX_VARIABLES - n) for n in range(60)]
     for first in distinct:
         for second in distinct:
             comparisons.collisions_of(first, second)
@@ -122,7 +119,7 @@ def test_comparisons_are_bounded_together():
 
 
 @pytest.fixture(scope="module")
-def diamond(explorer: Explorer) -> Deployed:
+def diamond(explorer):
     sources = {"Diamond.sol": DIAMOND}
     first = deploy(explorer, sources, "Diamond.sol", "Facet").address
     copies = [
@@ -146,11 +143,11 @@ def test_layouts_are_read_to_a_bound_those_of_one_code_once(diamond, kept, monke
     sources = diamond.explorer.client.application.extensions["scan"].sources
     facets = [data(known["address"]) for known in diamond.storage().json["layouts"]]
     both = [*facets, data(kept.address)]
-    known = sources.get(StorageLayouts).of(both)
+    known = sources.get(layout.StorageLayouts).of(both)
     assert known.keys() == {*both}
     assert len({id(known[facet].layout) for facet in facets}) == 1
     monkeypatch.setattr(layout, "MAX_CHARACTERS", 1)
-    fresh = StorageLayouts(sources.database)
+    fresh = layout.StorageLayouts(sources.database)
     for _ in range(2):  # read, and cached
         assert fresh.of([*both[::-1]]).keys() == {data(kept.address)}
         assert [*fresh.of(both)] == facets[:1]

@@ -7,9 +7,8 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
 from scan.verification.storage_layouts import MAX_ENUMS, MAX_NODES, _declared, _enums, slot_of
-from tests.support.explorer import Explorer
 
 WHO = "0x" + 18 * "5e" + "0abc"
 OWNED_PATH, PATH = "access/Owned.sol", "Upgradeable.sol"
@@ -93,7 +92,7 @@ TOKEN, OWNED = "erc7201:example.storage.Token", "erc7201:example.storage.Owned"
 
 
 @pytest.fixture
-def token(explorer: Explorer) -> Deployed:
+def token(explorer):
     return deploy(explorer, SOURCES, PATH, "Token")
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import Deployed, calldata, deploy
+from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
 from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
 
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -15,7 +15,7 @@ def text_of(page):
 
 
 @pytest.fixture(scope="module")
-def sent(kept: Deployed) -> str:
+def sent(kept):
     kept.explorer.send(kept.address, calldata("write(string,bytes)", "words " * 20, b"\x01"))
     return kept.explorer.send(
         kept.address, calldata("set(address,uint256)", WHO, 1234567), gas=5_000_000

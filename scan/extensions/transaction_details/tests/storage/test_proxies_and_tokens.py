@@ -2,12 +2,13 @@
 implementations that collide, and one that does not. A contract of Vyper."""
 
 import json
+import re
 
 import pytest
 
 from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, deploy
 from scan.extensions.transaction_details.tests.storage.contracts import VERSION
-from tests.support.explorer import Explorer, compiled, from_node_modules, standard_input
+from tests.support.explorer import compiled, from_node_modules, standard_input
 
 OPENZEPPELIN = "@openzeppelin/contracts"
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -94,14 +95,14 @@ def test_a_token_of_openzeppelin(explorer):
 
 
 @pytest.fixture(scope="module")
-def implementations(explorer: Explorer) -> dict[str, str]:
+def implementations(explorer):
     names = ("First", "Colliding", "Fitting")
     path = "Upgradeable.sol"
     return {n: of_openzeppelin(explorer, path, UPGRADEABLE, n).address for n in names}
 
 
 @pytest.fixture
-def proxy(explorer: Explorer, implementations: dict[str, str]) -> Deployed:
+def proxy(explorer, implementations):
     """A test's own, which it may upgrade."""
     argument = f"{int(implementations['First'], 16):064x}"
     return of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)
@@ -186,6 +187,8 @@ def test_releases_of_solidity(explorer, version):
 
 
 VYPER = """# Balances with a name.
+from ethereum.ercs import IERC20
+
 struct Point:
     x: uint256
     y: int128
@@ -201,6 +204,10 @@ mark: public(bytes4)
 negative: public(int128)
 is_open: public(bool)
 point: public(Point)
+token: public(IERC20)
+tokens: HashMap[IERC20, IERC20[2]]
+points: HashMap[address, Point]
+lines: HashMap[address, Point[2]]
 
 @external
 def fill(who: address, n: uint256, name: String[32]):
@@ -215,6 +222,9 @@ def fill(who: address, n: uint256, name: String[32]):
     self.negative = -5
     self.is_open = True
     self.point = Point(x=n, y=-1)
+    self.token = IERC20(who)
+    self.tokens[self.token][1] = self.token
+    self.points[who].x = n
 """
 
 
@@ -243,6 +253,9 @@ def test_a_contract_of_vyper(explorer, vyper):
         "is_open": True,
         "point (word 0)": f"0x{9:064x}",
         "point (word 1)": "0x" + "f" * 64,
+        "token": WHO,
+        f"tokens[{WHO}][1]": WHO,
+        f"points[{WHO}] (word 0)": f"0x{9:064x}",
     }
     values = named.values()
     for name in ("total", "text", "mark", "negative", "is_open"):
@@ -255,3 +268,31 @@ def test_a_contract_of_vyper(explorer, vyper):
         ("named[name]", named.read("named", "name")),
     ):
         assert named.values(variable=path) == {path: value}
+    shown = {v["name"]: v for v in named.storage().json["variables"]}
+    assert (shown["token"]["type"], shown["token"]["value"]) == ("contract IERC20", WHO)
+    assert shown["tokens"]["type"] == "HashMap[contract IERC20, contract IERC20[2]]"
+    for path in (f"points[{WHO}]", f"lines[{WHO}]"):
+        [point] = named.storage(variable=path).json["variables"]
+        assert point["type"].endswith(" (not decoded)") and point["value"] is None
+    require_no_path_of_this_machine(explorer, address, vyper)
+
+
+def require_no_path_of_this_machine(explorer, address, vyper):
+    """In no response about the contract, nor in what refuses a source."""
+    own = (str(explorer.settings.solc_dir), str(vyper.store.directory), "scan-solc-", "/packages/")
+    client, statuses = explorer.client, []
+    for rule in client.application.url_map.iter_rules():
+        names = {"address": address, "address_hash": address, "chain_id": "31337"}
+        if not {"address", "address_hash"} & rule.arguments or "GET" not in rule.methods:
+            continue
+        path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
+        path = path.format(**dict.fromkeys(rule.arguments, "1") | names)
+        for more in ("", "?fields=all", "?tab=contract", "?tab=storage"):
+            answer = client.get(f"{path}{more}")
+            statuses.append(answer.status_code)
+            assert not [part for part in own if part in answer.text], path
+    assert statuses.count(200) > 50
+    for text, version in (("x: Foo\nfrom a import b", "0.4.3"), ("import '/a.sol'; x", "0.8.28")):
+        language = {"language": "vyper"} if "x:" in text else {}
+        answer = explorer.verify(address, text, version, **language)
+        assert answer.status_code == 422 and not [part for part in own if part in answer.text]

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
@@ -12,7 +11,7 @@ from tests.support.openapi_document import DOCUMENT
 
 
 @pytest.fixture(scope="module")
-def client(shared_database_url: str) -> FlaskClient:
+def client(shared_database_url):
     brand = Brand(security_contact="mailto:security@example.org")
     return create_app(Settings(database_url=shared_database_url, brand=brand)).test_client()
 

@@ -2,21 +2,18 @@
 
 import feedparser
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from tests.api.test_cursors_and_forks import store_all_logs
+from tests.support import indexing, made_blocks
 from tests.support.database import execute
-from tests.support.indexing import settings_for
-from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.serving import NOWHERE, wait_until
 
-ANNA, BERT = address("anna"), address("bert")
+ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 OF_ANNA = f"/address/0x{ANNA.hex()}/feed"
-OF_TOKEN = f"/token/0x{TOKEN.hex()}/feed"
-OF_EVENTS = f"/address/0x{TOKEN.hex()}/events/feed"
+OF_TOKEN = f"/token/0x{made_blocks.TOKEN.hex()}/feed"
+OF_EVENTS = f"/address/0x{made_blocks.TOKEN.hex()}/events/feed"
 
 
 def read(client, path, **more):
@@ -35,14 +32,14 @@ def read(client, path, **more):
 
 
 @pytest.fixture
-def chain(database_url: str, database: Database) -> Chain:
+def chain(database_url, database):
     store_all_logs(database_url)
-    return Chain(database)
+    return made_blocks.Chain(database)
 
 
 @pytest.fixture
-def made(database_url: str) -> FlaskClient:
-    return create_app(settings_for(database_url, NOWHERE)).test_client()
+def made(database_url):
+    return create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
 
 
 def links(feed):
@@ -71,21 +68,21 @@ def test_feeds_have_what_the_lists_have(client):
 
 def test_entries_of_removed_blocks_vanish_with_their_ids(chain, database_url):
     def feeds():
-        fresh = create_app(settings_for(database_url, NOWHERE)).test_client()
+        fresh = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
         return {path: read(fresh, path) for path in (OF_ANNA, OF_TOKEN, OF_EVENTS)}
 
     def ids(feed):
         return {entry.id for entry in feed.entries}
 
-    chain.append([Move(ANNA, BERT, tokens=5)])
+    chain.append([made_blocks.Move(ANNA, BERT, tokens=5)])
     kept = feeds()
-    log = EventLog(0, 0, TOKEN, (b"\1" * 32,), b"\2")
-    chain.append([Move(ANNA, BERT, tokens=7)], [log])
+    log = EventLog(0, 0, made_blocks.TOKEN, (b"\1" * 32,), b"\2")
+    chain.append([made_blocks.Move(ANNA, BERT, tokens=7)], [log])
     before = feeds()
     assert [len(feed.entries) for feed in before.values()] == [4, 2, 1]
     chain.unwind(0)
     assert [*map(ids, feeds().values())] == [*map(ids, kept.values())]
-    chain.append([Move(ANNA, BERT, tokens=7)], [log])
+    chain.append([made_blocks.Move(ANNA, BERT, tokens=7)], [log])
     for path, after in feeds().items():
         assert after.feed.id == before[path].feed.id
         assert ids(after) & ids(before[path]) == ids(kept[path])
@@ -93,13 +90,13 @@ def test_entries_of_removed_blocks_vanish_with_their_ids(chain, database_url):
 
 
 def test_a_reader_that_has_the_newest_feed_gets_304(chain, made):
-    chain.append([Move(ANNA, BERT, tokens=5)])
+    chain.append([made_blocks.Move(ANNA, BERT, tokens=5)])
     made.get("/api/v1/stats")  # from then on the application knows how old the newest block is
     for path in (OF_ANNA, OF_TOKEN, OF_EVENTS, "/verified-contracts/feed"):
         etag = made.get(path).headers["ETag"]
         again = made.get(path, headers={"If-None-Match": etag})
         assert (again.status_code, again.data) == (304, b"")
-    chain.append([Move(BERT, ANNA)])
+    chain.append([made_blocks.Move(BERT, ANNA)])
     wait_until(lambda: made.get(OF_ANNA, headers={"If-None-Match": etag}).status_code == 200)
 
 
@@ -109,7 +106,7 @@ def test_hostile_names_are_text(explorer, hostile, chain, made, database_url):
         raw = explorer.client.get(path).data
         assert b"<script" not in raw and b"<svg" not in raw and "\u202e".encode() not in raw
         assert read(explorer.client, path).entries or "address" in path
-    chain.append([Move(ANNA, BERT)])
+    chain.append([made_blocks.Move(ANNA, BERT)])
     label = "]]>\x01\x1b\ufffe\uffff&<b>"
     execute(database_url, "INSERT INTO labels (address, label) VALUES (%s, %s)", BERT, label)
     [entry] = read(made, OF_ANNA).entries
@@ -132,8 +129,8 @@ def test_pages_link_their_feeds(client, explorer, hostile):
 
 
 def test_events_link_their_feed_where_all_are_stored(chain, made):
-    chain.append([], [EventLog(0, 0, TOKEN, (b"\1" * 32,), b"\2")])
-    page = made.get(f"/address/0x{TOKEN.hex()}?tab=events")
+    chain.append([], [EventLog(0, 0, made_blocks.TOKEN, (b"\1" * 32,), b"\2")])
+    page = made.get(f"/address/0x{made_blocks.TOKEN.hex()}?tab=events")
     assert (page.status_code, page.text.count(f'href="{OF_EVENTS}"')) == (200, 2)
 
 

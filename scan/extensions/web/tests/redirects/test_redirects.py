@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from scan.extensions.web.redirects.interface import TARGETS
+from scan.extensions.web.interface import TARGETS
 
 HOSTILE = ("//evil.example", "https://evil.example", "\\evil.example", "..", "a\r\nSet-Cookie: x=1")
 

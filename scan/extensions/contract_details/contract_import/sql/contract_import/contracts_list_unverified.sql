@@ -6,7 +6,7 @@
 -- index: contracts_pkey, contract_claims_pkey, verified_contracts_by_code_hash
 SELECT c.address
 FROM contracts c
-WHERE c.address > %(after)s
+WHERE c.address > %(after)s AND c.code_hash IS NOT NULL
     AND NOT EXISTS (SELECT
         FROM contracts newer
         WHERE newer.address = c.address AND newer.block_number > c.block_number)

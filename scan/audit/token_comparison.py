@@ -1,0 +1,119 @@
+"""The comparison of what the index has of tokens with what they answer at the node.
+
+A reading is of a block: the node is asked at that block, and a token is passed over where the node
+has pruned the block's state.
+"""
+
+import secrets
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from scan.database.connection import Database
+from scan.ethereum import token_metadata
+from scan.ethereum.client import Node
+from scan.ethereum.events import SHAPES, token_type
+from scan.hex import to_hex
+from scan.indexer.contract_state import BlockId, StateQuery, StateReader
+
+PAGE_TOKENS = 100
+
+
+class Reading(NamedTuple):
+    """What the index has of a token, and the blocks that its type, its labels and its supply are
+    of."""
+
+    address: bytes
+    type_block: BlockId
+    block: BlockId
+    supply_block: BlockId
+    type: str
+    name: str
+    symbol: str
+    decimals: int
+    total_supply: int
+
+    def calls(self) -> list[StateQuery]:
+        """Return the queries of TOKEN_CALLS for the type, those of the labels, and the supply's."""
+        of_type = [
+            StateQuery(self.address, data, self.type_block) for data in token_metadata.TOKEN_CALLS
+        ]
+        labels = token_metadata.NAME, token_metadata.SYMBOL, token_metadata.DECIMALS
+        supply = StateQuery(self.address, token_metadata.TOTAL_SUPPLY, self.supply_block)
+        return [*of_type, *(StateQuery(self.address, data, self.block) for data in labels), supply]
+
+    def codes(self) -> list[StateQuery]:
+        """Return the queries of its code, which is None where the state is pruned."""
+        blocks = dict.fromkeys((self.type_block, self.block, self.supply_block))
+        return [StateQuery(self.address, None, block, is_of_block_only=True) for block in blocks]
+
+
+class TokenComparison:
+    """Compares readings of tokens. Raises NodeError where the node fails."""
+
+    def __init__(self, database: Database, node: Node) -> None:
+        self._database = database
+        self._state = StateReader(node)
+        self.compared = 0
+        self.without_state = 0  # tokens of whose blocks the node has pruned the state
+
+    def differences(self, most: int) -> Iterator[tuple[bytes, str]]:
+        """Yield the address of each token that differs with a line that says how: of about `most`
+        tokens from a random address on, or of all for 0."""
+        after = secrets.token_bytes(20) if most else b""
+        turns = 1 if most else 0
+        while not most or self.compared + self.without_state < most:
+            page = [
+                Reading(
+                    bytes(address),
+                    BlockId(type_number, bytes(type_hash)),
+                    BlockId(number, bytes(hash_)),
+                    BlockId(supply_number, bytes(supply_hash)),
+                    *values,
+                )
+                for (
+                    address,
+                    type_number,
+                    number,
+                    supply_number,
+                    type_hash,
+                    hash_,
+                    supply_hash,
+                    *values,
+                ) in self._database.rows(
+                    "audit/tokens_list_readings", after=after, most=PAGE_TOKENS
+                )
+            ]
+            yield from self._compare(page)
+            if page:
+                after = page[-1].address
+            elif turns:
+                after, turns = b"", turns - 1
+            else:
+                return
+
+    def _compare(self, page: list[Reading]) -> Iterator[tuple[bytes, str]]:
+        codes = [query for reading in page for query in reading.codes()]
+        calls = [query for reading in page for query in reading.calls()]
+        results = self._state.read([*codes, *calls])
+        pruned = {query.address for query in codes if results[query] is None}
+        self.without_state += len(pruned)
+        self.compared += len(page) - len(pruned)
+        for reading in page:
+            if reading.address in pruned:
+                continue
+            *of_type, name, symbol, decimals, supply = (results[q] for q in reading.calls())
+            metadata = token_metadata.decode_token_metadata(of_type)
+            answers = {
+                "type": token_type(SHAPES[reading.type], metadata),
+                "name": token_metadata.text(name, token_metadata.MAX_NAME),
+                "symbol": token_metadata.text(symbol, token_metadata.MAX_SYMBOL),
+                "decimals": token_metadata.decimal_places(decimals) or 0,
+                "total_supply": token_metadata.word(supply) or 0,
+            }
+            fields = [
+                f"{name} is {getattr(reading, name)!s}, the node has {answer!s}"
+                for name, answer in answers.items()
+                if getattr(reading, name) != answer
+            ]
+            if fields:
+                yield reading.address, f"token {to_hex(reading.address)}: {'; '.join(fields)}"

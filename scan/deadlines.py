@@ -1,0 +1,102 @@
+"""Deadlines of work that waits on sockets: one thread of the process shuts down the sockets of work
+that is late, so that whatever waits on them raises.
+
+A socket's own time-out begins anew with each byte, and libpq has none for a server that is frozen
+or behind a dead network, where the server's own statement_timeout cannot help.
+"""
+
+import math
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from weakref import WeakSet
+
+CHECK_EVERY_S = 0.25
+
+
+class Deadline:
+    """The deadline of one piece of work after another on the same sockets. `is_late`: the sockets
+    were shut down for it."""
+
+    def __init__(self, *descriptors: Callable[[], int]) -> None:
+        """`descriptors` return those of the sockets, and raise where these are closed."""
+        self.until = math.inf  # by time.monotonic(); inf: no work, or work without a deadline
+        self.is_late = False
+        self._descriptors = [*descriptors]
+        self._duplicates: list[socket.socket] = []
+        self._lock = threading.Lock()
+        _watcher.add(self)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time has passed, also where a socket's own time-out noticed it first."""
+        return self.is_late or time.monotonic() >= self.until
+
+    def begin(self, seconds: float | None) -> None:
+        """Have the sockets shut down unless end() is called in time."""
+        self.is_late = False
+        self.until = math.inf if seconds is None else time.monotonic() + seconds
+
+    def end(self) -> None:
+        self.until = math.inf
+
+    def add(self, sock: socket.socket) -> None:
+        """Add a socket, of which a duplicate is kept until release(): TLS detaches the descriptor
+        from the socket object."""
+        duplicate = socket.socket(fileno=os.dup(sock.fileno()))
+        with self._lock:
+            self._duplicates.append(duplicate)
+            self._descriptors.append(duplicate.fileno)
+        if self.is_over:
+            self.expire()
+
+    def release(self) -> None:
+        """End the work, and forget the added sockets."""
+        self.end()
+        with self._lock:
+            self._descriptors.clear()
+            for duplicate in self._duplicates:
+                duplicate.close()
+
+    def expire(self) -> None:
+        """Shut the sockets down now."""
+        self.is_late = True
+        with self._lock:
+            for descriptor in self._descriptors:
+                with (
+                    suppress(Exception),  # it was just closed
+                    socket.socket(fileno=os.dup(descriptor())) as duplicate,
+                ):
+                    duplicate.shutdown(socket.SHUT_RDWR)
+
+
+class _Watcher:
+    """The thread of a process that looks for late work; it starts with the first deadline."""
+
+    def __init__(self) -> None:
+        self._deadlines: WeakSet[Deadline] = WeakSet()
+        self._lock = threading.Lock()
+        self._process = 0
+
+    def add(self, deadline: Deadline) -> None:
+        with self._lock:
+            if self._process != os.getpid():  # threads do not survive a fork
+                self._process = os.getpid()
+                self._deadlines.clear()
+                threading.Thread(target=self._run, name="deadlines", daemon=True).start()
+            self._deadlines.add(deadline)
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(CHECK_EVERY_S)
+            with self._lock:
+                deadlines = list(self._deadlines)
+            for deadline in deadlines:
+                if deadline.is_over and not deadline.is_late:
+                    deadline.expire()
+
+
+_watcher = _Watcher()

@@ -1,0 +1,290 @@
+"""The chain's statistics by day, its largest transfers and the price of gas: GET
+/api/v1/stats/daily, /stats/largest-transfers and /gas; the pages /charts and /gas."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from itertools import dropwhile
+from typing import Any, NamedTuple
+
+import flask
+import orjson
+from flask import Blueprint, request
+
+from scan import parameters
+from scan.api.hooks import Api
+from scan.cached_values import LazySequence
+from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.extensions.chain_statistics import statistics
+from scan.extensions.exports.csv_columns import csv_text
+from scan.hex import to_hex
+from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
+from scan.http.requests import Response, json_body, json_value, query_arguments, reader
+from scan.pages import filtered_lists, hooks, records
+from scan.pages.site import page, site
+from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
+from scan.queries import pages, tokens
+from scan.queries.reader import Reader
+
+DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
+
+api_views = Blueprint("chain_statistics", __name__)
+
+
+@api_views.get("/gas")
+def get_gas() -> Response:
+    query_arguments()
+    return json_value(statistics.price(reader()))
+
+
+@api_views.get("/stats/daily")
+def list_days() -> Response:
+    arguments = query_arguments("from", "to", PARAMETER)
+    chosen = parameters.one_of(arguments.get(PARAMETER, JSON), PARAMETER, DAILY_FORMATS)
+    first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
+    days = statistics.days(reader(), first, last)
+    if chosen == Format.CSV.value:
+        return flask.Response(
+            csv_text("days", orjson.loads(days.data)),
+            headers={
+                "Content-Disposition": 'attachment; filename="days.csv"',
+                "X-Content-Type-Options": "nosniff",
+            },
+            content_type=f"{TYPES[Format.CSV]}; charset=utf-8; header=present",
+        )
+    ends = f'"from":{_quoted(days.first)},"to":{_quoted(days.last)}'
+    return json_body(f'{{{ends},"complete":true,"days":{days.data}}}')
+
+
+@api_views.get("/stats/largest-transfers")
+def list_largest_transfers() -> Response:
+    arguments = query_arguments("tokenAddress", "date")
+    token = parameters.optional_address(arguments, "tokenAddress")
+    day = parameters.optional_date(arguments, "date")
+    if token is None:
+        name, largest = "transactions", statistics.largest_transactions(reader(), day)
+    else:
+        name, largest = "transfers", statistics.largest_token_transfers(reader(), token, day)
+    block = "null" if largest.first_block is None else largest.first_block
+    sample = f'"of":{largest.sample},"blockFrom":{block}'
+    if day is not None:
+        sample += f',"date":"{day.isoformat()}","total":{largest.total}'
+    return json_body(f'{{{sample},"{name}":{largest.data}}}')
+
+
+def _quoted(day: str | None) -> str:
+    return "null" if day is None else f'"{day}"'
+
+
+DAYS = {"30": 30, "90": 90}
+
+page_views = Blueprint("pages_chain_statistics", __name__)
+CHART_DAYS = 60
+
+
+class Series(NamedTuple):
+    field: str
+    title: str
+    is_coin: bool = False
+
+
+SERIES = (
+    Series("transactions", "Transactions"),
+    Series("failedTransactions", "Failed transactions"),
+    Series("activeAddresses", "Active addresses"),
+    Series("newAddresses", "New addresses"),
+    Series("contractsCreated", "Contracts created"),
+    Series("tokenTransfers", "Token transfers"),
+    Series("dexTrades", "Trades"),
+    Series("gasUsed", "Gas used"),
+    Series("fees", "Fees", is_coin=True),
+    Series("burntFees", "Burnt fees", is_coin=True),
+)
+
+
+@page_views.get("/charts")
+def charts() -> Response:
+    chosen = parameters.one_of(request.args.get("days", "30"), "days", DAYS)
+    shown = statistics.days(reader(), length=DAYS[chosen])
+    days = json.loads(shown.data)
+    largest = statistics.shown_day(shown.last)
+    transactions = largest.records if largest else []
+    hooks.complete_transactions(transactions)
+    return page(
+        "charts.html",
+        chosen=chosen,
+        choices=DAYS,
+        days=shown,
+        charts=[c for series in SERIES if (c := _chart(days, series, site().chain().symbol))],
+        largest=largest,
+        transactions=transactions,
+        names=records.names_of(transactions),
+    )
+
+
+def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
+    """Return a chart of days, None where Python's calendar has no such days."""
+    try:
+        points = [_point(day, series.field) for day in days]
+    except ValueError:
+        return None
+    decimals = COIN_DECIMALS if series.is_coin else 0
+    title = f"{series.title}, {symbol}" if series.is_coin else series.title
+    return bar_chart(points, title=title, span_s=DAY_S, decimals=decimals)
+
+
+def _point(day: dict[str, Any], field: str) -> Point:
+    time_s = int(datetime.fromisoformat(day["date"]).replace(tzinfo=UTC).timestamp())
+    return Point(time_s, int(day[field]))
+
+
+@page_views.get("/gas")
+def show_gas() -> Response:
+    prices = statistics.price(reader())
+    labels = records.names_of((), *(called["address"] for called in prices["contracts"]))
+    charts = _gas_charts(prices["blocks"][::-1])
+    return page("gas.html", gas=prices, labels=labels, charts=charts)
+
+
+def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
+    """Return charts of the newest blocks, oldest first: how full they were and their base fee."""
+    try:
+        times = spread_over_seconds(
+            [int(datetime.fromisoformat(block["timestamp"]).timestamp()) for block in blocks]
+        )
+    except ValueError:
+        return []
+    full = [
+        Point(time_s, round(block["gasUsedRatio"] * 10_000), f"{block['gasUsedRatio']:.2%}")
+        for time_s, block in zip(times, blocks, strict=True)
+    ]
+    fees = [
+        Point(time_s, int(block["baseFeePerGas"]))
+        for time_s, block in zip(times, blocks, strict=True)
+        if block["baseFeePerGas"] is not None
+    ]
+    drawn = (
+        bar_chart(full, title="Gas used, % of the limit", span_s=1, decimals=2),
+        line_chart(fees, title="Base fee, Gwei", decimals=9),
+    )
+    return [chart for chart in drawn if chart]
+
+
+class Span(NamedTuple):
+    """The length and number of a chart's bars."""
+
+    seconds: int
+    spans: int
+    name: str
+
+
+# The first that covers the chain's whole lifetime is used, otherwise the last.
+SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "day"))
+
+
+def live(newest_blocks: list[records.Record]) -> Mapping[str, Any]:
+    """Return the values of live_base_fee.html."""
+    return {"next_base_fee": statistics.next_base_fee([*map(statistics.gas_of, newest_blocks)])}
+
+
+def home(newest_blocks: list[records.Record]) -> Mapping[str, Any]:
+    """Return the values of home_charts.html."""
+    return {"charts": _activity_charts() if newest_blocks else []}
+
+
+def _activity_charts() -> list[Chart]:
+    for span in SPANS:
+        activity = json.loads(statistics.activity(reader(), span.seconds, span.spans))
+        if activity[0]["blocks"] == 0 or span is SPANS[-1]:
+            break
+    # From the first span that has a block.
+    activity = list(dropwhile(lambda period: period["blocks"] == 0, activity))
+    estimated = " (estimated)" if any(period["sampled"] for period in activity) else ""
+    counts = [Point(period["start"], period["transactions"]) for period in activity]
+    gas = [Point(period["start"], int(period["gasUsed"])) for period in activity]
+    charts = (
+        bar_chart(counts, title=f"Transactions per {span.name}", span_s=span.seconds),
+        bar_chart(gas, title=f"Gas used per {span.name}{estimated}", span_s=span.seconds),
+    )
+    return [chart for chart in charts if chart]
+
+
+def _token_tab(key: bytes) -> tuple[filtered_lists.FilteredList | None, Mapping[str, Any]]:
+    largest = statistics.shown_day(_newest_day(key), key)
+    return None, {
+        "names": records.names_of(largest.records if largest else [], to_hex(key)),
+        "chart": _token_chart(key),
+        "days": _token_days(key),
+        "holders": _token_holders(key),
+        "largest": largest,
+    }
+
+
+def _newest_day(token: bytes) -> str | None:
+    """Return the day of the token's newest transfer."""
+    newest = json.loads(tokens.transfers_page(reader(), pages.Window(1, 0), token=token).data)
+    return newest[0]["timestamp"].partition("T")[0] if newest else None
+
+
+def _token_days(token: bytes) -> Chart | None:
+    counts = json.loads(_count_by_day(reader(), token, CHART_DAYS))
+    if len(counts) < 2:
+        return None
+    by_day = {count["time"]: count["transfers"] for count in counts}
+    days = range(counts[0]["time"], counts[-1]["time"] + 1, DAY_S)  # some may have no blocks
+    points = [Point(day, by_day.get(day, 0)) for day in days][-CHART_DAYS:]
+    return bar_chart(points, title="Transfers by day", span_s=DAY_S)
+
+
+def _token_holders(token: bytes) -> Chart | None:
+    """Return the holders after each of the newest days; None where the transfers of these days are
+    not all known, or too many, as in tokens.holder_change()."""
+    if tokens.holder_change(reader(), token)["change"] is None:
+        return None
+    (counts,) = reader().row(
+        "queries/token_holders_count_by_day", address=token, days=tokens.CHANGE_DAYS
+    )
+    points = [Point(count["time"], count["holders"]) for count in json.loads(counts)]
+    return line_chart([*dropwhile(lambda p: not p.value, points)], title="Holders by day")
+
+
+def _token_chart(token: bytes) -> Chart | None:
+    points = _count_over_time(reader(), token)
+    return line_chart(
+        [Point(point["time"], point["transfers"]) for point in json.loads(points)],
+        title="Total transfers",
+    )
+
+
+def _count_by_day(reader: Reader, token: bytes, days: int) -> str:
+    """Return [{time, transfers}] as JSON text: for the newest `days` counted ones since the token's
+    first. A day without blocks is left out."""
+    counts: str
+    (counts,) = reader.row("queries/token_transfers_count_by_day", address=token, days=days)
+    return counts
+
+
+def _count_over_time(reader: Reader, token: bytes) -> str:
+    """Return [{time, transfers}] as JSON text: the counts of transfers up to some moments."""
+    points: str
+    (points,) = reader.row("queries/token_transfers_count_over_time", address=token)
+    return points
+
+
+HOOKS = (
+    Api(blueprints=(api_views,)),
+    hooks.Pages(
+        blueprints=(page_views,),
+        menu=(
+            ("Main", "/charts", "Charts"),
+            ("Main", "/gas", "Gas"),
+            *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),
+            *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
+        ),
+        sections=(
+            hooks.HomeSection({"home": "home_charts.html"}, home),
+            hooks.LiveSection({"live": "live_base_fee.html"}, live),
+        ),
+        tabs=(hooks.TokenTab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),),
+    ),
+)

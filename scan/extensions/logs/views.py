@@ -1,0 +1,124 @@
+"""Logs: GET /api/v1/logs. Where all are stored, also /events, the tab of a contract with its
+events, and their feed."""
+
+from dataclasses import replace
+
+import flask
+import orjson
+from flask import Blueprint
+
+from scan.api.hooks import Api
+from scan.contracts.abi_decoding import Argument, Decoded
+from scan.errors import NotFound
+from scan.extensions.logs import queries
+from scan.extensions.logs import queries as logs
+from scan.hex import to_hex
+from scan.http.list_responses import ORDERED, list_response
+from scan.http.requests import Response, query_arguments, reader
+from scan.pages import addresses_and_tokens, filtered_lists, hooks
+from scan.pages.records import Record, addresses_in, names_of
+from scan.queries.hooks import Entities
+from scan.queries.pages import FILTER_KEYS, Window
+from scan.queries.reader import Reader
+
+api_views = Blueprint("logs", __name__)
+
+
+@api_views.get("/logs")
+def list_logs() -> Response:
+    arguments = query_arguments(*FILTER_KEYS["logs"], *ORDERED)
+    log_filter = logs.read_filter(reader(), arguments)
+    return list_response(
+        "logs",
+        arguments,
+        lambda window: logs.page(reader(), window, log_filter, has_total=True),
+        read_for_file=lambda window: logs.stored_page(reader(), window, log_filter),
+    )
+
+
+MAX_SUGGESTED = 200  # events of a contract's ABI
+NOT_STORED = "Feeds of events are made of stored logs alone (SCAN_LOGS=all)."
+
+
+page_views = Blueprint("pages_logs", __name__)
+
+
+@page_views.get("/events")
+def list_events() -> Response:
+    log_list = filtered_lists.entity_list("logs", "/events", "/logs")
+    values = _decode(log_list.records)
+    names = names_of(log_list.records, *values)
+    return log_list.response("event_list.html", shown=log_list, names=names)
+
+
+def events_page(key: bytes) -> flask.Response:
+    """Return the tab, whose total is not known where logs are not stored."""
+    address = to_hex(key)
+    log_list = filtered_lists.entity_list(
+        "logs",
+        f"/address/{address}",
+        f"/logs?address={address}",
+        tab="events",
+        fixed={"address": address},
+    )
+    values = _decode(log_list.records)
+    suggested = {signature: signature for signature in queries.events_at(reader(), key).values()}
+    suggested |= {e.signature: e.signature for log in log_list.records if (e := log["event"])}
+    suggested = {text: text for text in sorted(suggested)[:MAX_SUGGESTED] if text.isascii()}
+    fields = [
+        f._replace(choices=suggested, only_choices=False) if f.key == "topic0" else f
+        for f in log_list.fields
+    ]
+    log_list = replace(log_list, fields=fields)
+    return log_list.response(
+        "events.html",
+        **addresses_and_tokens.address_head(key, "events"),
+        names=names_of([], to_hex(key), *values),
+        shown=log_list,
+        are_all_stored=queries.stored_selection(reader()) == "all",
+    )
+
+
+def newest_logs(reader: Reader, address: bytes, window: Window) -> list[Record]:
+    """Return a contract's newest logs with their events; raises NotFound."""
+    if queries.stored_selection(reader) != "all":
+        raise NotFound(NOT_STORED)
+    records: list[Record] = orjson.loads(
+        queries.page_by_filters(reader, window, address=address).data
+    )
+    return records
+
+
+def _decode(logs: list[Record]) -> list[str]:
+    """Decode the events of logs in place, and return the addresses in them."""
+    for log in logs:
+        log["event"] = log["event"] and _decoded(log["event"])
+    return [address for log in logs for address in addresses_in(log["event"])]
+
+
+def _decoded(record: Record) -> Decoded:
+    lists = [record["arguments"], *record.get("alternatives", ())]
+    arguments, *alternatives = ([Argument(**argument) for argument in each] for each in lists)
+    return Decoded(**{**record, "arguments": arguments, "alternatives": alternatives})
+
+
+HOOKS = (
+    Api(blueprints=(api_views,)),
+    Entities(pages={"logs": queries.page_by_filters}),
+    hooks.Pages(
+        blueprints=(page_views,),
+        menu=(("Contracts", "/events", "Events"),),
+        sections=(hooks.Section({"block_facts": "block_events.html"}),),
+        tabs=(
+            hooks.AddressTab(
+                "events",
+                "Events",
+                120,
+                addresses_and_tokens.is_of_contract,
+                respond=events_page,
+                group=hooks.CONTRACT,
+                feed=newest_logs,
+            ),
+        ),
+    ),
+)

@@ -1,0 +1,279 @@
+"""Pools of exchanges and unit prices: GET /api/v1/pools, /pools/:address, its /candles, /state and
+/volume, and /prices; the pages /dex, by number of trades, and /pool/:address with its candles,
+whose chart the core's templates draw."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from flask import Blueprint, request
+
+from scan import parameters
+from scan.api.hooks import Api
+from scan.errors import InvalidParameter
+from scan.extensions.markets import queries
+from scan.extensions.markets import queries as pools
+from scan.extensions.markets.unit_prices.price_source import PriceSource
+from scan.extensions.markets.unit_prices.settings import Settings
+from scan.hex import to_hex
+from scan.http.hooks import Service
+from scan.http.list_responses import LISTED, list_response
+from scan.http.request_state import Services
+from scan.http.requests import Response, json_body, json_value, query_arguments, reader
+from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
+from scan.pages import hooks, records, svg_charts
+from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
+from scan.pages.formatting import percent, short_price
+from scan.queries.holdings import Prices, unit_prices
+
+api_views = Blueprint("markets", __name__)
+
+
+@api_views.get("/pools")
+def list_pools() -> Response:
+    arguments = query_arguments("dex", "tokenAddress", "orderBy", *LISTED)
+    filters = pools.read_filters(arguments)
+    return list_response("pools", arguments, lambda window: pools.page(reader(), window, **filters))
+
+
+@api_views.get("/pools/<address>")
+def get_pool(address: str) -> Response:
+    query_arguments()
+    return json_body(pools.get(reader(), parameters.pool(address)))
+
+
+@api_views.get("/pools/<address>/candles")
+def list_candles(address: str) -> Response:
+    key = parameters.pool(address)
+    arguments = query_arguments("interval", "timeFrom", "timeTo", "limit")
+    interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
+    first_s, last_s = (
+        parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
+        if name in arguments
+        else None
+        for name in ("timeFrom", "timeTo")
+    )
+    limit = parameters.integer_text(
+        arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
+    )
+    candles = pools.candles(reader(), key, interval, first_s, last_s, limit)
+    next_s = "null" if candles.next_s is None else candles.next_s
+    ends = f'"interval":"{interval}","nextTimeTo":{next_s}'
+    return json_body(f'{{{ends},"candles":{candles.data}}}')
+
+
+@api_views.get("/pools/<address>/state")
+def get_state(address: str) -> Response:
+    query_arguments()
+    return json_value(queries.state(reader(), parameters.pool(address)))
+
+
+@api_views.get("/pools/<address>/volume")
+def get_volume(address: str) -> Response:
+    query_arguments()
+    return json_body(pools.volume(reader(), parameters.pool(address)))
+
+
+price_views = Blueprint("prices", __name__)
+
+
+@price_views.get("/prices")
+def get_prices() -> Response:
+    """Return the operator's prices, on which no amount of the chain depends."""
+    query_arguments()
+    prices, problem = reader().sources.get(PriceSource).read(reader())
+    reader().do_not_cache()
+    if prices is None:
+        empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
+        return json_value(
+            {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
+        )
+    return json_value(
+        {
+            "currency": prices.currency,
+            "source": prices.source,
+            "time": prices.time,
+            "coin": None if prices.coin is None else f"{prices.coin:f}",
+            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+            "minDepth": f"{prices.min_depth:f}",
+            "pools": {
+                token: {
+                    "pool": by.pool,
+                    "price": f"{by.price:f}",
+                    "depth": f"{by.depth:f}",
+                    "at": by.at,
+                }
+                for token, by in prices.pools.items()
+            },
+            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
+            "history": prices.history,
+            "problem": problem,
+        }
+    )
+
+
+def price_source(core: Services) -> PriceSource:
+    settings, source = core.settings, core.settings.of(Settings).prices
+    is_url = "://" in source
+    fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
+    return PriceSource(source, fetcher, settings.webhook_allow_networks)
+
+
+ISO = "2026-01-31T23:59:59Z"
+MOST_STEPS = 5
+PRICES = ("open", "high", "low", "close")
+
+
+def candle_chart(
+    candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int
+) -> svg_charts.Chart | None:
+    """Return a chart of the API's candles with prices, in order; intervals without one take no
+    room."""
+    if not candles or any(len(candle["time"]) != len(ISO) for candle in candles):
+        return None  # Python's calendar ends with the year 9999
+    prices = [[Decimal(candle[name]) for name in PRICES] for candle in candles]
+    highest = max(high for _, high, _, _ in prices)
+    axis = _ticks(min(low for _, _, low, _ in prices), highest)
+    most, extent = axis[0], axis[0] - axis[-1]
+    step = svg_charts.WIDTH / len(candles)
+    width = svg_charts.pixel(step * svg_charts.BAR_SHARE)
+
+    def y(price: Decimal) -> float:
+        return float((most - price) / extent) * svg_charts.HEIGHT
+
+    wicks, rising, falling = "", "", ""
+    for number, (opened, high, low, closed) in enumerate(prices):
+        left, top = number * step, y(max(opened, closed))
+        height = svg_charts.pixel(max(1.0, y(min(opened, closed)) - top))
+        body = f"M{svg_charts.pixel(left)} {svg_charts.pixel(top)}h{width}v{height}h-{width}z"
+        rising, falling = (rising + body, falling) if closed >= opened else (rising, falling + body)
+        middle = svg_charts.pixel(left + step * svg_charts.BAR_SHARE / 2)
+        wicks += f"M{middle} {svg_charts.pixel(y(high))}V{svg_charts.pixel(y(low))}"
+    moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
+    readings = [
+        svg_charts.Reading(
+            svg_charts.reading_time(time_s, span_s),
+            ", ".join(f"{name} {short_price(p)}" for name, p in zip(PRICES, values, strict=True)),
+        )
+        for time_s, values in zip(moments, prices, strict=True)
+    ]
+    chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
+    times = [svg_charts.axis_time(moments[number], span_s) for number in chosen]
+    chart = svg_charts.Chart(
+        title, short_price(highest), [*map(short_price, axis)], times, readings
+    )
+    return chart._replace(candles=svg_charts.Candles(wicks, rising, falling))
+
+
+def _ticks(least: Decimal, most: Decimal) -> list[Decimal]:
+    """Return round prices from at least the highest down to at most the lowest, evenly spaced."""
+    power = Decimal(1).scaleb((most - least or most or Decimal(1)).adjusted() - 1)
+    steps = (factor * power * 10**places for places in range(3) for factor in (1, 2, 5))
+    for step in steps:
+        first, last = math.floor(least / step), math.ceil(most / step)
+        if last - first <= MOST_STEPS:
+            break
+    if first == last:  # one price, in the middle
+        first, last = first - 1, last + 1
+    return [number * step for number in range(last, first - 1, -1)]
+
+
+FEE_PLACES = 2
+
+page_views = Blueprint("pages_markets", __name__)
+
+
+@page_views.get("/dex")
+def show_pools() -> Response:
+    pool_list = filtered_list(
+        "/dex",
+        "/pools",
+        [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
+        lambda window, filters: pools.page(reader(), window, **pools.read_filters(filters)),
+        paging=UNORDERED,
+        is_by_size=True,
+    )
+    return pool_list.response("dex.html", shown=pool_list)
+
+
+@page_views.get("/pool/<address>")
+def show_pool(address: str) -> Response:
+    key = records.address_of(address, parameters.pool)
+    trade_list = entity_list(
+        "dex_trades",
+        f"/pool/{to_hex(key)}",
+        f"/dex-trades?pool={to_hex(key)}",
+        left_out=("tokenAddress", "dex"),
+        more=("interval",),
+        fixed={"pool": to_hex(key)},
+    )
+    interval = request.args.get("interval", "1h")
+    interval = parameters.one_of(interval, "interval", pools.INTERVALS_S)
+    pool = json.loads(pools.get(reader(), key))
+    volume = json.loads(pools.volume(reader(), key))
+    try:
+        read = pools.candles(reader(), key, interval)
+    except InvalidParameter:  # too many trades in the newest interval
+        read = pools.Candles("[]", None)
+    candles = json.loads(read.data)
+    state = queries.state(reader(), key)
+    priced = [candle for candle in candles if candle["open"] is not None]
+    return trade_list.response(
+        "pool.html",
+        pool=pool,
+        interval=interval,
+        intervals=list(pools.INTERVALS_S),
+        chart=candle_chart(priced, title="Price", span_s=pools.INTERVALS_S[interval]),
+        candle_count=len(candles),
+        has_older_candles=read.next_s is not None,
+        volume=volume,
+        state=state,
+        price=None if state["price"] is None else Decimal(state["price"]),
+        fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
+        prices=unit_prices(reader()),
+        trades=trade_list,
+        names=records.names_of([*trade_list.records, pool], pool["token0"], pool["token1"]),
+    )
+
+
+def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
+    """Return the pools of a token, by their trades."""
+    token = to_hex(key)
+    pool_list = filtered_list(
+        f"/token/{token}",
+        f"/pools?tokenAddress={token}",
+        (),
+        lambda window, _: pools.page(reader(), window, token=key),
+        tab="pools",
+        paging=UNORDERED,
+        is_by_size=True,
+    )
+    return pool_list, {}
+
+
+HOOKS = (
+    Api(blueprints=(api_views, price_views)),
+    Service(make=price_source, base=Prices),
+    hooks.Pages(
+        blueprints=(page_views,),
+        tabs=(
+            hooks.TokenTab(
+                "pools",
+                "Pools",
+                25,
+                lambda token: token["type"] == "BEP20",
+                template="token_pools.html",
+                read=_token_tab,
+            ),
+        ),
+        menu=(
+            ("Main", "/dex", "DEX"),
+            ("Home", "/dex", "DEX pools"),
+            ("Tokens", "/dex", "DEX pools"),
+        ),
+    ),
+)

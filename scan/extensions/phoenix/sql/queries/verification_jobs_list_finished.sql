@@ -1,0 +1,15 @@
+-- The verifications that have ended since a time, of the newest 1,000 that were requested in an hour before now.
+-- params: since timestamptz null
+-- literals: none
+-- returns: one row: now, JSON array of {address, status, message}, empty without `since`
+-- index: verification_jobs_by_age
+SELECT now(), json_list((
+    SELECT string_agg(json_build_object(
+        'address', hex(j.address), 'status', j.status, 'message', j.message)::text, ',')
+    FROM (
+        SELECT v.address, v.status, v.message, v.finished_at
+        FROM verification_jobs v
+        WHERE v.created_at > now() - interval '1 hour'
+        ORDER BY v.created_at DESC
+        LIMIT 1000) AS j
+    WHERE j.finished_at > %(since)s));

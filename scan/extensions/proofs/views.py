@@ -1,0 +1,134 @@
+"""The proven account of an address at an indexed block: GET /api/v1/addresses/:address/proof.
+Beside an address's balance, and the hash of its code, pages say whether they are proven."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from flask import Blueprint
+
+from scan import parameters
+from scan.api.hooks import Api
+from scan.contracts.account_state import NOT_OFFERED, AccountProofs
+from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum import served_chain, state_proofs
+from scan.ethereum.request_node import BUDGET_S
+from scan.hex import to_hex
+from scan.http import requests
+from scan.http.requests import reader
+from scan.pages.hooks import AddressSection, Pages
+from scan.queries import addresses, blocks
+from scan.queries.reader import Reader
+
+
+def proven_account(
+    reader: Reader,
+    address: bytes,
+    block: served_chain.BlockId | None,
+    slot: int | None = None,
+    timeout_s: float = BUDGET_S,
+) -> state_proofs.ProvenAccount:
+    """Return an account after a block, or after the newest one, with a slot of its storage if one
+    is given.
+
+    Raises NotFound where no block is indexed, and the errors of AccountProofs.read().
+    """
+    is_past = block is not None
+    if block is None:
+        newest = blocks.newest_number(reader)
+        if newest is None:
+            raise blocks.not_indexed(reader, None)
+        block = blocks.find(reader, newest)
+    node = reader.node.within(timeout_s)
+    proven = reader.sources.get(AccountProofs).read(node, address, block, slot)
+    if not is_past:
+        reader.sources.replaced_codes.note({address: proven.code_hash}, block.number)
+    return proven
+
+
+_SLOT = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
+
+api_views = Blueprint("proofs", __name__)
+
+
+@api_views.get("/addresses/<address>/proof")
+@requests.requires(requests.Prerequisite.NODE)
+def get_proof(address: str) -> requests.Response:
+    arguments = requests.query_arguments("block", "slot")
+    key, slot = parameters.address(address), _slot(arguments.get("slot"))
+    account = proven_account(requests.reader(), key, requests.block_argument(arguments), slot)
+    return requests.json_value(
+        {
+            "address": to_hex(key),
+            "balance": str(account.balance),
+            "nonce": str(account.nonce),
+            "codeHash": to_hex(account.code_hash),
+            "storageRoot": to_hex(account.storage_root),
+            "exists": account.exists,
+            "slot": _record(account.slot),
+            "blockNumber": account.block.number,
+            "blockHash": to_hex(account.block.hash),
+            "stateRoot": to_hex(account.state_root),
+            "header": to_hex(account.header),
+            "proof": [*map(to_hex, account.proof)],
+        }
+    )
+
+
+def _slot(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not _SLOT.match(text):
+        raise InvalidParameter("slot must be 0x followed by 1 to 64 hex digits.", field="slot")
+    return int(text, 16)
+
+
+def _record(slot: state_proofs.ProvenSlot | None) -> dict[str, Any] | None:
+    if slot is None:
+        return None
+    words = {"slot": slot.slot.to_bytes(32), "value": slot.value.to_bytes(32)}
+    record = {name: to_hex(word) for name, word in words.items()}
+    return {**record, "proof": [*map(to_hex, slot.proof)]}
+
+
+TIMEOUT_S = 0.5
+TEMPLATES = {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"}
+
+
+class BalanceProof(NamedTuple):
+    """The balance in wei that the node proves, with the hash of the code; None where it proves
+    none, and why."""
+
+    wei: str | None
+    problem: str | None = None
+    code_hash: bytes | None = None
+
+
+def proof_of_balance(key: bytes, account: addresses.Address) -> Mapping[str, Any]:
+    return {"balance_proof": _balance_proof(key, account.balance)}
+
+
+def _balance_proof(key: bytes, balance: addresses.Balance) -> BalanceProof:
+    if balance.known is None or reader().has_node_failed:
+        return BalanceProof(None, "The node does not respond.")
+    try:
+        block = blocks.find(reader(), balance.known.block)
+        account = proven_account(reader(), key, block, timeout_s=TIMEOUT_S)
+    except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed) as error:
+        if error.message != NOT_OFFERED:  # another request may get a proof
+            reader().do_not_cache()
+        return BalanceProof(None, error.message)
+    return BalanceProof(str(account.balance), code_hash=account.code_hash)
+
+
+HOOKS = (
+    Api(blueprints=(api_views,)),
+    Pages(
+        sections=(
+            AddressSection(
+                {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"},
+                proof_of_balance,
+            ),
+        )
+    ),
+)

@@ -1,0 +1,260 @@
+"""Search for blocks, transactions, addresses, tokens and contracts by number, hash or name: GET
+/api/v1/search; the page /search, which redirects for a hash, an address, a block's number, an
+operator's label, or a part of one that nothing else has, and otherwise lists the results; and
+/search/suggestions."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+import flask
+import orjson
+from flask import Blueprint, request
+
+from scan import parameters, registry
+from scan.api.hooks import Api
+from scan.errors import InvalidParameter, Unavailable
+from scan.extensions.search.hooks import MAX_NAME, Results, Search
+from scan.hex import to_hex
+from scan.http.requests import Response, json_value, query_arguments, reader
+from scan.pages.hooks import Pages
+from scan.pages.site import page
+from scan.queries.reader import Reader
+
+MAX_TEXT = 2048
+MAX_FOUND = 20
+LEAST_OF_TRANSACTION = 8  # hex digits of a transaction's hash that are looked for
+NEWEST_TRANSACTIONS = 100_000  # among which: 33 ms in memory
+LEAST_SIMILAR = 3  # characters: a trigram
+
+_DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
+_HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
+
+# An address or a hash as pages show them, 0x5FbDB2…0aa3, or its beginning.
+_PART = re.compile(
+    r"0[xX](?:([0-9a-fA-F]{4,59})(?:…|\.{2,3})([0-9a-fA-F]{4,59})|([0-9a-fA-F]{6,63}))\Z"
+)
+# Results whose names are numbers, hashes and operators' labels, which nobody else can choose.
+UNMISTAKABLE = ("block", "transaction", "address")
+ADDRESS_DIGITS, HASH_DIGITS = 40, 64
+
+Record = Mapping[str, Any]
+
+
+def whole_value(reader: Reader, text: str, *, with_transactions: bool = True) -> str:
+    """Return the address or block hash of which a text is a part, if only one is, or else that of a
+    transaction among the newest ones; else the text."""
+    part = _PART.match(text)
+    head, tail = (part[1] or part[3], part[2] or "") if part else ("", "")
+    if not part or hash_or_address(text) or len(head + tail) > HASH_DIGITS:
+        return text
+    may_be_address = len(head + tail) <= ADDRESS_DIGITS
+    addresses = _range(head, ADDRESS_DIGITS) if may_be_address else (None, None)
+    hashes = _range(head, HASH_DIGITS)
+    value, has_none = reader.row(
+        "queries/values_find_by_part",
+        first_address=addresses[0],
+        last_address=addresses[1],
+        first_hash=hashes[0],
+        last_hash=hashes[1],
+        tail=tail.lower(),
+    )
+    if has_none and with_transactions and len(head + tail) >= LEAST_OF_TRANSACTION:
+        value = _transaction(reader, hashes, tail.lower())
+    return value or text
+
+
+def _transaction(reader: Reader, hashes: tuple[bytes, bytes], tail: str) -> str | None:
+    """Return the hash of the only one of the newest transactions between two hashes that ends with
+    a tail; None also where as many are looked for as may be at once."""
+    value: str | None
+    try:
+        (value,) = reader.row(
+            "queries/transactions_find_by_part",
+            is_unbounded=True,
+            first_hash=hashes[0],
+            last_hash=hashes[1],
+            tail=tail,
+            newest=NEWEST_TRANSACTIONS,
+        )
+    except Unavailable:
+        reader.do_not_cache()
+        return None
+    return value
+
+
+def _range(head: str, digits: int) -> tuple[bytes, bytes]:
+    """Return the first and the last value that begin with some of so many digits."""
+    return bytes.fromhex(head.ljust(digits, "0")), bytes.fromhex(head.ljust(digits, "f"))
+
+
+def results_of(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:
+    """Return the records that extensions find, those of search(), and those that come last: at most
+    MAX_FOUND."""
+    records = orjson.loads(search(reader, text, with_similar=with_similar))
+    extension_results = registry.merged(part.results for part in registry.parts(Search)).values()
+    listed = [results for results in extension_results if not results.template]
+    first, last = (
+        [record for r in listed if r.is_last == is_last for record in r.records(reader, text)]
+        for is_last in (False, True)
+    )
+    return [*[*first, *records][: MAX_FOUND - len(last)], *last]
+
+
+def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
+    """Return records as a JSON array; raises InvalidParameter for a text of more than MAX_TEXT
+    characters."""
+    stripped = parameters.text(text, "q", most=MAX_TEXT).strip()
+    if len(stripped) > MAX_NAME:
+        return "[]"
+    content = hash_or_address(stripped)
+    body: str
+    body, count, has_similar = reader.row(
+        "queries/search_list_by_text",
+        text=stripped,
+        number=_number(stripped),
+        hash=content if len(content) == 32 else None,
+        address=content if len(content) == 20 else None,
+    )
+    may_be_similar = with_similar and len(stripped) >= LEAST_SIMILAR and not content
+    if count < MAX_FOUND and has_similar and may_be_similar:
+        return _with_similar(reader, body, stripped)
+    return body
+
+
+def destination_of(text: str, records: Sequence[Record]) -> Record | None:
+    """Return the only record of a search that has this hash, address, number or operator's label;
+    None without one. A name of a token or a contract, which anybody can choose, leads nowhere, and
+    neither does what extensions find: a memo may have the text of any hash."""
+    value = to_hex(content) if (content := hash_or_address(text.strip())) else None
+    exact = [
+        record
+        for record in records
+        if record["match"] == "exact"
+        and (
+            record["type"] in UNMISTAKABLE
+            or (record["type"] in ("token", "contract") and record["value"] == value)
+        )
+    ]
+    return exact[0] if len(exact) == 1 else None
+
+
+def hash_or_address(text: str) -> bytes:
+    """Return the 32 bytes of a hash, or the 20 of an address; no bytes for another text."""
+    match = _HEX.match(text)
+    return bytes.fromhex(match[1]) if match else b""
+
+
+def _with_similar(reader: Reader, body: str, text: str) -> str:
+    """Return the records, and those of similar names; few such searches run at once, since one
+    among many tokens is slow."""
+    try:
+        (similar,) = reader.row(
+            "queries/search_list_similar", is_unbounded=True, text=text, limit=MAX_FOUND
+        )
+    except Unavailable:
+        reader.do_not_cache()
+        return body
+    records = orjson.loads(body)
+    values = {record["value"] for record in records}
+    records += [record for record in orjson.loads(similar) if record["value"] not in values]
+    return orjson.dumps(records[:MAX_FOUND]).decode()
+
+
+def _number(text: str) -> int | None:
+    """Return a block's number, also as people write it (21,000,000); None for another text."""
+    if not _DIGITS.match(text):
+        return None
+    number = int(re.sub(r"\D", "", text))
+    return number if number <= parameters.BIGINT_MAX else None
+
+
+api_views = Blueprint("search", __name__)
+
+
+@api_views.get("/search")
+def get_results() -> Response:
+    text = parameters.required(query_arguments("q"), "q")
+    text = whole_value(reader(), text.strip())
+    return json_value({"results": results_of(reader(), text)})
+
+
+RESULTS = {
+    "block": Results("Blocks", "/block/"),
+    "transaction": Results("Transactions", "/tx/"),
+    "address": Results("Addresses", "/address/"),
+    "token": Results("Tokens", "/token/"),
+    "contract": Results("Verified contracts", "/address/"),
+}
+MAX_SUGGESTIONS = 8
+ADDRESS_BYTES = 20
+
+page_views = Blueprint("pages_search", __name__)
+
+
+@page_views.get("/search")
+def show_search() -> Response:
+    text = whole_value(reader(), request.args.get("q", "").strip())
+    try:
+        results = results_of(reader(), text) if text else []
+    except InvalidParameter as error:
+        error.message = f"The search{error.message.removeprefix('q')}"
+        raise
+    destination = destination_of(text, results)
+    if destination is not None:
+        return _redirect(RESULTS[destination["type"]].path, destination["value"])
+    of_templates = [results for results in _all_results().values() if results.template]
+    others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
+    if not others and len(results) == 1 and results[0]["type"] in UNMISTAKABLE:
+        return _redirect(RESULTS[results[0]["type"]].path, results[0]["value"])
+    content = hash_or_address(text)
+    # Its page says why it is not indexed; a memo with its text is no reason to stay away from it.
+    if content and not any(result["type"] in RESULTS for result in results):
+        return _redirect(_path_of_unindexed(content), to_hex(content))
+    return page("search.html", query=text, others=others, groups=_grouped(results), paths=_paths())
+
+
+@page_views.get("/search/suggestions")
+def suggest() -> Response:
+    """Return the suggestions that a script shows below the search box."""
+    typed = request.args.get("q", "").strip()
+    text = whole_value(reader(), typed, with_transactions=False)
+    results = results_of(reader(), text, with_similar=False) if text else []
+    groups = _grouped(results[:MAX_SUGGESTIONS])
+    return page("suggestions.html", groups=groups, paths=_paths())
+
+
+def _redirect(path: str, value: str) -> Response:
+    return flask.Response(status=302, headers={"Location": f"{path}{quote(value)}"})
+
+
+def _path_of_unindexed(content: bytes) -> str:
+    """Return the path of the page for an address, or for a hash of no block or transaction."""
+    if len(content) == ADDRESS_BYTES:
+        return RESULTS["address"].path
+    of_hash = (
+        results.path for results in _all_results().values() if results.has(reader(), content)
+    )
+    return next(of_hash, RESULTS["transaction"].path)
+
+
+@cache
+def _all_results() -> Mapping[str, Results]:
+    return RESULTS | registry.merged(part.results for part in registry.parts(Search))
+
+
+def _paths() -> Mapping[str, str]:
+    return {type_: results.path for type_, results in _all_results().items()}
+
+
+def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
+    """Return the results by kind, the kind of the best result first."""
+    groups: dict[str, list[Record]] = {}
+    for result in results:
+        groups.setdefault(result["type"], []).append(result)
+    return [(_all_results()[kind].title, results) for kind, results in groups.items()]
+
+
+HOOKS = (Api(blueprints=(api_views,)), Pages(blueprints=(page_views,)))

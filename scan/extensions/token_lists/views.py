@@ -1,0 +1,39 @@
+"""GET /api/v1/logos/:digest: logos of token lists, which have a limit of their own."""
+
+from collections.abc import Sequence
+
+from flask import Blueprint, Flask, Response
+
+from scan import parameters
+from scan.api.hooks import Api
+from scan.extensions.token_lists import token_list
+from scan.http import hooks, requests
+from scan.http.request_state import API, REST, Interface
+from scan.settings import Settings
+
+# A page shows many logos, which are charged to the limit of the address over all keys alone.
+INTERFACE = Interface(REST.refuse, prefixes=(f"{API}/logos/",), has_address_limit=True)
+# A logo may be an SVG with scripts. Opened by itself, nothing in it runs or is loaded.
+HEADERS = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Cross-Origin-Resource-Policy": "cross-origin",  # pages of others may show it
+    "X-Content-Type-Options": "nosniff",
+}
+
+api_views = Blueprint("token_lists", __name__)
+
+
+@api_views.get("/logos/<digest>")
+def get_logo(digest: str) -> Response:
+    requests.query_arguments()
+    logo = token_list.get(requests.reader(), parameters.digest(digest))
+    requests.reader().do_not_cache()  # by the version of the index: the content never changes
+    return Response(logo.content, mimetype=logo.content_type, headers=HEADERS)
+
+
+def register(_app: Flask, _settings: Settings) -> Sequence[Interface]:
+    return (INTERFACE,)
+
+
+HOOKS = (Api(blueprints=(api_views,)), hooks.Interfaces(register=register))

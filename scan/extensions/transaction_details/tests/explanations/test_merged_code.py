@@ -1,0 +1,191 @@
+"""Code that an optimizer merged belongs to all its origins: a line is named only of functions that
+the call ran."""
+
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+
+from tests.support.explorer import Explorer, compiled, standard_input
+
+VERSION, PATH = "0.8.28", "src/Merged.sol"
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+type Amount is uint256;
+using { plus as + } for Amount global;
+function plus(Amount a, Amount b) pure returns (Amount) {
+    require(Amount.unwrap(b) < 9, "no"); // plus
+    return Amount.wrap(Amount.unwrap(a) + Amount.unwrap(b));
+}
+library Checks {
+    function small(uint256 n) internal pure {
+        require(n < 9, "no"); // library
+    }
+}
+interface ISelf { function open(uint256 n) external; }
+abstract contract Base {
+    mapping(address => uint256) internal m;
+    modifier sane(uint256 n) {
+        require(n < 9, "no"); // modifier
+        _;
+    }
+    function put(address a) external {
+        require(m[a] == 1, "no"); // inherited
+        m[a] = 2;
+    }
+    function hook(uint256 n) internal virtual {
+        require(n < 9, "no"); // hook
+    }
+    function hooked(uint256 n) external {
+        hook(n); // hooked
+    }
+}
+contract Merged is Base, ISelf {
+    using Checks for uint256;
+    uint256 public x;
+    uint256 public y;
+
+    function hook(uint256 n) internal override {
+        super.hook(n); // override
+        require(n != 3, "no");
+    }
+    function put(uint256 n) public {
+        require(n < 9, "no"); // put
+        x = n;
+    }
+    function put(uint256 n, uint256 k) external {
+        x = n;
+        require(k < 9, "no"); // put two
+    }
+    function put(uint256 n, bytes32 b) external {
+        x += n;
+        if (uint256(b) > 8) revert("no"); // put bytes
+    }
+    function checked(uint256 n) external {
+        x = 4;
+        n.small(); // checked
+    }
+    function guarded(uint256 n) external sane(n) {
+        x = n; // guarded
+    }
+    function open(uint256 n) external {
+        require(n < 9, "no"); // open
+        x = n;
+    }
+    function itself(uint256 n) external {
+        x = 4;
+        ISelf(this).open(n); // itself
+    }
+    function add(uint256 n) external {
+        Amount sum = Amount.wrap(x) + Amount.wrap(n); // add
+        x = Amount.unwrap(sum);
+    }
+    function increment(uint256 n) public {
+        x += n; // increment
+    }
+    function decrement(uint256 n) public {
+        y += n; // decrement
+    }
+    function both(uint256 n) external {
+        this.increment(n); // both
+        this.decrement(n);
+    }
+    fallback() external {
+        require(msg.data.length < 3, "no"); // fallback
+    }
+    receive() external payable {
+        require(msg.value > 5, "no"); // receive
+    }
+}
+"""
+WAYS: dict[str, dict[str, Any]] = {
+    "plain": {"optimizer": {"enabled": False}},
+    "optimized": {"optimizer": {"enabled": True, "runs": 200}},
+    "small": {"optimizer": {"enabled": True, "runs": 1}},
+    "via IR": {"optimizer": {"enabled": True, "runs": 200}, "viaIR": True},
+}
+# The input of a call that is refused, the lines that may refuse it, and their functions.
+CALLS = {
+    "put(address)": (1, "inherited", "put"),
+    "put(uint256)": (9, "put", "put"),
+    "put(uint256,uint256)": (9, "put two", "put"),
+    "put(uint256,bytes32)": (9, "put bytes", "put"),
+    "hooked(uint256)": (9, "hook, hooked, override", "hook, hooked"),
+    "checked(uint256)": (9, "library, checked", "small, checked"),
+    "guarded(uint256)": (9, "modifier, guarded", "sane, guarded"),
+    "open(uint256)": (9, "open", "open"),
+    "itself(uint256)": (9, "open, itself", "open, itself"),
+    "add(uint256)": (9, "plus, add", "plus, add"),
+    "unknown(uint256)": (9, "fallback", "fallback"),
+}
+
+
+def data_of(signature, argument):
+    return f"0x{keccak(text=signature)[:4].hex()}{argument:064x}{argument:064x}"
+
+
+def lines_of(marks):
+    """The marked lines, with the declarations before them."""
+    source, allowed = SOURCE.split("\n"), set()
+    for mark in marks.split(", "):
+        [marked] = [n for n, text in enumerate(source, 1) if text.endswith(f"// {mark}")]
+        words = ("function ", "modifier ", "fallback(", "receive(")
+        declared = max(n for n in range(marked) if source[n - 1].lstrip().startswith(words))
+        allowed |= {*range(declared, marked + 1)}
+    return allowed
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> tuple[Explorer, str]:
+    standard = standard_input({PATH: SOURCE}, **WAYS[request.param], evmVersion="cancun")
+    address = explorer.deploy(compiled(VERSION, standard, PATH, "Merged").creation)
+    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Merged")
+    assert answer.status_code == 200, answer.json
+    return explorer, address
+
+
+@pytest.mark.parametrize("signature", CALLS)
+def test_a_failure_has_a_line_of_a_function_that_ran(deployed, signature):
+    """Of functions that refuse with equal words, and by overloads, inherited and internal ones."""
+    explorer, address = deployed
+    argument, marks, functions = CALLS[signature]
+    sent = explorer.send(address, data_of(signature, argument), gas=150_000)
+    location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+    assert location["line"] in lines_of(marks), location
+    assert location["function"] in functions.split(", "), location
+    [exact, *others] = [
+        n for n in lines_of(marks) if SOURCE.split("\n")[n - 1].endswith(marks)
+    ] or [0]
+    assert location["generated"] or others or not exact or location["line"] == exact, location
+
+
+def test_coin_without_input_is_received(deployed):
+    explorer, address = deployed
+    sent = explorer.send(address, "0x", gas=50_000, value="0x1")
+    location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+    assert location["line"] in lines_of("receive"), location
+
+
+def test_gas_is_of_lines_of_functions_that_ran(deployed):
+    """That of merged code is of the function that was called, also where its origin ran, too."""
+    explorer, address = deployed
+
+    def gas(signature):
+        sent = explorer.send(address, data_of(signature, 7), gas=300_000)
+        answer = explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines").json
+        total = sum(int(answer[name]) for name in ("linesGas", "otherGas", "intrinsicGas"))
+        assert total - int(answer["refundedGas"]) == int(answer["gasUsed"])
+        by_function: dict[str | None, int] = {}
+        for line in answer["lines"]:
+            assert 0 <= int(line["mergedGas"]) <= int(line["gas"])
+            own = by_function.get(line["function"], 0)
+            by_function[line["function"]] = own + int(line["gas"])
+        return by_function
+
+    for name in ("increment", "decrement"):
+        gas(f"{name}(uint256)")
+        assert {name, None} >= gas(f"{name}(uint256)").keys()
+    one, two, both = (gas(f"{name}(uint256)") for name in ("increment", "decrement", "both"))
+    assert both.keys() <= {"increment", "decrement", "both", None}
+    for name, alone in (("increment", one), ("decrement", two)):
+        assert abs(both.get(name, 0) - alone.get(name, 0)) < 2_500, (one, two, both)

@@ -1,0 +1,225 @@
+"""Paths that programs and links expect: /llms.txt, /robots.txt and the files of /.well-known, which
+are not rate limited; and URLs of Blockscout's and Etherscan's pages, which redirect to those of
+Scan.
+
+Every target begins with a path of Scan, in which arguments are quoted: none leads to another host.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from flask import Blueprint, Flask, Response, current_app, request
+
+from scan import parameters, registry
+from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
+from scan.errors import InvalidParameter, NotFound
+from scan.http.hooks import Interfaces
+from scan.http.request_state import API, Interface, Mark, marked, services
+from scan.settings import Settings
+
+LLMS = "/llms.txt"
+CATALOG = "/.well-known/api-catalog"
+ROBOTS = "/robots.txt"
+SECURITY = "/.well-known/security.txt"
+# Interfaces for programs, and pages that differ for every query or visitor (RFC 9309).
+NOT_CRAWLED = ("/api/", "/v2/", "/server/", "/mcp", "/search", "/watchlist", "/keys", "/webhooks")
+# RFC 9727 and RFC 9264.
+CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+SECURITY_LASTS = timedelta(days=180)  # RFC 9116: less than a year
+
+HEAD = """\
+# Scan
+
+> A block explorer's API for one EVM chain: blocks, transactions, tokens, addresses, transfers, DEX
+> trades, logs, verified contracts and read-only calls to them, exact up to the newest block.
+
+- All endpoints are below {base}/api/v1 and return JSON. Amounts are strings of decimal digits in
+  the smallest unit (wei). Times are ISO 8601 in UTC. Addresses are 0x and 40 hex digits.
+- Lists take `limit` (at most 100) and return `next`: pass it as `cursor` for the next page. With
+  `format=csv` or `format=ndjson` a list is one file.
+- Requests are limited per client address, or per API key (header `X-API-Key`); 429 has
+  `Retry-After`.
+- Errors are {{"error": message, "code": slug}}.
+{pages}- {strangers}
+
+## Documentation
+
+- [OpenAPI document]({base}/api/v1/openapi.json): every operation, parameter and schema
+- [API documentation]({base}/docs/): the same document for people
+{tools}- [Status]({base}/readyz): how far the index is behind the node
+
+## Operations
+
+"""
+PAGES = "- Pages of this site are available as Markdown: send `Accept: text/markdown`.\n"
+
+
+def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
+    """Return the blueprint of these files; `document` returns the API's OpenAPI document."""
+    blueprint = Blueprint("discovery", __name__)
+
+    @blueprint.get(LLMS)
+    @marked(Mark.UNLIMITED)
+    def llms() -> Response:
+        return Response(text(), content_type="text/plain; charset=utf-8")
+
+    @blueprint.get(CATALOG)
+    @marked(Mark.UNLIMITED)
+    def catalog() -> Response:
+        linkset = _linkset(services().settings.base_path)
+        response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
+        response.headers["Link"] = f'<{CATALOG}>; rel="api-catalog"'
+        return response
+
+    @blueprint.get(SECURITY)
+    @marked(Mark.UNLIMITED)
+    def security() -> Response:
+        contact = services().settings.brand.security_contact
+        if not contact:
+            raise NotFound("The operator has named no security contact.")
+        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        expires = (midnight + SECURITY_LASTS).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return Response(
+            f"Contact: {contact}\nExpires: {expires}\n", content_type="text/plain; charset=utf-8"
+        )
+
+    @blueprint.get(ROBOTS)
+    @marked(Mark.UNLIMITED)
+    def robots() -> Response:
+        settings = services().settings
+        refused = NOT_CRAWLED if settings.pages and settings.brand.robots == "index" else ("/",)
+        rules = [f"Disallow: {settings.base_path}{path}\n" for path in refused]
+        return Response("".join(["User-agent: *\n", *rules]), content_type="text/plain")
+
+    @cache
+    def text() -> str:
+        base = services().settings.base_path
+        lines = [interface.line_of_llms for interface in _interfaces() if interface.line_of_llms]
+        tools = "".join(f"{line.format(base=base)}\n" for line in lines)
+        shows_pages = services().settings.pages and registry.has("markdown")
+        head = HEAD.format(
+            base=base,
+            tools=tools,
+            pages=PAGES if shows_pages else "",
+            strangers=WRITTEN_BY_STRANGERS,
+        )
+        return head + "".join(_operations(document(), base))
+
+    return blueprint
+
+
+def _interfaces() -> Sequence[Interface]:
+    interfaces: Sequence[Interface] = current_app.extensions["scan.permanent"].interfaces
+    return interfaces
+
+
+def _operations(document: dict[str, Any], base: str) -> list[str]:
+    return [
+        f"- `{method.upper()} {base}{path}`: {operation['summary']}\n"
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if isinstance(operation, dict) and "summary" in operation
+    ]
+
+
+def _linkset(base: str) -> dict[str, Any]:
+    described = {
+        "service-desc": [
+            {"href": f"{base}/api/v1/openapi.json", "type": "application/openapi+json"}
+        ],
+        "service-doc": [{"href": f"{base}/docs/", "type": "text/html"}],
+        "status": [{"href": f"{base}/readyz", "type": "application/json"}],
+    }
+    apis = [API, *(interface.catalogued for interface in _interfaces() if interface.catalogued)]
+    return {
+        "linkset": [
+            {"anchor": f"{base}{CATALOG}", "item": [{"href": f"{base}{api}"} for api in apis]},
+            *({"anchor": f"{base}{api}", **described} for api in apis),
+        ]
+    }
+
+
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
+    app.register_blueprint(discovery(app.extensions["scan.document"]))
+    return ()
+
+
+# A page without a counterpart redirects to the nearest one.
+TARGETS: Mapping[str, str] = {
+    "/address/<address>/coin-balances": "/address/{address}?tab=chart",
+    "/address/<address>/contracts": "/address/{address}?tab=contract",
+    "/address/<address>/internal-transactions": "/address/{address}?tab=internal",
+    "/address/<address>/logs": "/address/{address}?tab=events",
+    "/address/<address>/token-transfers": "/address/{address}?tab=transfers",
+    "/address/<address>/tokens": "/address/{address}?tab=tokens",
+    "/address/<address>/transactions": "/address/{address}",
+    "/api-docs": "/docs/",
+    "/block/countdown/<block>": "/block/{block}",
+    "/blocks/<block>": "/block/{block}",
+    "/contract-verification": "/verify",
+    "/contractsVerified": "/verified-contracts",
+    "/forkedblocks": "/blocks",
+    "/gas-tracker": "/gas",
+    "/gastracker": "/gas",
+    "/internal-txs": "/internal-transfers",
+    "/op/<operation>": "/user-operation/{operation}",
+    "/ops": "/user-operations",
+    "/pending-transactions": "/txs",
+    "/search-results": "/search?q={q}",
+    "/stats": "/charts",
+    "/token/<address>/instance/<token_id>": "/nft/{address}/{token_id}",
+    "/token/<address>/inventory": "/token/{address}?tab=items",
+    "/token/<address>/token-holders": "/token/{address}?tab=holders",
+    "/token/<address>/token-transfers": "/token/{address}",
+    "/tokens-nft": "/tokens",
+    "/tokens-nft1155": "/tokens",
+    "/tokens/<address>": "/token/{address}",
+    "/tokentxns": "/token-transfers",
+    "/tokentxns-nft": "/token-transfers?tokenType=BEP721",
+    "/tokentxns-nft1155": "/token-transfers?tokenType=BEP1155",
+    "/tx/<transaction>/<tab>": "/tx/{transaction}",
+    "/txsInternal": "/internal-transfers",
+    "/txsPending": "/txs",
+    "/uncles": "/blocks",
+    "/verifyContract": "/verify",
+}
+# Checks of the arguments in paths: for others there is no such page.
+CHECKS: Mapping[str, Callable[[str], object]] = {
+    "address": parameters.address,
+    "block": parameters.block_number_or_hash,
+    "operation": parameters.hash32,
+    "token_id": parameters.token_id,
+    "transaction": parameters.hash32,
+}
+
+blueprint = Blueprint("pages_redirects", __name__)
+
+
+def _redirect(**arguments: str) -> Response:
+    assert request.url_rule is not None  # Flask has chosen this view by it
+    try:
+        for name in CHECKS.keys() & arguments.keys():
+            CHECKS[name](arguments[name])
+    except InvalidParameter as error:
+        raise NotFound(f"There is no such page. {error.message}") from None
+    variables = {"q": request.args.get("q", ""), **arguments}
+    quoted = {name: quote(value, safe="") for name, value in variables.items()}
+    target = TARGETS[request.url_rule.rule].format_map(quoted)
+    return Response(status=301, headers={"Location": target})
+
+
+for number, path in enumerate(TARGETS):
+    blueprint.add_url_rule(path, f"target_{number}", _redirect)
+
+
+def register_redirects(app: Flask, settings: Settings) -> Sequence[Interface]:
+    if settings.pages:
+        app.register_blueprint(blueprint)
+    return ()
+
+
+HOOKS = (Interfaces(register=register), Interfaces(register=register_redirects))

@@ -1,0 +1,177 @@
+"""Balances of tokens whose events do not add up to what they answer.
+
+Some mint, burn, rebase or take a fee without an event, and what holders of others had before the
+first block of an index that begins late is in no row. Their balances are read from the node. Where
+it does not give one, the record says that it is a sum of events, and so does a header (`notes` of
+the Reader), also in forms whose records have no field for it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+import orjson
+
+from scan.contracts.account_state import ViewCall
+from scan.ethereum.served_chain import BlockId
+from scan.ethereum.token_metadata import TOTAL_SUPPLY, balance_of
+from scan.hex import to_hex
+from scan.queries.pages import Page
+from scan.queries.reader import Reader
+
+MOST_READ = 300  # of one page; further balances are marked
+MOST_HELD = 1_000  # by an address, that are looked through for such tokens
+LARGEST, SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
+MARK = '"inconsistentSince":'
+
+P = TypeVar("P", bound=Page)
+Record = dict[str, Any]
+Read = dict[str, Any]
+
+
+class Ranking(NamedTuple):
+    """Records of those who hold most of a token by its balanceOf() at the newest block, of the
+    `largest` by events; `is_whole` where these are all that events name."""
+
+    records: Sequence[Record]
+    is_whole: bool
+    largest: int
+
+
+def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
+    """Set the supply at the newest block, and its block, of those tokens whose events do not add
+    up; and `balancesSince` of those that are older than the index: the block that the holders are
+    known from. Nobody knows whether the events of these add up."""
+    marked = [record for record in records if record.get("inconsistentSince") is not None]
+    _, head = _inconsistent(reader, [_bytes(record["address"]) for record in marked])
+    views = [(_bytes(record["address"]), TOTAL_SUPPLY) for record in marked]
+    supplies = _words(reader, views, head)
+    for record, view in zip(marked, views, strict=True):
+        if record["inconsistentSince"] <= reader.first_block:
+            since = record["balancesSince"] = record.pop("inconsistentSince")
+            reader.notes["X-Scan-Balances-Since"] = since
+            del record["supplyBlock"]
+            if "eventsConsistent" in record:
+                record["eventsConsistent"] = True
+        elif head is not None and view in supplies:
+            record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
+
+
+def held(reader: Reader, address: bytes, block: BlockId | None = None) -> Read:
+    """Return what an address holds of such tokens after a block, by default the newest, as
+    parameters: of the first MOST_HELD, as far as it is given."""
+    (tokens,) = reader.row("queries/addresses_list_inconsistent", address=address, most=MOST_HELD)
+    balances, _ = read(reader, [(bytes(token), address) for token in tokens or ()], block)
+    return {"read_tokens": [t for t, _ in balances], "read_balances": [*balances.values()]}
+
+
+def completed(
+    reader: Reader,
+    page: P,
+    token: bytes | None = None,
+    holder: bytes | None = None,
+    block: BlockId | None = None,
+) -> P:
+    """Return a page of balances with those corrected that events do not tell, and marked."""
+    if MARK not in page.data and token is None:
+        return page
+    records = orjson.loads(page.data)
+    correct(reader, records, token, holder, block)
+    return replace(page, data=orjson.dumps(records).decode())
+
+
+def correct(
+    reader: Reader,
+    records: Sequence[Record],
+    token: bytes | None = None,
+    holder: bytes | None = None,
+    block: BlockId | None = None,
+    item: int | None = None,
+) -> None:
+    """Set the balances of such tokens to those that balanceOf() has after a block, by default the
+    newest, in one batch, with `balanceBlock`.
+
+    A record is of `token`, or names its own; of `holder`, or of its own `address`; of `item`, or of
+    its own `tokenId`, if any. One whose balance the token or the node does not give gets
+    `inconsistentSince`; or `balanceSince`, the block that it is known from, where the token is
+    older than the index, of which no items are read. The owner of a BEP721's is its last recipient.
+    """
+    tokens = [token or _bytes(record["tokenAddress"]) for record in records]
+    since_of, head = _inconsistent(reader, tokens)
+    block = block or head
+    marked, views = [], []
+    for record, address in zip(records, tokens, strict=True):
+        id_ = record.get("tokenId") if item is None else item
+        if address not in since_of or (id_ is not None and record.get("type") == "BEP721"):
+            continue
+        owner = holder or _bytes(record["address"])
+        view = address, balance_of(owner, None if id_ is None else int(id_))
+        marked.append((record, since_of[address], view))
+        if id_ is None or since_of[address] > reader.first_block:
+            views.append(view)
+    balances = _words(reader, views[:MOST_READ], block)
+    for record, since, view in marked:
+        record.pop("inconsistentSince", None)
+        if block is not None and view in balances:
+            record |= {"balance": str(balances[view]), "balanceBlock": block.number}
+        elif since > reader.first_block:
+            record["inconsistentSince"] = reader.notes["X-Scan-Inconsistent-Since"] = since
+        else:
+            record["balanceSince"] = reader.notes["X-Scan-Balances-Since"] = since
+
+
+def ranking(reader: Reader, token: bytes) -> Ranking | None:
+    """Return the largest holders of a token whose events do not add up, by its own answers; None
+    where it or the node does not give them all."""
+    holders, count = reader.row(
+        "queries/tokens_list_candidates", address=token, largest=LARGEST, smallest=SMALLEST
+    )
+    pairs = [(token, bytes(holder)) for holder in holders or ()]
+    balances, head = read(reader, pairs)
+    if head is None or len(balances) < len(pairs):
+        return None
+    ranked = sorted(((n, to_hex(holder)) for (_, holder), n in balances.items() if n), reverse=True)
+    records = [
+        {"address": holder, "balance": str(n), "balanceBlock": head.number} for n, holder in ranked
+    ]
+    return Ranking(records, count <= LARGEST, min(count, LARGEST))
+
+
+def read(
+    reader: Reader, pairs: Sequence[tuple[bytes, bytes]], block: BlockId | None = None
+) -> tuple[Mapping[tuple[bytes, bytes], int], BlockId | None]:
+    """Return balances after a block, by default the newest, by token and holder, as far as they are
+    given, and that block."""
+    if block is None:
+        _, block = _inconsistent(reader, [token for token, _ in pairs])
+    views = {(token, balance_of(holder)): (token, holder) for token, holder in pairs}
+    balances = _words(reader, [*views][: LARGEST + SMALLEST + 1], block)
+    return {views[view]: balance for view, balance in balances.items()}, block
+
+
+def _words(
+    reader: Reader, views: Sequence[ViewCall], block: BlockId | None
+) -> Mapping[ViewCall, int]:
+    if not views or block is None or reader.has_node_failed:
+        return {}
+    words = reader.sources.account_states.words_at(reader.node, views, block.number, block.hash)
+    if reader.has_node_failed:
+        reader.do_not_cache()
+    return words
+
+
+def _inconsistent(
+    reader: Reader, tokens: Sequence[bytes]
+) -> tuple[Mapping[bytes, int], BlockId | None]:
+    """Return those tokens whose events do not add up, since which block, and the newest block."""
+    if not tokens:
+        return {}, None
+    addresses, since, number, hash_ = reader.row(
+        "queries/tokens_list_inconsistent", tokens=[*set(tokens)]
+    )
+    marked = {bytes(a): n for a, n in zip(addresses, since, strict=True) if a is not None}
+    return marked, None if number is None else BlockId(number, bytes(hash_))
+
+
+def _bytes(address: str) -> bytes:
+    return bytes.fromhex(address[2:])

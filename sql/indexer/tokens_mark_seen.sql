@@ -1,0 +1,29 @@
+-- Has tokens read again, after blocks that are written, that emitted a log there or that a transaction called,
+-- since not every token says by a Transfer what changes; and at a day's first block those read on the day
+-- before, as a contract may have called one without a log.
+-- params: span block_range
+-- literals: none
+-- returns: nothing
+-- index: log_emitters_by_block, log_emitters_pkey, transactions_pkey, blocks_pkey, daily_stats_first_block_key, tokens_by_supply_block,
+--   tokens_pkey
+UPDATE tokens k
+SET supply_block = NULL
+WHERE k.supply_block IS NOT NULL AND k.address IN (
+    SELECT e.address
+    FROM log_emitters e
+    WHERE e.block_number BETWEEN (%(span)s::block_range).first_block AND (%(span)s::block_range).last_block
+    UNION
+    SELECT t.to_address
+    FROM transactions t
+    WHERE t.ordinal BETWEEN (%(span)s::block_range).first_transaction
+        AND (%(span)s::block_range).last_transaction
+    UNION
+    SELECT o.address
+    FROM daily_stats s
+    CROSS JOIN LATERAL (
+        SELECT y.first_block FROM daily_stats y WHERE y.first_block < s.first_block
+        ORDER BY y.first_block DESC LIMIT 1) AS before
+    JOIN tokens o ON o.supply_block > before.first_block OR (o.supply_block = before.first_block
+        AND EXISTS (SELECT FROM log_emitters e
+            WHERE e.address = o.address AND e.block_number = before.first_block))
+    WHERE s.first_block = (%(span)s::block_range).first_block);

@@ -1,0 +1,27 @@
+-- Those who may be the largest holders of a token whose events do not add up: the largest and the smallest by
+-- events, and itself.
+-- params: address bytea, largest integer, smallest integer
+-- literals: none
+-- returns: one row: index version, holders bytea[] or null, and how many hold something by events
+-- index: token_holders_by_balance, token_holders_pkey, tokens_pkey
+SELECT index_version(), array_agg(h.holder),
+    (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s)
+FROM (
+    (
+        SELECT h.holder
+        FROM token_holders h
+        WHERE h.token_address = %(address)s AND h.balance > 0
+        ORDER BY h.balance DESC, h.holder DESC
+        LIMIT %(largest)s
+    )
+    UNION ALL
+    (
+        SELECT h.holder
+        FROM token_holders h
+        WHERE h.token_address = %(address)s AND h.balance < 0
+        ORDER BY h.balance ASC, h.holder ASC
+        LIMIT %(smallest)s
+    )
+    UNION ALL
+    SELECT u.token_address FROM unnamed_holder(%(address)s) u
+) AS h;

@@ -1,0 +1,138 @@
+"""Where code passes calls on, by a run of it: proxies as compilers make them, and hostile code."""
+
+import pytest
+
+from scan.contracts.proxy_contracts import (
+    BEACON_SLOT,
+    IMPLEMENTATION_SLOT,
+    NOT_DELEGATING,
+    delegation_of,
+)
+from tests.contracts.test_proxy_kinds import FALLBACK, SLOTS, expect, word
+from tests.support.explorer import compiled, standard_input
+from tests.support.many_functions import VERSION
+
+HOSTILE = {
+    "a loop": "5b5f56",
+    "a loop of powers": "5b5f1960ff190a5f56",
+    "memory of 2^64 bytes": "5f67ffffffffffffffff52",
+    "hashes of much memory": "5b61f000600020505f56",
+    "copies of much memory": "5b61f00060006000375f56",
+    "reads of ever new slots": "5b5a4354505f545f5260205f20545f525f56",
+    "calls of itself": "5b5f5f5f5f5f305af1505f56",
+    "a stack without end": "5b5f5f5f56",
+    "jumps into data": "6002565b5b" + "605b" * 9,
+}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("code", HOSTILE.values(), ids=HOSTILE)
+def test_runs_of_hostile_code_end(code):
+    """All of them have what looks like a DELEGATECALL to come; the node is asked for nothing."""
+    assert delegation_of(bytes.fromhex(code + "f4")) is NOT_DELEGATING
+
+
+# What compilers make of a proxy, by the kind that it is of. Each gets two addresses, of which it
+# passes calls on to the first, or to what that names; it does not read the slot of the second.
+COMPILED = {
+    "immutable": ("address immutable to;", "to = to_;", "return to;"),
+    "beacon": ("Beacon immutable of_;", "of_ = Beacon(to_);", "return of_.implementation();"),
+    "eip1967": (
+        "address to;",
+        f"assembly {{ sstore({BEACON_SLOT}, to_) }}",
+        f"assembly {{ at := sload({BEACON_SLOT}) }} return Beacon(at).implementation();",
+    ),
+    "eip897": (
+        "address public implementation;"
+        "function proxyType() public pure returns (uint256) { return 2; }",
+        "implementation = to_;",
+        "return implementation;",
+    ),
+    "openzeppelin": (
+        "",
+        f"assembly {{ sstore({SLOTS['openzeppelin']}, to_) }}",
+        f"assembly {{ at := sload({SLOTS['openzeppelin']}) }}",
+    ),
+    "other": (
+        "bool paused; address to; address admin;",
+        "to = to_; admin = msg.sender;",
+        "require(!paused && msg.sender != admin); return to;",
+    ),
+    "other by itself": (
+        "address to; function implementation() external view returns (address) { return to; }",
+        "to = to_;",
+        "return Beacon(address(this)).implementation();",
+    ),
+    "other by a registry": (
+        "Registry of_;",
+        "of_ = Registry(to_);",
+        'return of_.app(keccak256("base"));',
+    ),
+}
+COMPILED_SOURCE = """pragma solidity ^0.8.20;
+contract Beacon { address public implementation; constructor(address to) { implementation = to; } }
+contract Registry is Beacon {
+    constructor(address to) Beacon(to) {}
+    function app(bytes32) external view returns (address) { return implementation; }
+}
+""" + "".join(
+    f"""contract P{number} {{
+        {fields}
+        constructor(address to_, address unread) {{
+            assembly {{ sstore({IMPLEMENTATION_SLOT}, unread) }}
+            {setting}
+        }}
+        function target(bytes4) internal view returns (address at) {{ {reading} }}
+        {FALLBACK}
+    }}
+    """
+    for number, (fields, setting, reading) in enumerate(COMPILED.values())
+)
+
+
+def test_proxies_of_vyper(explorer, many, vyper):
+    """In Vyper's own form, with the implementation in storage and in the code's data."""
+    source = """
+to: public(address)
+@deploy
+def __init__(to: address):
+    self.to = to
+@external
+@payable
+def __default__() -> Bytes[255]:
+    return raw_call(self.to, msg.data, max_outsize=255, is_delegate_call=True)
+"""
+    in_code = source.replace("public(address)", "public(immutable(address))")
+    for kind, text in (("other", source), ("immutable", in_code.replace("self.to", "to"))):
+        text = text.replace("(to: address)", "(to_: address)").replace("= to\n", "= to_\n")
+        creation = vyper.creation_of("0.4.3", text)
+        proxy = explorer.deploy(creation, word(many)[2:])
+        page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
+        assert f"is a proxy ({kind})" in page and f"/address/{many}" in page and "over(" in page
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name):
+    """It is warned of, in the record and on the page."""
+    unread = explorer.place("6001600c")
+
+    def deployed(contract, *addresses):
+        made = compiled(VERSION, standard_input({"P.sol": COMPILED_SOURCE}), "P.sol", contract)
+        return explorer.deploy(made.creation, "".join(word(each)[2:] for each in addresses))
+
+    asked = {"beacon": "Beacon", "eip1967": "Beacon", "other by a registry": "Registry"}.get(name)
+    target = deployed(asked, many) if asked else many
+    contract = f"P{[*COMPILED].index(name)}"
+    proxy = deployed(contract, target, unread)
+    kind = name.split()[0]
+    expect(explorer, proxy, kind, many)
+    warning = f"Its slot of EIP-1967 names {unread}, to which its code passes no calls on."
+    path = f"/address/{proxy}?tab=contract"
+    assert warning in explorer.client.get(path).text
+    if kind == "openzeppelin":
+        answer = explorer.verify(proxy, COMPILED_SOURCE, VERSION, contractName=contract)
+        assert answer.status_code == 200, answer.json
+        record = {"type": kind, "implementation": many, "warning": warning}
+        assert explorer.contract(proxy).json["proxy"] == record
+    explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, "0x" + 64 * "0")
+    assert "names 0x" not in explorer.client.get(path).text

@@ -1,0 +1,289 @@
+"""A contract ends, and another is created at its address: every form shows what stands there now,
+in whatever way the blocks are indexed."""
+
+from typing import NamedTuple
+
+import pytest
+
+from app import create_app
+from scan.commands import audit, main
+from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.support import auditing, authorizations
+from tests.support.anvil import ZERO, Anvil, Contract, creation_code
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
+from tests.support.solidity import artifact
+from tests.support.table_digest import digest, fresh_digest
+
+pytestmark = pytest.mark.long
+EVM = "shanghai"  # the last one in which SELFDESTRUCT ends a contract
+EMPTY = bytes(2)
+
+
+class Mortals(NamedTuple):
+    """Contracts at one address, each after the end of the one before."""
+
+    anvil: Anvil
+    cradle: Contract
+    address: str
+
+    def bear(self, name):
+        made = artifact(name, EVM)
+        self.do(self.cradle, "bear", made.runtime)
+        return Contract(self.address, made)
+
+    def do(self, contract, function, *args):
+        anvil = self.anvil
+        sent = anvil.transact(anvil.accounts[0], contract, function, *args, gas=8_000_000)
+        assert anvil.receipt_of(sent)["status"] == "0x1", function
+        return sent
+
+
+@pytest.fixture
+def mortals():
+    with Anvil(hardfork=EVM) as anvil:
+        made = artifact("Cradle", EVM)
+        sent = anvil.send(anvil.accounts[0], None, data=creation_code(made), gas=8_000_000)
+        cradle = Contract(anvil.receipt_of(sent)["contractAddress"], made)
+        call = {"to": cradle.address, "data": cradle.data("bear", EMPTY), "gas": hex(8_000_000)}
+        anvil.call("eth_call", call, "latest")
+        frame = anvil.call("debug_traceCall", call, "latest", {"tracer": "callTracer"})
+        yield Mortals(anvil, cradle, frame["calls"][0]["to"])
+
+
+class Forms:
+    """What each form says of an address."""
+
+    def __init__(self, settings, address):
+        self._client, self._address = create_app(settings).test_client(), address
+
+    def get(self, path):
+        return self._client.get(path.replace(":a", self._address))
+
+    def etherscan(self, module, action, **arguments):
+        path = f"/api?module={module}&action={action}&" + "&".join(
+            f"{name}={value}" for name, value in arguments.items()
+        )
+        return self.get(path).get_json()["result"]
+
+    def standing(self):
+        """Whether a contract stands there, by each form."""
+        own = self.get("/api/v1/addresses/:a").get_json()
+        many = self.get("/api/v1/addresses?addresses=:a").get_json()["addresses"][0]
+        blockscout = self.get("/api/v2/addresses/:a").get_json()
+        code = self.get("/api/v2/smart-contracts/:a").get_json()
+        return {
+            own["isContract"],
+            many["isContract"],
+            bool(blockscout["is_contract"]),
+            blockscout["creation_status"] == "success",
+            code.get("creation_status") == "success",
+            code.get("deployed_bytecode") is not None,
+        }
+
+    def token(self):
+        """Name, decimals, type, number of holders, and holders with their balances."""
+        token = self.get("/api/v1/tokens/:a").get_json()
+        if "code" in token:
+            assert self.get("/api/v1/tokens/:a/holders").status_code == 404
+            assert self.get("/api/v2/tokens/:a").status_code == 404
+            return None
+        holders = self.get("/api/v1/tokens/:a/holders").get_json()["holders"]
+        pairs = {(holder["address"], holder["balance"]) for holder in holders}
+        return token["name"], token["decimals"], token["type"], token["holderCount"], pairs
+
+    def lives(self):
+        lives = self.get("/api/v1/addresses/:a").get_json()["lives"]
+        return [(life["tokenSymbol"], life["endedIn"]) for life in lives]
+
+    def held_by(self, holder, block=None):
+        at = "" if block is None else f"?block={block}"
+        tokens = self.get(f"/api/v1/addresses/{holder}/tokens{at}").get_json()["tokens"]
+        return {token["symbol"] for token in tokens}
+
+    def listed(self):
+        listed = self.get("/api/v1/tokens").get_json()
+        return {token["symbol"] for token in listed["tokens"]}
+
+    def transfers(self):
+        records = self.get("/api/v1/tokens/:a/transfers").get_json()["transfers"]
+        return [(record["value"], record["tokenSymbol"], record["tokenType"]) for record in records]
+
+    def creations(self):
+        """The creating transaction, by each form."""
+        own = self.get("/api/v1/addresses/:a").get_json()["creation"]["transactionHash"]
+        blockscout = self.get("/api/v2/addresses/:a").get_json()["creation_transaction_hash"]
+        [etherscan] = self.etherscan("contract", "getcontractcreation", contractaddresses=":a")
+        return {own, blockscout, etherscan["txHash"]}
+
+
+def test_a_contract_stands_from_its_creation_to_its_end_in_each_life(
+    mortals, database_url, postgres, template, tmp_path
+):
+    anvil = mortals.anvil
+    first = mortals.bear("MortalCoin")
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, mortals.address)
+
+        def is_shown(standing):
+            indexing.wait_for(anvil.head())
+            wait_until(lambda: forms.standing() == standing)  # notifications come soon
+
+        is_shown({True})
+        mortals.do(first, "end")
+        is_shown({False})
+        sent = mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
+        is_shown({True})
+        assert forms.creations() == {sent}
+        second = Contract(mortals.address, artifact("SecondCoin", EVM))
+        mortals.do(second, "end")
+        mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
+        is_shown({True})
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        anvil.reorganise(2)  # the end, and the creation after it
+        anvil.mine()
+        is_shown({True})
+        assert forms.creations() == {sent}
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_an_end_without_traces_is_noticed_by_a_request(mortals, database_url):
+    anvil = mortals.anvil
+    first = mortals.bear("MortalCoin")
+    mortals.do(first, "mint", anvil.accounts[0], 7)
+    with Indexing(database_url, anvil.url, until=anvil.head(), traces="off") as indexing:
+        forms = Forms(indexing.settings, mortals.address)
+        wait_until(lambda: forms.standing() == {True})
+        mortals.do(first, "end")
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.standing() == {False})
+
+
+def test_the_time_of_the_genesis_block_is_no_interval(anvil, database_url):
+    anvil.mine(5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        execute(database_url, "UPDATE blocks SET timestamp = 'epoch' WHERE number = 0")
+        client = create_app(indexing.settings).test_client()
+        assert client.get("/api/v2/stats").get_json()["average_block_time"] == 12_000
+
+
+def test_a_token_has_the_name_type_and_holders_of_its_present_life(
+    mortals, database_url, postgres, template, tmp_path
+):
+    anvil = mortals.anvil
+    me, *others = anvil.accounts[:4]
+    first = mortals.bear("MortalCoin")
+    for holder in others:
+        mortals.do(first, "mint", holder, 5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, mortals.address)
+
+        def is_shown(token, held, holder=others[0]):
+            indexing.wait_for(anvil.head())
+            wait_until(lambda: forms.token() == token)
+            wait_until(lambda: forms.held_by(holder) == forms.listed() == held)
+
+        is_shown(("First", 18, "BEP20", 3, {(other, "5") for other in others}), {"FIRST"})
+        mortals.do(first, "end")
+        ended_in = anvil.head()
+        is_shown(None, set())
+        second = mortals.bear("SecondCoin")
+        is_shown(None, set())
+        mortals.do(second, "mint", others[0], 7)
+        is_shown(("Second", 6, "BEP20", 1, {(others[0], "7")}), {"SECOND"})
+        assert forms.transfers() == [("7", "SECOND", "BEP20"), *[("5", "FIRST", "BEP20")] * 3]
+        assert forms.lives() == [("SECOND", None), ("FIRST", ended_in)]
+        assert forms.held_by(others[0], ended_in - 1) == {"FIRST"}
+        assert forms.held_by(others[0], ended_in) == set()
+        assert forms.held_by(others[0], anvil.head()) == {"SECOND"}
+        assert "Earlier contract" in forms.get("/address/:a").text
+        mortals.do(second, "end")
+        items = mortals.bear("MortalItems")
+        for id_ in (5, 6):
+            mortals.do(items, "mint", others[0], id_)
+        is_shown(("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"})
+        mortals.do(items, "end")
+        items = mortals.bear("MortalItems")
+        mortals.do(items, "mint", me, 6)
+        is_shown(("Items", 0, "BEP721", 1, {(me, "1")}), {"ITEMS"}, me)
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        for depth, token, held in (
+            (1, None, set()),
+            (4, ("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"}),
+        ):
+            anvil.reorganise(depth)
+            anvil.mine()
+            is_shown(token, held)
+            assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(
+    anvil, database_url, postgres, template, tmp_path
+):
+    me, you = anvil.accounts[:2]
+    coin, items = (anvil.deploy(me, name) for name in ("MortalCoin", "MortalItems"))
+    proxy = anvil.deploy(me, "Replaceable", coin.address)
+    upgraded = Mortals(anvil, proxy, proxy.address)
+    upgraded.do(Contract(proxy.address, coin.artifact), "mint", you, 5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, proxy.address)
+        assert forms.token() == ("First", 18, "BEP20", 1, {(you, "5")})
+        upgraded.do(proxy, "replace", items.address)
+        upgraded.do(Contract(proxy.address, items.artifact), "mint", me, 8)
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.token() == ("Items", 0, "BEP721", 1, {(me, "1")}))
+        assert forms.transfers() == [("1", "ITEMS", "BEP721"), ("5", "FIRST", "BEP20")]
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+        assert auditing.run(indexing.settings, node=True) == audit.EXACT
+        anvil.reorganise(2)
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.token() == ("First", 18, "BEP20", 1, {(you, "5")}))
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_an_account_is_a_token_no_longer_than_its_delegation(
+    anvil, database_url, postgres, template, tmp_path
+):
+    coin = anvil.deploy(anvil.accounts[0], "MortalCoin")
+    account = authorizations.new_account(7)
+    mint = coin.data("mint", anvil.accounts[1], 5)
+
+    def authorize(delegate, data="0x"):
+        nonce = authorizations.nonce_of(anvil, account)
+        signed = [authorizations.authorize(account, delegate, nonce)]
+        sent = authorizations.send(anvil, signed, to=account.address, data=data)
+        assert anvil.receipt_of(sent)["status"] == "0x1"
+
+    authorize(coin.address, mint)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, account.address.lower())
+        assert forms.token()[0] == "First" and forms.listed() == {"FIRST"}
+        authorize(ZERO)
+        indexing.wait_for(anvil.head())
+        wait_until(lambda: forms.token() is None and forms.listed() == set())
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
+def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
+    anvil, database_url, monkeypatch, capsys
+):
+    me = anvil.accounts[0]
+    named = anvil.deploy(me, "WideCoin")
+    coins = Mortals(anvil, named, named.address)
+    coins.do(named, "label", "Old", "OLD")
+    coins.do(named, "mint", me, 5)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        forms = Forms(indexing.settings, named.address)
+        read_at = forms.get("/api/v1/tokens/:a").get_json()["readBlock"]
+        assert read_at == anvil.head()
+        execute(database_url, "UPDATE tokens SET name = 'Other', decimals = 7")
+        assert auditing.run(indexing.settings, node=True) == audit.DIFFERS
+        assert "name is Other, the node has Old; decimals is 7" in capsys.readouterr().out
+        monkeypatch.setenv("DATABASE_URL", database_url)
+        assert main(["tokens", "refresh", named.address]) == audit.EXACT
+        indexing.wait_for(anvil.head())
+        assert auditing.run(indexing.settings, node=True) == audit.EXACT
+        assert main(["tokens", "refresh", me]) == audit.DIFFERS

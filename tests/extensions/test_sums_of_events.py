@@ -1,0 +1,305 @@
+"""Where events do not add up to what a token answers, it is marked, and every door shows what the
+node answers, in whatever way the blocks are indexed."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import NamedTuple
+
+import pytest
+
+from app import create_app
+from scan.api import addresses_and_tokens
+from scan.pages import addresses_and_tokens as address_pages
+from scan.queries import balances, holdings
+from scan.queries.holdings import UnitPrices
+from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.serving import NOWHERE
+from tests.support.table_digest import digest, fresh_digest
+
+pytestmark = pytest.mark.long
+UNIT = 10**18
+MARKS = "SELECT inconsistent_since FROM tokens WHERE address = %s"
+
+
+class Chain(NamedTuple):
+    """A chain, its index, and the requests that a test makes."""
+
+    anvil: Anvil
+    indexing: Indexing
+    url: str
+    get: Callable[..., object]
+    text: Callable[..., str]
+
+    def do(self, contract, function, *args, sender=0, **fields):
+        sent = self.anvil.transact(self.anvil.accounts[sender], contract, function, *args, **fields)
+        assert self.anvil.receipt_of(sent)["status"] == "0x1", function
+        return self.anvil.head()
+
+    def read(self):
+        self.indexing.look()
+        self.indexing.wait_for(self.anvil.head())
+
+    def coin(self, *, logged=True, takes_fee=False):
+        return self.anvil.deploy(self.anvil.accounts[0], "SilentCoin", 1000, logged, takes_fee)
+
+    def since(self, contract):
+        [(block,)] = execute(self.url, MARKS, bytes.fromhex(contract.address[2:]))
+        return block
+
+    def balance(self, contract, holder):
+        return self.anvil.read(contract, "balanceOf", holder)
+
+    def holders(self, contract):
+        """What the holders of a token have by its list, which is checked with the node."""
+        records = self.get(f"/api/v1/tokens/{contract.address}/holders")["holders"]
+        for record in records:
+            assert int(record["balance"]) == self.balance(contract, record["address"])
+        return {record["address"]: int(record["balance"]) for record in records}
+
+
+@pytest.fixture
+def chain(anvil, database_url):
+    with Indexing(database_url, anvil.url) as indexing:
+        client = create_app(indexing.settings).test_client()
+        yield Chain(
+            anvil,
+            indexing,
+            database_url,
+            lambda path: client.get(path).get_json(),
+            lambda path: client.get(path).text,
+        )
+
+
+def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain, postgres, template, tmp_path):
+    one, two = chain.anvil.accounts[:2]
+    minted, fee, burnt, rebased = (
+        chain.coin(logged=False),
+        chain.coin(takes_fee=True),
+        chain.coin(),
+        chain.coin(),
+    )
+    honest, buried = chain.coin(), chain.coin()
+    wrapper = chain.anvil.deploy(one, "WrappedEther")
+    chain.do(wrapper, "deposit", value=100)
+    chain.anvil.call("anvil_setBalance", wrapper.address, "0xffff")  # as what ends sends it
+    chain.do(wrapper, "deposit", value=100)
+    for coin in (minted, fee, burnt, rebased, honest):
+        chain.do(coin, "transfer", two, 100)
+    chain.do(buried, "bury", 100)  # the zero address keeps it
+    chain.read()
+    marks = {coin.address: chain.since(coin) for coin in (burnt, rebased, honest, buried, wrapper)}
+    assert set(marks.values()) == {None}
+    assert None not in (chain.since(minted), chain.since(fee))
+    in_block = chain.do(burnt, "burn", 400)
+    chain.read()
+    assert chain.since(burnt) == in_block
+    in_block = chain.do(rebased, "rebase", 3)
+    chain.read()
+    assert chain.since(rebased) == in_block
+    assert chain.holders(minted) == {one: 900, two: 100}
+    assert chain.holders(fee) == {one: 900, two: 90, fee.address: 10}
+    assert chain.holders(burnt) == {one: 500, two: 100}
+    assert chain.holders(rebased) == {one: 2700, two: 300}
+    assert chain.holders(honest) == {one: 900, two: 100}
+    for coin, is_consistent in ((honest, True), (buried, True), (minted, False), (fee, False)):
+        record = chain.get(f"/api/v1/tokens/{coin.address}")
+        assert record["eventsConsistent"] is is_consistent
+        assert ("inconsistentSince" in record) is not is_consistent
+    is_the_same_in_whatever_way(postgres, template, chain.anvil, chain.url, tmp_path)
+
+
+def test_a_rebase_inside_of_another_call_is_read_on_the_next_day(chain):
+    coin, keeper = chain.coin(), chain.anvil.deploy(chain.anvil.accounts[0], "SilentKeeper")
+    chain.do(coin, "transfer", chain.anvil.accounts[1], 100)
+    chain.do(keeper, "keep", coin.address, 3)
+    chain.read()
+    next_day(chain.anvil)
+    chain.read()
+    assert chain.since(coin) == chain.anvil.head()
+    assert chain.get(f"/api/v1/tokens/{coin.address}")["totalSupply"] == "3000"
+    assert chain.holders(coin)[chain.anvil.accounts[1]] == 300
+
+
+def test_a_fork_takes_a_mark_back(chain, postgres, template):
+    coin = chain.coin()
+    chain.do(coin, "transfer", chain.anvil.accounts[1], 100)
+    chain.do(coin, "rebase", 3)
+    chain.read()
+    assert chain.since(coin) == chain.anvil.head()
+    chain.anvil.reorganise(1)
+    chain.anvil.mine(2)
+    chain.read()
+    assert chain.since(coin) is None
+    record = chain.get(f"/api/v1/tokens/{coin.address}")
+    assert (record["totalSupply"], record["eventsConsistent"]) == ("1000", True)
+    assert digest(chain.url) == fresh_digest(postgres, template, chain.anvil)
+
+
+def units(value):
+    return f"{Decimal(value).scaleb(-18).normalize():f}"
+
+
+def by_door(get, text, token, holders):
+    """What doors show of a token: its supplies, and its balances by holder, each by its door."""
+    api, shapes = "/api/v1", f"/api?contractaddress={token}&module="
+    supplies = {
+        "token": get(f"{api}/tokens/{token}")["totalSupply"],
+        "list": {t["address"]: t for t in get(f"{api}/tokens")["tokens"]}[token]["totalSupply"],
+        "tokensupply": get(f"{shapes}stats&action=tokensupply")["result"],
+        "tokeninfo": get(f"{shapes}token&action=tokeninfo")["result"][0]["totalSupply"],
+        "getToken": get(f"{shapes}token&action=getToken")["result"]["totalSupply"],
+        "blockscout": get(f"/api/v2/tokens/{token}")["total_supply"],
+    }
+    lists = {
+        "holders": [
+            (r["address"], r["balance"]) for r in get(f"{api}/tokens/{token}/holders")["holders"]
+        ],
+        "tokenholderlist": [
+            (r["TokenHolderAddress"], r["TokenHolderQuantity"])
+            for r in get(f"{shapes}token&action=tokenholderlist")["result"]
+        ],
+        "getTokenHolders": [
+            (r["address"], r["value"])
+            for r in get(f"{shapes}token&action=getTokenHolders")["result"]
+        ],
+        "blockscout": [
+            (r["address"]["hash"].lower(), r["value"])
+            for r in get(f"/api/v2/tokens/{token}/holders")["items"]
+        ],
+        "csv": [
+            (line.split(",")[0], line.split(",")[3].removesuffix(" units"))
+            for line in text(f"{api}/tokens/{token}/holders?format=csv").splitlines()[1:]
+        ],
+    }
+    of_holders = {}
+    for holder in holders:
+        held = f"{api}/addresses/{holder}/tokens"
+        v2 = f"/api/v2/addresses/{holder}"
+        account = f"{shapes}account&address={holder}&action="
+        of_holders[holder] = {
+            "tokenbalance": get(f"{account}tokenbalance")["result"],
+            **{
+                f"held {query}": of_token(get(f"{held}{query}")["tokens"], "tokenAddress", token)
+                for query in ("", "?sort=worth", "?block=latest")
+            },
+            "addresstokenbalance": of_token(
+                get(f"{account}addresstokenbalance")["result"],
+                "TokenAddress",
+                token,
+                "TokenQuantity",
+            ),
+            "tokenlist": of_token(get(f"{account}tokenlist")["result"], "contractAddress", token),
+            "token-balances": get(f"{v2}/token-balances")[0]["value"],
+            "tokens": get(f"{v2}/tokens")["items"][0]["value"],
+        }
+    return supplies, lists, of_holders
+
+
+def of_token(records, key, token, value="balance"):
+    """The balance of a token among records of what is held; "0" where none has it."""
+    return next((r[value] for r in records if r[key].lower() == token), "0")
+
+
+def test_every_door_shows_what_the_node_answers(chain, monkeypatch):
+    prices = UnitPrices("USD", "operator", "2026-01-01T00:00:00Z", None, {})
+    one, two, three = chain.anvil.accounts[:3]
+    coin = chain.coin(logged=False, takes_fee=True)
+    token = coin.address
+    for holder, value in ((two, 500), (three, 200)):
+        chain.do(coin, "transfer", holder, value)
+    chain.do(coin, "rebase", 7)
+    chain.read()
+    given = prices._replace(tokens={token: Decimal(2)})
+    for module in (holdings, addresses_and_tokens, address_pages):
+        monkeypatch.setattr(module, "unit_prices", lambda _: given)
+    expected = {a: chain.balance(coin, a) for a in (one, two, three, token)}
+    assert expected == {one: 2100, two: 3150, three: 1260, token: 490}
+    supplies, lists, of_holders = by_door(chain.get, chain.text, token, expected)
+    assert set(supplies.values()) == {"7000"}, supplies
+    ranked = sorted(expected.items(), key=lambda held: -held[1])
+    for door, records in lists.items():
+        assert [(a.lower(), int(n)) for a, n in records] == ranked, door
+    for holder, doors in of_holders.items():
+        assert set(doors.values()) == {str(expected[holder])}, (holder, doors)
+    [top] = chain.get(f"/api?module=token&action=topholders&contractaddress={token}&offset=1")[
+        "result"
+    ]
+    assert (top["TokenHolderAddress"], top["TokenHolderQuantity"]) == (two, units(3150))
+    count = f"/api?module=token&action=tokenholdercount&contractaddress={token}"
+    assert chain.get(count)["result"] == "4"
+    assert chain.get(f"/api/v2/tokens/{token}/counters")["token_holders_count"] == "4"
+    worth = chain.get(f"/api/v1/addresses/{two}/tokens?sort=worth")
+    assert worth["tokens"][0]["worth"] == worth["worth"]["total"] == units(6300)
+    for page in (f"/token/{token}?tab=holders", f"/address/{two}?tab=tokens"):
+        assert 'value="3150"' in chain.text(page), page
+    assert "do not add up" in chain.text(f"/token/{token}")
+    path = f"/api/v1/addresses/{two}/balances?token={token}"
+    assert chain.get(path)["reason"] == "inconsistent_events"
+    for view in ("tokens", "token_holders"):
+        rows = execute(chain.url, f"SELECT inconsistent_since FROM v1.{view}")  # noqa: S608
+        assert set(rows) == {(chain.since(coin),)}
+
+
+def test_without_a_node_every_door_says_that_it_shows_sums(chain):
+    one, two = chain.anvil.accounts[:2]
+    coin = chain.coin(logged=False)
+    chain.do(coin, "transfer", two, 100)
+    chain.read()
+    since = chain.since(coin)
+    settings = replace(chain.indexing.settings, rpc_urls=(NOWHERE,))
+    client = create_app(settings).test_client()
+    holders = client.get(f"/api/v1/tokens/{coin.address}/holders")
+    assert holders.headers["X-Scan-Inconsistent-Since"] == str(since)
+    record = {"address": two, "balance": "100", "inconsistentSince": since}
+    assert holders.get_json()["holders"] == [record]
+    [held] = client.get(f"/api/v1/addresses/{two}/tokens").get_json()["tokens"]
+    assert (held["balance"], held["inconsistentSince"]) == ("100", since)
+    assert client.get(f"/api/v1/addresses/{one}/tokens").get_json()["tokens"] == []
+    path = f"/api?module=account&action=addresstokenbalance&address={two}"
+    assert "do not add up" in client.get(path).get_json()["message"]
+    for page in (f"/token/{coin.address}?tab=holders", f"/address/{two}?tab=tokens"):
+        assert "by events, which do not add up" in client.get(page).text
+
+
+def test_holders_beyond_the_ranking_follow_it(chain, monkeypatch):
+    monkeypatch.setattr(balances, "LARGEST", 2)
+    monkeypatch.setattr(balances, "SMALLEST", 1)
+    coin = chain.coin(takes_fee=True)
+    for holder, value in zip(chain.anvil.accounts[1:6], (300, 150, 90, 50, 10), strict=True):
+        chain.do(coin, "transfer", holder, value)
+    chain.do(coin, "burn", 380)  # of 400 that the first has by events
+    chain.read()
+    records, path = [], f"/api/v1/tokens/{coin.address}/holders?limit=1"
+    cursor = ""
+    while cursor is not None:
+        page = chain.get(f"{path}&cursor={cursor}" if cursor else path)
+        records += page["holders"]
+        cursor = page["next"]
+    expected = [chain.anvil.accounts[number] for number in (1, 0, 2, 3, 4, 5)]
+    expected.insert(1, coin.address)  # 60 of fees
+    assert [record["address"] for record in records] == expected
+    for record in records:
+        assert int(record["balance"]) == chain.balance(coin, record["address"])
+    assert page["total"] == len(records)
+    deep = chain.get(f"{path.replace('limit=1', 'limit=3')}&page=2")["holders"]
+    assert [record["address"] for record in deep] == expected[3:6]
+    zero = f"address_hash=0x{0:040x}&value={2**256 - 1}"
+    assert chain.get(f"/api/v2/tokens/{coin.address}/holders?{zero}")["items"] == []
+
+
+def test_items_that_are_minted_without_an_event(chain, postgres, template):
+    me = chain.anvil.accounts[0]
+    items = chain.anvil.deploy(me, "SilentItems")
+    chain.do(items, "mint", me, 7, 5, 3)
+    chain.read()
+    assert chain.since(items) == chain.anvil.head()
+    [held] = chain.get(f"/api/v1/addresses/{me}/items")["items"]
+    [owner] = chain.get(f"/api/v1/tokens/{items.address}/items/7")["owners"]
+    assert (held["balance"], owner["balance"]) == ("5", "5")
+    [holder] = chain.get(f"/api/v1/tokens/{items.address}/holders")["holders"]
+    assert (holder["balance"], "inconsistentSince" in holder) == ("3", True)
+    assert digest(chain.url) == fresh_digest(postgres, template, chain.anvil)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.28;
+
+// Balances that change otherwise than events say.
+
+/// Of a first holder without an event, unless that is logged; it takes a fee of a tenth that its event does not say.
+contract SilentCoin {
+    string public name = "Silent";
+    string public symbol = "HUSH";
+    uint8 public constant decimals = 18;
+    mapping(address => uint256) internal shares;
+    uint256 internal allShares;
+    uint256 public factor = 1;
+    bool public takesFee;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    constructor(uint256 supply, bool logged, bool takesFee_) {
+        shares[msg.sender] = supply;
+        allShares = supply;
+        takesFee = takesFee_;
+        if (logged) emit Transfer(address(0), msg.sender, supply);
+    }
+
+    function balanceOf(address holder) public view returns (uint256) {
+        return shares[holder] * factor;
+    }
+
+    function totalSupply() external view returns (uint256) {
+        return allShares * factor;
+    }
+
+    function transfer(address to, uint256 value) external returns (bool) {
+        uint256 fee = takesFee ? value / 10 : 0;
+        shares[msg.sender] -= value / factor;
+        shares[to] += (value - fee) / factor;
+        shares[address(this)] += fee / factor;
+        emit Transfer(msg.sender, to, value);
+        return true;
+    }
+
+    function burn(uint256 value) external {
+        shares[msg.sender] -= value / factor;
+        allShares -= value / factor;
+    }
+
+    function bury(uint256 value) external {
+        shares[msg.sender] -= value;
+        shares[address(0)] += value;
+        emit Transfer(msg.sender, address(0), value);
+    }
+
+    function rebase(uint256 factor_) external {
+        factor = factor_;
+    }
+}
+
+/// Has a token rebased, so that no transaction calls the token itself.
+contract SilentKeeper {
+    function keep(SilentCoin coin, uint256 factor) external {
+        coin.rebase(factor);
+    }
+}
+
+/// Items of which one holder gets more than events say.
+contract SilentItems {
+    mapping(address => mapping(uint256 => uint256)) public balanceOf;
+
+    event TransferSingle(
+        address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value
+    );
+
+    function supportsInterface(bytes4 id) external pure returns (bool) {
+        return id == 0x01ffc9a7 || id == 0xd9b67a26;
+    }
+
+    function mint(address to, uint256 id, uint256 value, uint256 logged) external {
+        balanceOf[to][id] += value;
+        emit TransferSingle(msg.sender, address(0), to, id, logged);
+    }
+}

@@ -1,0 +1,209 @@
+"""Sources and settings that are not quite what the tool compiled: ends of lines, a byte order mark,
+metadata settings; and constructor data that is not encoded as compilers do it."""
+
+import json
+
+import pytest
+from eth_utils.crypto import keccak
+
+from scan.errors import InvalidParameter
+from scan.json_bodies import json_object
+from scan.verification.languages.solidity import accepted_settings
+from scan.verification.metadata_request import request_of
+from scan.verification.request import parse
+from tests.support.explorer import compiled, standard_input
+from tests.support.vyper import NEWEST, SEVEN, source_for
+
+VERSION = "0.8.28"
+ON = {"enabled": True, "runs": 200}
+PATH = "src/Kept.sol"
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity >=0.6.0;
+import "./Base.sol";
+/// Keeps a name.
+contract Kept is Base {
+    string public name;
+    constructor(string memory first) { name = first; }
+}
+"""
+BASE = """// SPDX-License-Identifier: MIT
+pragma solidity >=0.6.0;
+contract Base {
+    uint256 public kept;
+}
+"""
+MARK = "\ufeff"
+FORMS = {
+    "LF": lambda text: text,
+    "CRLF": lambda text: text.replace("\n", "\r\n"),
+    "no last newline": lambda text: text.rstrip(),
+    "CRLF without the last": lambda text: text.rstrip().replace("\n", "\r\n"),
+    "marked": lambda text: MARK + text,
+    "marked CRLF": lambda text: MARK + text.replace("\n", "\r\n"),
+}
+NAME = "20".zfill(64) + "03".zfill(64) + b"abc".hex().ljust(64, "0")
+
+
+def files(form):
+    return {PATH: FORMS[form](SOURCE), "src/Base.sol": FORMS[form](BASE)}
+
+
+def deployed(explorer, form="LF", version=VERSION, **settings):
+    standard = standard_input(files(form), optimizer=ON, **settings)
+    return explorer.deploy(compiled(version, standard, PATH, "Kept").creation, NAME)
+
+
+@pytest.mark.parametrize("compiled_form", ["LF", "CRLF", "no last newline"])
+def test_a_source_as_another_tool_writes_it_matches_in_full(explorer, compiled_form):
+    """The record has the file that was compiled, and the message says how it differs."""
+    for form in FORMS:
+        address = deployed(explorer, compiled_form)
+        answer = explorer.verify(
+            address, standard_input(files(form), optimizer=ON), VERSION, contractName="Kept"
+        )
+        assert (answer.status_code, answer.json["match"]) == (200, "full"), (form, answer.json)
+        assert answer.json["creationMatch"] == "full"
+        stored = explorer.contract(address).json["sources"]
+        assert {path: file["content"] for path, file in stored.items()} == files(compiled_form)
+        says = "The sources fit with" in answer.json["message"]
+        assert says == (form != compiled_form), answer.json["message"]
+    changed = files("CRLF") | {PATH: files("CRLF")[PATH].replace("a name", "names")}
+    answer = explorer.verify(
+        deployed(explorer, compiled_form), standard_input(changed, optimizer=ON), VERSION
+    )
+    assert answer.json["match"] == "partial" or "contractName" in answer.text
+    assert explorer.contract(address).json["match"] == "full"
+
+
+@pytest.mark.parametrize("version", ["0.4.26", "0.7.6"])
+def test_a_single_file_without_its_path_matches_in_full(explorer, version):
+    """Other ends of lines and another path at once, with IPFS's hash and with Swarm's."""
+    source = "pragma solidity >=0.4.0;\ncontract Alone { uint256 public kept = 5; }\n"
+    standard = standard_input({"contracts/Alone.sol": source}, optimizer=ON)
+    contract = compiled(version, standard, "contracts/Alone.sol", "Alone")
+    answer = explorer.verify(explorer.deploy(contract.creation), FORMS["CRLF"](source), version)
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+    assert answer.json["filePath"] == "contracts/Alone.sol"
+    assert "LF at the ends of lines, a newline at the end" in answer.json["message"]
+
+
+@pytest.mark.parametrize("compiled_form", ["LF", "marked"])
+def test_a_vyper_file_as_another_tool_writes_it_matches_in_full(explorer, vyper, compiled_form):
+    """Vyper's command line compiles LF; a byte order mark is part of its hash."""
+    source = source_for(NEWEST)
+    creation = vyper.creation_of(NEWEST, FORMS[compiled_form](source))
+    for form in ("LF", "CRLF", "no last newline", "marked CRLF"):
+        address = explorer.deploy(creation, SEVEN)
+        answer = explorer.verify(
+            address, FORMS[form](source), NEWEST, language="vyper", contractName="Box.vy:Box"
+        )
+        assert (answer.status_code, answer.json["match"]) == (200, "full"), (form, answer.json)
+        stored = explorer.contract(address).json
+        assert stored["sources"] == {"Box.vy": {"content": FORMS[compiled_form](source)}}
+        assert ("The sources fit with" in answer.json["message"]) == (form != compiled_form)
+
+
+@pytest.mark.check
+def test_metadata_takes_sources_in_all_variations():
+    """Those that Sourcify takes, too: another end of the last line alone, and one more of them."""
+    settings = {"compilationTarget": {PATH: "Kept"}}
+    metadata = {"compiler": {"version": VERSION}, "language": "Solidity", "settings": settings}
+    texts = [FORMS[form](BASE) for form in ("LF", "CRLF", "no last newline")]
+    texts += [f"{BASE}\r\n", f"{FORMS['CRLF'](BASE)}\n", BASE.rstrip() + "\r\n"]
+    for text in texts:
+        listed = {PATH: {"keccak256": f"0x{keccak(text.encode()).hex()}"}}
+        for form in FORMS.values():
+            if len(text.rstrip()) + 2 < len(text) and not form(BASE).endswith("\n"):
+                continue  # a second newline is only added to a first
+            body = request_of(f"0x{1:040x}", {**metadata, "sources": listed}, {"x": form(BASE)})
+            assert parse(body).sources == {PATH: text}
+        with pytest.raises(InvalidParameter, match="no source matches"):
+            request_of(
+                f"0x{1:040x}", {**metadata, "sources": listed}, {"x": BASE.replace("kept", "left")}
+            )
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("wrap", ["%s", "{%s}", "\r\n%s"])
+def test_a_byte_order_mark_before_json_is_ignored(wrap):
+    standard = wrap % json.dumps(standard_input({PATH: BASE}))
+    body = {"address": f"0x{1:040x}", "compilerVersion": VERSION, "sourceCode": MARK + standard}
+    assert parse(body).sources == {PATH: BASE}
+    assert json_object((MARK + json.dumps(body)).encode()) == body
+
+
+MODES = {
+    "default": {},
+    "ipfs": {"bytecodeHash": "ipfs"},
+    "bzzr1": {"bytecodeHash": "bzzr1"},
+    "none": {"bytecodeHash": "none"},
+    "no CBOR": {"bytecodeHash": "none", "appendCBOR": False},
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(explorer, mode):
+    """Tools send their own: forge names ipfs, whatever a contract was compiled with."""
+    own = MODES[mode] or MODES["ipfs"]  # which the compiler's metadata names in any case
+    for sent, settings in MODES.items():
+        address = deployed(explorer, metadata=MODES[mode])
+        given = standard_input(files("LF"), optimizer=ON, metadata=settings)
+        answer = explorer.verify(address, given, VERSION, contractName=f"{PATH}:Kept")
+        assert answer.status_code == 200, (sent, answer.json)
+        level = "partial" if mode in ("none", "no CBOR") else "full"
+        assert answer.json["match"] == level, (sent, answer.json)
+        assert explorer.contract(address).json["settings"]["metadata"] == own
+        says = "settings.metadata is" in answer.json["message"]
+        assert says == (own != (settings or MODES["ipfs"])), (sent, answer.json["message"])
+
+
+def test_a_mismatch_names_the_metadata_setting_that_was_replaced(explorer):
+    address = deployed(explorer, metadata=MODES["none"])
+    sources = files("LF") | {"src/Base.sol": BASE.replace("kept;", "kept = 4711;")}
+    given = standard_input(
+        sources, optimizer=ON, evmVersion="cancun", viaIR=False, metadata=MODES["ipfs"]
+    )
+    answer = explorer.verify(address, given, VERSION, contractName=f"{PATH}:Kept")
+    assert (answer.status_code, answer.json["match"]) == (200, "runtime")
+    sources[PATH] = SOURCE.replace("name = first", "name = first; kept = 6; delete kept")
+    sources["src/Base.sol"] = BASE.replace("uint256", "uint128")
+    given["sources"] = {path: {"content": text} for path, text in sources.items()}
+    answer = explorer.verify(address, given, VERSION, contractName=f"{PATH}:Kept")
+    assert answer.status_code == 422
+    assert '{"bytecodeHash":"none"}, not {"bytecodeHash":"ipfs"}' in answer.json["error"]
+
+
+ARGUMENTS = {
+    "trailing": NAME + "ff" * 32,
+    "gapped": "40".zfill(64) + "00" * 32 + NAME[64:],
+    "unpadded": NAME[: 2 * 64 + 6],
+    "missing": "",
+    "odd": NAME + "c0ffee",
+}
+
+
+@pytest.mark.parametrize("data", ARGUMENTS)
+def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, data):
+    """The creation code is equal; which arguments the constructor read is not stated."""
+    standard = standard_input(files("LF"), optimizer=ON)
+    creation = compiled(VERSION, standard, PATH, "Kept").creation
+    if data == "missing":  # which only a constructor without arguments accepts
+        base = compiled(VERSION, standard, "src/Base.sol", "Base").creation
+        address = explorer.deploy(base, "00")
+        answer = explorer.verify(address, standard, VERSION, contractName="src/Base.sol:Base")
+    else:
+        address = explorer.deploy(creation, ARGUMENTS[data])
+        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+    assert (answer.json["creationMatch"], answer.json["constructorArguments"]) == (None, None)
+    size = max(1, len(ARGUMENTS[data]) // 2)
+    assert f"the {size} bytes after it are not the encoding" in answer.json["message"]
+
+
+@pytest.mark.check
+def test_metadata_settings_that_a_release_refuses_are_left_out():
+    """Tools name them for every release, where they say how it behaves anyway."""
+    given = {"bytecodeHash": "ipfs", "appendCBOR": True, "useLiteralContent": True}
+    for version, left in (((0, 5, 17), 1), ((0, 6, 0), 2), ((0, 8, 17), 2), ((0, 8, 18), 3)):
+        kept = accepted_settings({"metadata": given}, version)["metadata"]
+        assert len(kept) == left and kept.items() <= given.items()
