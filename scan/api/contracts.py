@@ -8,26 +8,11 @@ from scan.contracts.proxy_contracts import Proxy
 from scan.contracts.read_calls import constructor_values
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.list_responses import LISTED, add_list, list_response
-from scan.http.request_state import services
-from scan.http.requests import (
-    Prerequisite,
-    Response,
-    block_argument,
-    client_address,
-    json_fragment,
-    json_object,
-    json_value,
-    note_changed_index,
-    query_arguments,
-    reader,
-    requires,
-)
+from scan.http import list_responses, request_state, requests
 from scan.queries import contracts
 from scan.queries.contracts import Contract, IndexedCreation, creation_record
 from scan.verification.contract_match import RUNTIME
-from scan.verification.languages.solidity import SOLIDITY
-from scan.verification.languages.vyper import VYPER
+from scan.verification.languages import solidity, vyper
 from scan.verification.request import parse
 from scan.verification.settings_search import dotted
 from scan.verification.verifier import Verified, message, verify
@@ -35,21 +20,21 @@ from scan.verification.verifier import Verified, message, verify
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
 blueprint = Blueprint("contracts", __name__)
-add_list(blueprint, "/contract-creations", "contract_creations")
+list_responses.add_list(blueprint, "/contract-creations", "contract_creations")
 
 
 @blueprint.post("/verify")
-@requires(Prerequisite.LONG_WAIT)
-def verify_contract() -> Response:
-    query_arguments()
+@requests.requires(requests.Prerequisite.LONG_WAIT)
+def verify_contract() -> requests.Response:
+    requests.query_arguments()
     request.max_content_length = json_bodies.MAX_SOURCES_BYTES
-    submission = parse(json_object())
-    contracts.get_or_index(reader(), submission.address, ())
-    with services().waiting_threads.place_for_long(client_address()):
-        verified = verify(services().verifier, submission, client_address())
+    submission = parse(requests.json_object())
+    contracts.get_or_index(requests.reader(), submission.address, ())
+    with request_state.services().waiting_threads.place_for_long(requests.client_address()):
+        verified = verify(request_state.services().verifier, submission, requests.client_address())
     if verified.stored:
-        note_changed_index()
-    return json_value(_verified(verified))
+        requests.note_changed_index()
+    return requests.json_value(_verified(verified))
 
 
 def _verified(verified: Verified) -> dict[str, object]:
@@ -70,25 +55,27 @@ def _verified(verified: Verified) -> dict[str, object]:
 
 
 @blueprint.get("/contracts")
-def list_contracts() -> Response:
-    return list_response(
+def list_contracts() -> requests.Response:
+    return list_responses.list_response(
         "contracts",
-        query_arguments(*LISTED),
-        lambda window: contracts.verified_page(reader(), window),
+        requests.query_arguments(*list_responses.LISTED),
+        lambda window: contracts.verified_page(requests.reader(), window),
     )
 
 
 @blueprint.get("/contracts/<address>")
-def get_contract(address: str) -> Response:
-    query_arguments()
+def get_contract(address: str) -> requests.Response:
+    requests.query_arguments()
     key = parameters.address(address)
-    contract, lookup = contracts.get_with_proxy(reader(), key, STORED)
+    contract, lookup = contracts.get_with_proxy(requests.reader(), key, STORED)
     if contract.code_hash is None:
         raise NotFound("No contract is indexed at this address.")
     if not contract.is_verified:
         raise NotFound(contract.not_verified)
-    created = contracts.indexed(reader(), key)
-    return json_value({**_record(key, contract, lookup.proxy), **_creation(contract, created)})
+    created = contracts.indexed(requests.reader(), key)
+    return requests.json_value(
+        {**_record(key, contract, lookup.proxy), **_creation(contract, created)}
+    )
 
 
 def _creation(contract: Contract, created: IndexedCreation | None) -> dict[str, object]:
@@ -110,9 +97,9 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "contractName": contract.name,
         "filePath": contract.path,
         "compilerVersion": contract.compiler_version,
-        "settings": json_fragment(contract.settings),
-        "abi": json_fragment(contract.abi),
-        "sources": json_fragment(contract.sources),
+        "settings": requests.json_fragment(contract.settings),
+        "abi": requests.json_fragment(contract.abi),
+        "sources": requests.json_fragment(contract.sources),
         "license": contract.license,
         "constructorArguments": hex_or_none(contract.constructor_arguments),
         "codeHash": hex_or_none(contract.code_hash),
@@ -128,32 +115,34 @@ def hex_or_none(content: bytes | None) -> str | None:
 
 
 @blueprint.post("/contracts/<address>/call")
-@requires(Prerequisite.NODE)
-def call_contract(address: str) -> Response:
-    sent = query_arguments("block")
+@requests.requires(requests.Prerequisite.NODE)
+def call_contract(address: str) -> requests.Response:
+    sent = requests.query_arguments("block")
     contract = parameters.address(address)
-    body = json_object()
+    body = requests.json_object()
     json_bodies.only_known(body, ("functionName", "args"), "field")
     function, arguments = function_and_arguments(body)
-    result = contracts.call(reader(), contract, function, arguments, block_argument(sent))
+    result = contracts.call(
+        requests.reader(), contract, function, arguments, requests.block_argument(sent)
+    )
     value: dict[str, object] = {"result": result.value}
     if result.proxy is not None:
         value["implementation"] = to_hex(result.proxy.implementation)
-    return json_value(value)
+    return requests.json_value(value)
 
 
 @blueprint.get("/compilers")
-def list_compilers() -> Response:
-    query_arguments()
-    reader().do_not_cache()
-    compilers = services().verifier.compilers
-    return json_value(
+def list_compilers() -> requests.Response:
+    requests.query_arguments()
+    requests.reader().do_not_cache()
+    compilers = request_state.services().verifier.compilers
+    return requests.json_value(
         {
             language.name.lower(): [
                 {"version": dotted(version), "installed": is_installed}
                 for version, is_installed in compilers.of(language.kind).releases().items()
             ]
-            for language in (SOLIDITY, VYPER)  # solc compiles Yul, too
+            for language in (solidity.SOLIDITY, vyper.VYPER)  # solc compiles Yul, too
         }
     )
 

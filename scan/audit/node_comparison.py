@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.cached_values import LazyMapping, LazySequence
-from scan.database.connection import Database
-from scan.database.transaction import Row, Transaction
+from scan.database import connection, transaction
+from scan.ethereum import client, column_types, events
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -19,25 +19,9 @@ from scan.ethereum.blocks import (
     ReceiptsJson,
     read_json,
 )
-from scan.ethereum.client import Node, NodeError
-from scan.ethereum.column_types import Column
-from scan.ethereum.events import WRAPPING, Transfer, trade, transfers
 from scan.ethereum.forms.form import BURN
 from scan.hex import to_hex
-from scan.indexer import block_rows
-from scan.indexer.block_rows import (
-    INTERNAL_TRANSFER_COLUMNS,
-    LOG_COLUMNS,
-    TABLES,
-    UNNUMBERED,
-    WRITTEN,
-    FetchedBlock,
-    TableRows,
-    table_rows,
-)
-from scan.indexer.block_source import BlockSource
-from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock
-from scan.indexer.hooks import make_trace_reader
+from scan.indexer import block_rows, block_source, block_traces, hooks
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -51,7 +35,7 @@ class Entity(NamedTuple):
     """A table whose rows are determined by the node's blocks, and the columns of its key."""
 
     key: tuple[str, ...] = ("ordinal",)
-    columns: Mapping[str, Column] = {}  # those that are annotated with a Column
+    columns: Mapping[str, column_types.Column] = {}  # those that are annotated with a Column
 
 
 _OF_LOG = "block_number", "log_index"
@@ -65,8 +49,9 @@ ENTITIES: Mapping[str, Entity] = LazyMapping(
         "logs": Entity(_OF_LOG),
         **{
             name: Entity()
-            for name, columns in UNNUMBERED.items()
-            if "ordinal" in columns and (name in WRITTEN or name not in TABLES)
+            for name, columns in block_rows.UNNUMBERED.items()
+            if "ordinal" in columns
+            and (name in block_rows.WRITTEN or name not in block_rows.TABLES)
         },
         "withdrawals": Entity(("block_number", "withdrawal_index")),
         "log_emitters": Entity(("block_number", "address")),
@@ -76,7 +61,7 @@ ENTITIES: Mapping[str, Entity] = LazyMapping(
 OF_TRACES = LazySequence(
     lambda: (
         *("internal_transfers", "contract_creations", "log_emitters"),
-        *(name for name, table in TABLES.items() if table.of_traces),
+        *(name for name, table in block_rows.TABLES.items() if table.of_traces),
     )
 )
 
@@ -86,8 +71,8 @@ class NodeComparison:
 
     def __init__(
         self,
-        database: Database | Transaction,
-        node: Node,
+        database: connection.Database | transaction.Transaction,
+        node: client.Node,
         settings: Settings,
         *,
         checked: bool = False,
@@ -95,10 +80,10 @@ class NodeComparison:
         """With `checked`, blocks of the node that contradict themselves are read again first."""
         self._checked = checked
         self._database = database
-        self._source = BlockSource(node, traces="off")
-        self._traces = make_trace_reader(node, threading.Lock(), traces=settings.traces)
+        self._source = block_source.BlockSource(node, traces="off")
+        self._traces = hooks.make_trace_reader(node, threading.Lock(), traces=settings.traces)
         self._logs = block_rows.read_stored(database)
-        rows = database.rows("queries/filled_tables_list", tables=[*WRITTEN])
+        rows = database.rows("queries/filled_tables_list", tables=[*block_rows.WRITTEN])
         self._incomplete: dict[str, int] = dict(rows)
         self.compared = 0
         self.unproven: Counter[str] = Counter()  # blocks, by what no hash proves
@@ -163,7 +148,7 @@ class NodeComparison:
         )
         has_traces: dict[int, bool] = dict(rows)
         unknown = set()
-        made: list[TableRows] = []
+        made: list[block_rows.TableRows] = []
         for block in blocks:
             traced = self._traced(block)
             if traced.is_complete is False:
@@ -172,25 +157,30 @@ class NodeComparison:
                 traced = self._traces.without_traces(block)
             elif traced.is_complete is False:
                 unknown.add(block.number)
-            fetched = FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
-            made.append(table_rows(fetched, self._logs))
+            fetched = block_rows.FetchedBlock(
+                block.with_failed(traced.failed), *traced[:3], traced.destroyed
+            )
+            made.append(block_rows.table_rows(fetched, self._logs))
             _expect_rows(expected, made[-1])
         self._expect_events(expected, blocks, made)
         return expected, unknown
 
-    def _traced(self, block: DecodedBlock) -> TracedBlock:
+    def _traced(self, block: DecodedBlock) -> block_traces.TracedBlock:
         # After this many failures the reader returns the block as untraced instead of raising.
-        for _ in range(TRACE_ATTEMPTS - 1):
-            with suppress(NodeError):
+        for _ in range(block_traces.TRACE_ATTEMPTS - 1):
+            with suppress(client.NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
 
     def _expect_events(
-        self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock], made: list[TableRows]
+        self,
+        expected: dict[str, list[_Row]],
+        blocks: list[DecodedBlock],
+        made: list[block_rows.TableRows],
     ) -> None:
         # Tokens and pools are taken from the index; their events are compared.
         addresses = {log.address for block in blocks for log in block.contract_logs}
-        tokens: dict[bytes, list[Row]] = defaultdict(list)
+        tokens: dict[bytes, list[transaction.Row]] = defaultdict(list)
         for address, *life in self._database.rows(
             "audit/tokens_list_types", addresses=list(addresses)
         ):
@@ -209,18 +199,21 @@ class NodeComparison:
             expected["dex_trades"] += _trades(number, rows, pools)
 
 
-def _expect_rows(expected: dict[str, list[_Row]], rows: TableRows) -> None:
+def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) -> None:
     # What was proven when a block was indexed may not be so now.
     expected["blocks"].append({n: rows.block[n] for n in BLOCK_COLUMNS if n != "unproven"})
     for name, columns, of_block in (
         ("transactions", block_rows.TRANSACTION_COLUMNS, rows.transactions),
-        ("internal_transfers", INTERNAL_TRANSFER_COLUMNS, rows.internal_transfers),
-        *((name, UNNUMBERED[name], of_table) for name, of_table in rows.unnumbered.items()),
+        ("internal_transfers", block_rows.INTERNAL_TRANSFER_COLUMNS, rows.internal_transfers),
+        *(
+            (name, block_rows.UNNUMBERED[name], of_table)
+            for name, of_table in rows.unnumbered.items()
+        ),
     ):
         expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]
     for *position, first_topic, address, topics, data in rows.logs:
         values = (*position, address, (first_topic or b"") + topics, data)
-        expected["logs"].append(dict(zip(LOG_COLUMNS, values, strict=True)))
+        expected["logs"].append(dict(zip(block_rows.LOG_COLUMNS, values, strict=True)))
 
 
 def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
@@ -230,8 +223,8 @@ def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
 
 
 def _transfers(
-    number: int, rows: TableRows, tokens: Mapping[bytes, Sequence[Row]]
-) -> Iterator[Transfer]:
+    number: int, rows: block_rows.TableRows, tokens: Mapping[bytes, Sequence[transaction.Row]]
+) -> Iterator[events.Transfer]:
     """Yield transfers as the indexer stores them: those of a token's life begin with the one by
     which it was discovered."""
     for event, _ in rows.transfers:
@@ -239,12 +232,12 @@ def _transfers(
             if (number, event.log_index) < tuple(first) or (end is not None and number >= end):
                 continue
             is_wrapper = wraps_since is not None and number >= wraps_since
-            if is_wrapper or event.shape not in WRAPPING:
-                yield from transfers(event, token_type, item_type)
+            if is_wrapper or event.shape not in events.WRAPPING:
+                yield from events.transfers(event, token_type, item_type)
 
 
 def _trades(
-    number: int, rows: TableRows, pools: Mapping[bytes, tuple[int, bytes, bytes]]
+    number: int, rows: block_rows.TableRows, pools: Mapping[bytes, tuple[int, bytes, bytes]]
 ) -> Iterator[_Row]:
     for swap, maker in rows.swaps:
         if swap.pool not in pools or number < pools[swap.pool][0]:
@@ -256,7 +249,7 @@ def _trades(
             "transaction_index": swap.transaction_index,
             "pool_address": swap.pool,
             "maker": maker,
-            **trade(swap, token0, token1)._asdict(),
+            **events.trade(swap, token0, token1)._asdict(),
         }
 
 

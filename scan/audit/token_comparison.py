@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.ethereum import token_metadata
-from scan.ethereum.client import Node
-from scan.ethereum.events import SHAPES, token_type
+from scan.ethereum import client, events, token_metadata
 from scan.hex import to_hex
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 
@@ -50,7 +48,7 @@ class Reading(NamedTuple):
 class TokenComparison:
     """Compares readings of tokens. Raises NodeError where the node fails."""
 
-    def __init__(self, database: Database, node: Node) -> None:
+    def __init__(self, database: Database, node: client.Node) -> None:
         self._database = database
         self._state = StateReader(node)
         self.compared = 0
@@ -104,7 +102,7 @@ class TokenComparison:
             *of_type, name, symbol, decimals, supply = (results[q] for q in reading.calls())
             metadata = token_metadata.decode_token_metadata(of_type)
             answers = {
-                "type": token_type(SHAPES[reading.type], metadata),
+                "type": events.token_type(events.SHAPES[reading.type], metadata),
                 "name": token_metadata.text(name, token_metadata.MAX_NAME),
                 "symbol": token_metadata.text(symbol, token_metadata.MAX_SYMBOL),
                 "decimals": token_metadata.decimal_places(decimals) or 0,

@@ -10,27 +10,11 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from scan import parameters
-from scan.audit.derived_tables import (
-    DERIVED,
-    OF_KEPT_ROWS,
-    Difference,
-    contradictions_of_kept_rows,
-    differing_rows,
-    row_name,
-)
+from scan.audit import derived_tables, token_comparison
 from scan.audit.node_comparison import NodeComparison
-from scan.audit.token_comparison import TokenComparison
-from scan.commands.arguments import (
-    add_actions,
-    add_command,
-    options_of_extensions,
-    run_of_extensions,
-    whole_number,
-)
-from scan.commands.startup import require_node, require_order, settings_with_database
+from scan.commands import arguments, startup
 from scan.contracts.account_state import node_of_index
-from scan.database.connection import Database
-from scan.database.transaction import Transaction
+from scan.database import connection, transaction
 from scan.errors import SettingError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError
@@ -54,7 +38,7 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--blocks",
-        type=whole_number,
+        type=arguments.whole_number,
         default=1000,
         help="with --node: number of blocks, and of tokens; 0: all (1000)",
     )
@@ -62,51 +46,53 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--from",
         dest="first",
-        type=whole_number,
+        type=arguments.whole_number,
         metavar="BLOCK",
         help="only the rows of these blocks, a thousand at a time",
     )
     command.add_argument(
-        "--to", dest="last", type=whole_number, metavar="BLOCK", help="the last of them"
+        "--to", dest="last", type=arguments.whole_number, metavar="BLOCK", help="the last of them"
     )
-    for extension_options in options_of_extensions("audit"):
+    for extension_options in arguments.options_of_extensions("audit"):
         extension_options.add_arguments(command)
 
 
 def add_tokens(group: argparse.ArgumentParser) -> None:
     text = "have the indexer read names, symbols, decimals and supplies again"
-    refresh = add_command(add_actions(group), "refresh", text, run=refresh_tokens)
+    refresh = arguments.add_command(
+        arguments.add_actions(group), "refresh", text, run=refresh_tokens
+    )
     refresh.add_argument("addresses", nargs="*", metavar="ADDRESS", help="tokens; default: all")
 
 
 def refresh_tokens(settings: Settings, options: argparse.Namespace) -> int:
     addresses = [parameters.address(text) for text in options.addresses] or None
-    url = settings_with_database(settings).database_url
-    with closing(Database(url, statement_timeout_ms=0, name="scan-tokens")) as database:
+    url = startup.settings_with_database(settings).database_url
+    with closing(connection.Database(url, statement_timeout_ms=0, name="scan-tokens")) as database:
         count = _refresh(database, addresses)
     _write_line(f"tokens that the indexer reads again: {count}")
     return EXACT if count or addresses is None else DIFFERS
 
 
-def _refresh(database: Database, addresses: Sequence[bytes] | None) -> int:
+def _refresh(database: connection.Database, addresses: Sequence[bytes] | None) -> int:
     return len(database.rows("indexer/tokens_mark_changed", addresses=addresses))
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    settings = settings_with_database(settings)
-    if (code := run_of_extensions("audit", settings, options)) is not None:
+    settings = startup.settings_with_database(settings)
+    if (code := arguments.run_of_extensions("audit", settings, options)) is not None:
         return code
     is_of_range = options.first is not None or options.last is not None
     if is_of_range and (options.repair or options.digest):
         raise SettingError("--from, --to", "", "not possible together with --repair or --digest")
-    require_order(options.first, options.last)
+    startup.require_order(options.first, options.last)
     if options.node:
-        require_node(settings)
+        startup.require_node(settings)
     return audit(settings, options)
 
 
 def audit(settings: Settings, options: argparse.Namespace) -> int:
-    database = Database(
+    database = connection.Database(
         settings.database_url, statement_timeout_ms=0, name="scan-audit", session=SESSION
     )
     try:
@@ -137,7 +123,7 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _audit_blocks(
-    database: Database | Transaction,
+    database: connection.Database | transaction.Transaction,
     comparison: NodeComparison | None,
     first: int | None,
     last: int | None,
@@ -189,7 +175,7 @@ def _write_line(line: str) -> None:
     print(line, flush=True)
 
 
-def _audit_rows(database: Database, *, repair: bool) -> int:
+def _audit_rows(database: connection.Database, *, repair: bool) -> int:
     """Check rows and derived tables, and repair these. Return the exit code. All statements read
     one snapshot, so that an indexer may write meanwhile."""
     code = EXACT
@@ -206,13 +192,16 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
                 " are not compared"
             )
             code = _audit_blocks(tx, None, first_block, None)
-            title, wrong = "derived tables contradict rows", contradictions_of_kept_rows(tx, *kept)
+            title, wrong = (
+                "derived tables contradict rows",
+                derived_tables.contradictions_of_kept_rows(tx, *kept),
+            )
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]
         _write_section(title, sum(row[1] for row in wrong), began, lines)
         if wrong:
             _write_line("  these rows cannot be recomputed: index again into an empty database")
             code = DIFFERS
-        for table in DERIVED if kept is None else OF_KEPT_ROWS:
+        for table in derived_tables.DERIVED if kept is None else derived_tables.OF_KEPT_ROWS:
             differences = _audit_table(tx, table, first_block)
             if differences and repair:
                 tx.execute("audit/derived_repair", table=table)
@@ -224,11 +213,14 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
     return code
 
 
-def _audit_table(tx: Transaction, table: str, first_block: int) -> int:
+def _audit_table(tx: transaction.Transaction, table: str, first_block: int) -> int:
     began = time.monotonic()
-    rows = differing_rows(tx, table, MAX_SHOWN, first_block)
+    rows = derived_tables.differing_rows(tx, table, MAX_SHOWN, first_block)
     count = int(rows[0][3]) if rows else 0
-    lines = [str(Difference(row_name(table, row), *others)) for row, *others, _ in rows]
+    lines = [
+        str(derived_tables.Difference(derived_tables.row_name(table, row), *others))
+        for row, *others, _ in rows
+    ]
     _write_section(f"{table} differ", count, began, lines)
     if count > len(rows):
         _write_line(f"  and {count - len(rows)} more")
@@ -241,7 +233,7 @@ def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -
         _write_line(f"  {line}")
 
 
-def _compare_node(database: Database, comparison: NodeComparison, blocks: int) -> int:
+def _compare_node(database: connection.Database, comparison: NodeComparison, blocks: int) -> int:
     ranges = comparison.ranges(blocks)
     progress = _Progress(sum(last - first + 1 for first, last in ranges))
     total = 0
@@ -265,10 +257,10 @@ def _compare_node(database: Database, comparison: NodeComparison, blocks: int) -
     return DIFFERS if total else EXACT
 
 
-def _compare_tokens(database: Database, node: Node, most: int, *, repair: bool) -> int:
+def _compare_tokens(database: connection.Database, node: Node, most: int, *, repair: bool) -> int:
     """Compare the readings of as many tokens as blocks with the node's; have those that differ read
     again, to repair them. Return the exit code."""
-    comparison = TokenComparison(database, node)
+    comparison = token_comparison.TokenComparison(database, node)
     differing: set[bytes] = set()
     for address, line in comparison.differences(most):
         differing.add(address)

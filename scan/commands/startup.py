@@ -19,8 +19,7 @@ from scan.database.connection import Database, is_well_formed
 from scan.environment import host as host_kind
 from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
-from scan.ethereum.client import Node, NodeError
-from scan.ethereum.served_chain import ChainIdentity
+from scan.ethereum import client, served_chain
 from scan.indexer.chain_identity import read_identity, require_same_start
 from scan.observability import metrics
 from scan.settings import Settings
@@ -182,7 +181,7 @@ CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before a switch, which ends all
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 
-def database_name(chain: ChainIdentity) -> str:
+def database_name(chain: served_chain.ChainIdentity) -> str:
     """Return the name of a chain's database, with the genesis hash: chains with the same id differ
     in it."""
     return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
@@ -195,7 +194,7 @@ def watch(settings: Settings, name: str, over: threading.Event) -> None:
     All nodes that respond must agree, several times, so that neither one wrong node nor one wrong
     response can switch the database.
     """
-    nodes = [Node((url,), ca_bundle=settings.ca_bundle) for url in settings.rpc_urls]
+    nodes = [client.Node((url,), ca_bundle=settings.ca_bundle) for url in settings.rpc_urls]
     hosts = {urlsplit(url).hostname for url in settings.rpc_urls}
     every_s = LOCAL_EVERY_S if hosts <= set(LOCAL_HOSTS) else REMOTE_EVERY_S
     while not over.wait(every_s):
@@ -208,10 +207,10 @@ def watch(settings: Settings, name: str, over: threading.Event) -> None:
             over.set()
 
 
-def _other_chain(nodes: Sequence[Node], name: str) -> ChainIdentity | None:
+def _other_chain(nodes: Sequence[client.Node], name: str) -> served_chain.ChainIdentity | None:
     chains = set()
     for node in nodes:
-        with suppress(NodeError):
+        with suppress(client.NodeError):
             chains.add(read_identity(node))
     if len(chains) == 1 and database_name(chain := chains.pop()) != name:
         return chain

@@ -13,9 +13,7 @@ from scan.cached_values import SizedCache
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import request_node, state_proofs
-from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.client import Call, Node, RpcError
+from scan.ethereum import blocks, client, request_node, state_proofs
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId, ChainIdentity, ServedChain
@@ -84,7 +82,7 @@ class AccountStates:
         block, gas = hex(block_number), hex(CALL_GAS)
         timeout_s = TIMEOUT_S * (1 + len(missing) // 100)
         calls = [
-            Call("eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, block))
+            client.Call("eth_call", ({"to": to_hex(contract), "data": calldata, "gas": gas}, block))
             for contract, calldata in missing
         ]
         try:
@@ -93,7 +91,7 @@ class AccountStates:
             return words
         for view, answer in zip(missing, answers, strict=True):
             with suppress(BadHex):
-                number = None if isinstance(answer, RpcError) else word(data(answer))
+                number = None if isinstance(answer, client.RpcError) else word(data(answer))
                 if number is not None:
                     words[view] = number
                     self._words.store((*view, block_hash), number, ENTRY_BYTES)
@@ -105,7 +103,7 @@ def _read(
 ) -> dict[bytes, AccountState]:
     block = hex(block_number)
     calls = [
-        Call(method, (to_hex(address), block))
+        client.Call(method, (to_hex(address), block))
         for address in addresses
         for method in ("eth_getBalance", "eth_getCode")
     ]
@@ -113,7 +111,7 @@ def _read(
     return {
         address: state_of(balance, code)
         for address, balance, code in zip(addresses, results[::2], results[1::2], strict=True)
-        if not isinstance(balance, RpcError) and not isinstance(code, RpcError)
+        if not isinstance(balance, client.RpcError) and not isinstance(code, client.RpcError)
     }
 
 
@@ -128,7 +126,7 @@ def code_of(result: object) -> bytes:
     """Return a contract's code by the result of eth_getCode: none of an account that delegates.
     Raises BadHex."""
     code = data(result)
-    return b"" if code.startswith(DELEGATION) else code
+    return b"" if code.startswith(blocks.DELEGATION) else code
 
 
 class ReplacedCodes:
@@ -158,9 +156,9 @@ class ReplacedCodes:
         there from the first block on. Return whether there is any. Raises UpstreamFailed and
         Unavailable where the node does not say."""
         [result] = node.within(TIMEOUT_S).results(
-            [Call("eth_getCode", (to_hex(address), "latest"))]
+            [client.Call("eth_getCode", (to_hex(address), "latest"))]
         )
-        code = b"" if isinstance(result, RpcError) else code_of(result)
+        code = b"" if isinstance(result, client.RpcError) else code_of(result)
         if code:
             row = {"address": address, "code_hash": keccak256(code), "code": code}
             self._writes.rows("contracts/contracts_put", **row, is_proxy=is_proxy_code(code))
@@ -203,10 +201,10 @@ class AccountProofs:
         if time.monotonic() < self._not_offered_until:
             raise UpstreamFailed(NOT_OFFERED)
         header = self._headers.get(block.hash)
-        calls: list[Call] = [] if header else [state_proofs.header_call(block)]
+        calls: list[client.Call] = [] if header else [state_proofs.header_call(block)]
         calls = [state_proofs.account_call(address, block, slot), *calls]
         proof, *headers = request_node.read(node, block, calls, state_proofs.MOST_ANSWER_BYTES)
-        if isinstance(proof, RpcError):
+        if isinstance(proof, client.RpcError):
             raise self._refusal(proof)
         try:
             header = header or state_proofs.proven_header(block, *headers)
@@ -216,7 +214,7 @@ class AccountProofs:
         self._headers.store(block.hash, header, PROOF_BYTES + len(header))
         return account
 
-    def _refusal(self, error: RpcError) -> UpstreamFailed:
+    def _refusal(self, error: client.RpcError) -> UpstreamFailed:
         if not error.is_missing_method:
             return UpstreamFailed(f"The node gives no proof of this account: {error.message}.")
         self._not_offered_until = time.monotonic() + TRY_AGAIN_S
@@ -226,12 +224,12 @@ class AccountProofs:
 STATEMENT_TIMEOUT_MS = 5000
 
 
-def node_of_index(settings: Settings, database_url: str = "") -> Node:
+def node_of_index(settings: Settings, database_url: str = "") -> client.Node:
     """Return the node of RPC_URL, which refuses to be one of another chain than the database has:
     DATABASE_URL by default."""
     expected = partial(stored_identity, database_url or settings.database_url)
     chain = ServedChain(settings.rpc_urls, expected)
-    return Node(settings.rpc_urls, ca_bundle=settings.ca_bundle, chain=chain)
+    return client.Node(settings.rpc_urls, ca_bundle=settings.ca_bundle, chain=chain)
 
 
 def stored_identity(database_url: str) -> ChainIdentity | None:

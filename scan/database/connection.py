@@ -14,15 +14,7 @@ import psycopg2
 import psycopg2.extensions
 import psycopg2.sql
 
-from scan.database.errors import (
-    UNREACHABLE,
-    CannotWrite,
-    ConnectionLost,
-    NoResponse,
-    SharedSession,
-    Unreachable,
-    translated_errors,
-)
+from scan.database import errors
 from scan.database.sessions import (
     NO_RESPONSE,
     RequestWaits,
@@ -130,7 +122,7 @@ class Database:
                     values = [*map(params.__getitem__, prepared.positional)]
                     cursor.execute(prepared.execute, values)
                     return cursor.fetchall() if cursor.description else []
-            except ConnectionLost:
+            except errors.ConnectionLost:
                 if is_repeated:
                     raise
                 is_repeated = True
@@ -148,7 +140,7 @@ class Database:
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if snapshot else "BEGIN"
         try:
             cursor = self._begin(begin)
-        except ConnectionLost:  # the connection had died unnoticed
+        except errors.ConnectionLost:  # the connection had died unnoticed
             cursor = self._begin(begin)
         with self._work, cursor:
             tx = Transaction(cursor, self._statements, self._prepare if prepared else None)
@@ -212,16 +204,16 @@ class Database:
         began_at = time.monotonic()
         is_probe = self._is_unreachable
         if is_probe and (began_at < self._probe_at or not self._probing.acquire(blocking=False)):
-            raise Unavailable(UNREACHABLE)
+            raise Unavailable(errors.UNREACHABLE)
         try:
             connection = self._open()
-        except SharedSession:
+        except errors.SharedSession:
             raise
         except (psycopg2.Error, Unavailable) as error:
             level = logging.DEBUG if self._is_unreachable else logging.WARNING
             log.log(level, "database cannot be reached: %s", _first_line(error))
             self._note_unreachable(time.monotonic() - began_at)
-            raise Unreachable(_first_line(error)) from error
+            raise errors.Unreachable(_first_line(error)) from error
         finally:
             if is_probe:
                 self._probing.release()
@@ -233,7 +225,7 @@ class Database:
         if (now := time.monotonic()) >= self._log_again_at:
             self._log_again_at = now + LOG_AGAIN_AFTER_S
             reason = _first_line(error.__cause__ or error)
-            if isinstance(error, CannotWrite):
+            if isinstance(error, errors.CannotWrite):
                 log.warning("%s (%s)", error.message, reason)
             else:
                 log.warning("database connection lost: %s", reason)
@@ -249,7 +241,7 @@ class Database:
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
         """Apply the deadline and the errors of all methods to a connection of new_connection()."""
-        with translated_errors(), limit(connection, self._deadline_s):
+        with errors.translated_errors(), limit(connection, self._deadline_s):
             yield
 
     def _open(self) -> Any:
@@ -257,7 +249,7 @@ class Database:
         sessions."""
         connection = self._new_connection()
         try:
-            with translated_errors():
+            with errors.translated_errors():
                 with _limit_start(connection):
                     apply_settings(connection, self._settings)
                 if time.monotonic() >= self._check_sessions_at:
@@ -317,19 +309,19 @@ class Work(threading.local):
         if isinstance(error, psycopg2.Error):
             cause, error = error, self._translated(error)
             error.__cause__ = cause
-        if isinstance(error, CannotWrite | ConnectionLost | NoResponse):
+        if isinstance(error, errors.CannotWrite | errors.ConnectionLost | errors.NoResponse):
             # Where the address names several hosts, the next connection may reach the primary.
             self._database.close()
-            if isinstance(error, NoResponse):
+            if isinstance(error, errors.NoResponse):
                 self._database._note_unreachable(time.monotonic() - self._began_at)
             self._database._log_lost(error)
         raise error
 
     def _translated(self, error: psycopg2.Error) -> Exception:
         if self._deadline.is_late:
-            return NoResponse(NO_RESPONSE)
+            return errors.NoResponse(NO_RESPONSE)
         try:
-            with translated_errors():
+            with errors.translated_errors():
                 raise error
         except Exception as translated:
             return translated

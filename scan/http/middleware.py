@@ -17,9 +17,7 @@ from werkzeug.routing.exceptions import RoutingException
 from scan import VERSION
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
-from scan.http import response_cache
-from scan.http.application import Routes
-from scan.http.credentials_and_limits import RateLimit
+from scan.http import application, credentials_and_limits, request_state, response_cache
 from scan.http.index_version import (
     REQUIRED_FIELD,
     SHOWN,
@@ -29,38 +27,11 @@ from scan.http.index_version import (
     ReplicaPoller,
     required,
 )
-from scan.http.request_state import (
-    API,
-    REQUEST_STATE,
-    Interface,
-    RequestState,
-    Steps,
-    Wait,
-    accepted_file,
-    interface_of,
-)
 from scan.http.requests import Prerequisite, prerequisite_of, without_ignored
-from scan.http.response_cache import (
-    CACHED_FOR_S,
-    FILE_CACHED_FOR_S,
-    ResponseCache,
-    is_unmodified,
-    may_be_cached,
-)
 from scan.observability import logs, metrics
 from scan.queries.reader import Reader, Sources
-from scan.rate_limits.limiter import client_address
-from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads, places_of_thread
-from scan.server.responses import (
-    ALIVE,
-    CORS,
-    REVALIDATED,
-    SENT_HEADERS,
-    Environ,
-    Headers,
-    WsgiResponse,
-    preflight_headers,
-)
+from scan.rate_limits import limiter, turns
+from scan.server import responses
 
 SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 
@@ -77,17 +48,17 @@ class Middleware:
 
     def __init__(
         self,
-        flask: Callable[[Environ, Any], Iterable[bytes]],
+        flask: Callable[[responses.Environ, Any], Iterable[bytes]],
         sources: Sources,
-        rate_limit: RateLimit,
+        rate_limit: credentials_and_limits.RateLimit,
         index_version: IndexVersion,
         indexed_block: IndexedBlock,
         replica_poller: ReplicaPoller | None,
-        interfaces: Sequence[Interface],
-        pages: Interface | None,
+        interfaces: Sequence[request_state.Interface],
+        pages: request_state.Interface | None,
         open_paths: Collection[str],
-        routes: Routes,
-        waiting_threads: WaitingThreads,
+        routes: application.Routes,
+        waiting_threads: turns.WaitingThreads,
         *,
         trusted_proxies: int,
         logs_requests: bool,
@@ -101,7 +72,7 @@ class Middleware:
         self._index_version = index_version
         self._indexed_block = indexed_block
         self._replica_poller = replica_poller
-        self._cache = ResponseCache(index_version)
+        self._cache = response_cache.ResponseCache(index_version)
         self._interfaces = interfaces
         self._pages = pages
         self._open_paths = open_paths
@@ -111,20 +82,20 @@ class Middleware:
         self._logs_requests = logs_requests
         self._base_path = base_path
 
-    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+    def __call__(self, environ: responses.Environ, start_response: Any) -> Iterable[bytes]:
         """Make the response in a thread, which may wait."""
-        has_loop = REQUEST_STATE in environ
-        state = environ.get(REQUEST_STATE) or self._begin(environ)
+        has_loop = request_state.REQUEST_STATE in environ
+        state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
         request_waits.begin(state.began)
         try:
             while (response := state.advance(may_wait=True)) is None:
                 try:
-                    state.places = state.places or places_of_thread() or RequestPlaces()
+                    state.places = state.places or turns.places_of_thread() or turns.RequestPlaces()
                     with state.places.serving():
                         return self._ask_flask(state, start_response)
-                except Postponed as postponed:
+                except turns.Postponed as postponed:
                     state.steps = state.take_turn(postponed)
                     if has_loop:
                         raise
@@ -137,34 +108,38 @@ class Middleware:
             metrics.HTTP_BUSY.dec()
             logs.request_id.set(None)
 
-    def leave(self, environ: Environ) -> None:
+    def leave(self, environ: responses.Environ) -> None:
         """End a request whose client has left before it had its turn, or was counted."""
-        if (places := environ[REQUEST_STATE].places) is not None:
+        if (places := environ[request_state.REQUEST_STATE].places) is not None:
             places.end()
 
     def check(self) -> None:
         """Read notifications, also without requests; the loop calls this twice a second."""
         self._index_version.notified()
 
-    def client_address(self, environ: Environ) -> str:
+    def client_address(self, environ: responses.Environ) -> str:
         """Return the address that requests without a key are charged to."""
-        return client_address(environ, self._trusted_proxies)
+        return limiter.client_address(environ, self._trusted_proxies)
 
-    def step(self, environ: Environ, start_response: Any) -> "Iterable[bytes] | Future[Any] | None":
+    def step(
+        self, environ: responses.Environ, start_response: Any
+    ) -> "Iterable[bytes] | Future[Any] | None":
         """Take the steps that never wait, in the worker's loop; return a response if they have one.
 
         Else `environ` keeps the request's state. Call this again when the future that is returned
         is done, or where there is none, when the body has been received.
         """
-        state = environ.get(REQUEST_STATE) or self._begin(environ)
-        if (self._logs_requests and state.places is None) or state.waits_for is Wait.THREAD:
+        state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
+        if (
+            self._logs_requests and state.places is None
+        ) or state.waits_for is request_state.Wait.THREAD:
             return None  # writing a line may wait for the log's reader
         response = state.advance(may_wait=False)
         if response is not None:
             return self._send(state, response, start_response, is_in_loop=True)
         return state.waits_for if isinstance(state.waits_for, Future) else None
 
-    def _begin(self, environ: Environ) -> RequestState:
+    def _begin(self, environ: responses.Environ) -> request_state.RequestState:
         """Put the state of a new request into `environ`, whose path is then without the base path,
         and whose query is without parameters that are ignored."""
         if self._base_path and environ["PATH_INFO"].startswith(f"{self._base_path}/"):
@@ -179,33 +154,39 @@ class Middleware:
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
         method, began = environ["REQUEST_METHOD"], time.perf_counter()
-        client = client_address(environ, self._trusted_proxies)
+        client = limiter.client_address(environ, self._trusted_proxies)
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
-        state = RequestState(environ, method, path, page, has_body, str(request_id), began, client)
-        is_api = path.startswith(f"{API}/")
+        state = request_state.RequestState(
+            environ, method, path, page, has_body, str(request_id), began, client
+        )
+        is_api = path.startswith(f"{request_state.API}/")
         state.is_open = (
             page in self._open_paths
             and method in ("GET", "HEAD")
             and not has_body
             and not (is_api and environ.get("QUERY_STRING"))  # which Flask may refuse
         )
-        state.cached_for_s = CACHED_FOR_S.get(page, FILE_CACHED_FOR_S if state.is_open else None)
+        state.cached_for_s = response_cache.CACHED_FOR_S.get(
+            page, response_cache.FILE_CACHED_FOR_S if state.is_open else None
+        )
         if not state.is_open or is_api:  # the API's responses show the limit
-            state.interface = interface_of(path, environ, self._interfaces, self._pages)
+            state.interface = request_state.interface_of(
+                path, environ, self._interfaces, self._pages
+            )
             state.is_page = state.interface.has_page_limit
-        state.accepted_file = accepted_file(environ.get("HTTP_ACCEPT", ""))
+        state.accepted_file = request_state.accepted_file(environ.get("HTTP_ACCEPT", ""))
         state.accepts_gzip = response_cache.accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
         query = environ.get("QUERY_STRING", "")
         environ["QUERY_STRING"] = without_ignored(query, is_page=state.is_page)
         state.steps = self._steps(state)
-        environ[REQUEST_STATE] = state
+        environ[request_state.REQUEST_STATE] = state
         return state
 
-    def _steps(self, state: RequestState) -> Steps:
+    def _steps(self, state: request_state.RequestState) -> request_state.Steps:
         """Return the response, or None where Flask has to make it."""
         if state.path == "/healthz" and state.method in ("GET", "HEAD"):
-            return ALIVE
+            return responses.ALIVE
         if state.method == "OPTIONS":
             return (yield from self._preflight(state))
         if state.interface is not None:
@@ -222,7 +203,7 @@ class Middleware:
         if state.has_body:
             if (refusal := self._missing_prerequisite(state)) is not None:
                 return state.refuse(refusal)
-            yield Wait.BODY
+            yield request_state.Wait.BODY
         key = response_cache.cache_key(state)
         if key is not None and state.is_page:
             key = key._replace(staleness=self._indexed_block.known().staleness)
@@ -233,17 +214,17 @@ class Middleware:
             response = response if cached_block >= state.required_block else None
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
-                yield Wait.THREAD
+                yield request_state.Wait.THREAD
                 compressed = response_cache.with_compressed(response, is_file=state.is_open)
                 self._cache.replace(state.cache_key, response, compressed)
                 return compressed
             return response
         if not state.has_body and (refusal := self._missing_prerequisite(state)) is not None:
             return state.refuse(refusal)
-        yield Wait.THREAD
+        yield request_state.Wait.THREAD
         return None
 
-    def _missing_prerequisite(self, state: RequestState) -> Unavailable | None:
+    def _missing_prerequisite(self, state: request_state.RequestState) -> Unavailable | None:
         """Return the error with which a thread would refuse the request now, else None: nearly
         always, since no thread waits."""
         if not self._waiting_threads.taken or state.interface is None:
@@ -263,16 +244,18 @@ class Middleware:
         view = self._routes.views[rule.endpoint]
         return refusals.get(prerequisite_of(view, state.environ.get("QUERY_STRING", "")))
 
-    def _preflight(self, state: RequestState) -> Steps:
+    def _preflight(self, state: request_state.RequestState) -> request_state.Steps:
         """Answer OPTIONS, which browsers send before other requests; it is not charged."""
         if state.interface is not None and not state.is_page:
             state.charged = yield from self._rate_limit.peek(state)
         methods = [*self._routes.allowed_methods(state.path)] or ["GET", "HEAD"]
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
-        requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", SENT_HEADERS)
-        return WsgiResponse("204 No Content", preflight_headers(allow, requested), b"")
+        requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", responses.SENT_HEADERS)
+        return responses.WsgiResponse(
+            "204 No Content", responses.preflight_headers(allow, requested), b""
+        )
 
-    def _ask_flask(self, state: RequestState, start_response: Any) -> Iterable[bytes]:
+    def _ask_flask(self, state: request_state.RequestState, start_response: Any) -> Iterable[bytes]:
         """Return Flask's response, cached where it may be, else passed on piece by piece."""
         least_version = 0
         if state.required_block is not None:
@@ -298,10 +281,12 @@ class Middleware:
         headers = self._completed(headers, reader)
         if state.has_changed_index:
             self._index_version.expire()
-        may_cache = may_be_cached(state, reader, status, version_before)
+        may_cache = response_cache.may_be_cached(state, reader, status, version_before)
         if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
-            return self._send(state, WsgiResponse(status, headers, b""), start_response, body)
-        response = WsgiResponse(status, headers, b"".join(body), state.route)
+            return self._send(
+                state, responses.WsgiResponse(status, headers, b""), start_response, body
+            )
+        response = responses.WsgiResponse(status, headers, b"".join(body), state.route)
         if hasattr(body, "close"):
             body.close()
         if may_cache:
@@ -318,7 +303,7 @@ class Middleware:
             return name, f"<{self._base_path}{value[1:]}"
         return name, value
 
-    def _completed(self, headers: Headers, reader: Reader) -> Headers:
+    def _completed(self, headers: responses.Headers, reader: Reader) -> responses.Headers:
         """Return a view's headers with the newest block that a response about the chain may show,
         and with what is to be noted of its balances."""
         completed = [*headers]
@@ -332,11 +317,11 @@ class Middleware:
 
     def _store(
         self,
-        state: RequestState,
+        state: request_state.RequestState,
         reader: Reader,
-        response: WsgiResponse,
+        response: responses.WsgiResponse,
         version_before: int | None,
-    ) -> WsgiResponse:
+    ) -> responses.WsgiResponse:
         assert state.cache_key is not None
         if state.cached_for_s is not None:
             response = response_cache.negotiated(state, response)
@@ -350,15 +335,15 @@ class Middleware:
         # Known to be otherwise, maybe, since the key was made.
         key = state.cache_key._replace(staleness=reader.staleness)
         etag = ("ETag", f'"{VERSION}-{version}{reader.staleness}"')
-        more = (etag, *REVALIDATED) if state.method == "GET" else ()
+        more = (etag, *responses.REVALIDATED) if state.method == "GET" else ()
         response = response_cache.negotiated(state, response, more)
         self._cache.store(key, response, version)
         return response
 
     def _send(
         self,
-        state: RequestState,
-        response: WsgiResponse,
+        state: request_state.RequestState,
+        response: responses.WsgiResponse,
         start_response: Any,
         stream: Iterable[bytes] | None = None,
         *,
@@ -371,7 +356,7 @@ class Middleware:
         if state.accepts_gzip and response.gzipped is not None:
             response = response.gzipped
         is_conditional = stream is None and "HTTP_IF_NONE_MATCH" in state.environ
-        if is_conditional and is_unmodified(state.environ, response):
+        if is_conditional and response_cache.is_unmodified(state.environ, response):
             kept = [header for header in response.headers if header[0] in SENT_WITH_304]
             response = response._replace(status="304 Not Modified", headers=kept, body=b"")
         status, seconds = int(response.status[:3]), time.perf_counter() - state.began
@@ -386,7 +371,7 @@ class Middleware:
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
-        added = [*CORS, *state.limit_headers(), ("X-Request-Id", state.request_id)]
+        added = [*responses.CORS, *state.limit_headers(), ("X-Request-Id", state.request_id)]
         start_response(response.status, added + response.headers)
         if stream is not None:
             return stream

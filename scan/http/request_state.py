@@ -24,14 +24,12 @@ from werkzeug.routing import Map
 from scan import registry
 from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
 from scan.cached_values import LazySequence
-from scan.database.connection import Database
-from scan.database.notifications import Listener
+from scan.database import connection, notifications
 from scan.errors import ForeignForm, ScanError, Unavailable
 from scan.http.index_version import CHANNEL
 from scan.queries.reader import Reader, Sources
+from scan.rate_limits import turns, windows
 from scan.rate_limits.limiter import Limiter
-from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, WaitingThreads
-from scan.rate_limits.windows import RateLimitResult
 from scan.server.responses import Environ, Headers, WsgiResponse, refuse
 from scan.settings import Settings
 from scan.verification.verifier import Verifier
@@ -76,7 +74,7 @@ class Interface(NamedTuple):
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls
-    limit_headers: Callable[[RateLimitResult], Headers] = RateLimitResult.headers
+    limit_headers: Callable[[windows.RateLimitResult], Headers] = windows.RateLimitResult.headers
     varies_by: str = ""  # the request's header that changes responses of its paths
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
     unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
@@ -177,7 +175,7 @@ class Wait(Enum):
     THREAD = auto()  # a thread, since the next step may itself wait
 
 
-WaitsFor = Wait | Future[RateLimitResult] | Turn
+WaitsFor = Wait | Future[windows.RateLimitResult] | turns.Turn
 Steps = Generator[WaitsFor, None, WsgiResponse | None]
 
 
@@ -194,7 +192,7 @@ class CacheKey(NamedTuple):
 class Charged(NamedTuple):
     """The result of a charge, and the key that was charged; with `refusal` the request ends."""
 
-    result: RateLimitResult
+    result: windows.RateLimitResult
     key: ApiKey | None = None
     refusal: ScanError | None = None
 
@@ -226,7 +224,7 @@ class RequestState:
     cache_key: CacheKey | None = None
     route: str = "unknown"
     reader: Reader | None = None  # None until Flask runs
-    places: RequestPlaces | None = None  # None until Flask runs
+    places: turns.RequestPlaces | None = None  # None until Flask runs
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
@@ -255,7 +253,7 @@ class RequestState:
             response: WsgiResponse | None = end.value
             return response
 
-    def take_turn(self, postponed: Postponed) -> Steps:
+    def take_turn(self, postponed: turns.Postponed) -> Steps:
         """Wait for a place that was not free, and return a response where it does not come."""
         assert self.places is not None
         refusal = None
@@ -290,8 +288,8 @@ LOCK_WAIT_SHARE = 0.2
 class Connections(NamedTuple):
     """The databases that are written and read: the same, unless a replica is read."""
 
-    writes: Database
-    reads: Database
+    writes: connection.Database
+    reads: connection.Database
 
 
 @dataclass(frozen=True)
@@ -300,29 +298,29 @@ class Services:
 
     settings: Settings
     sources: Sources
-    writes: Database
+    writes: connection.Database
     limiter: Limiter
     key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     verifier: Verifier
-    waiting_threads: WaitingThreads
+    waiting_threads: turns.WaitingThreads
 
     @property
-    def reads(self) -> Database:
+    def reads(self) -> connection.Database:
         return self.sources.database
 
-    def version_listener(self) -> Listener | None:
+    def version_listener(self) -> notifications.Listener | None:
         """Return a new listener to versions of the index; None where a replica is read, which
         receives no notifications."""
         if self.settings.reads_replica:
             return None
-        return Listener(connect(self.settings, self.settings.database_url), CHANNEL)
+        return notifications.Listener(connect(self.settings, self.settings.database_url), CHANNEL)
 
 
-def connect(settings: Settings, url: str) -> Database:
+def connect(settings: Settings, url: str) -> connection.Database:
     lock_wait = str(int(STATEMENT_TIMEOUT_MS * LOCK_WAIT_SHARE))
     session = {**SESSION, "lock_timeout": lock_wait, "scan.base_path": settings.base_path}
-    return Database(
+    return connection.Database(
         url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-api", session=session
     )
 

@@ -31,10 +31,8 @@ from scan.ethereum.served_chain import BlockId
 from scan.http.request_state import request_state_of, services
 from scan.queries import blocks
 from scan.queries.reader import Reader
-from scan.rate_limits.concurrency import ConcurrencyLimit
-from scan.rate_limits.limiter import OF_PROXIES, is_loopback
-from scan.server.connection import MAX_BODY_BYTES
-from scan.server.responses import Environ
+from scan.rate_limits import concurrency, limiter
+from scan.server import connection, responses
 from scan.settings import Settings
 
 RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"
@@ -45,14 +43,14 @@ _LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.I
 
 
 def serves_own_machine(settings: Settings) -> bool:
-    return settings.trusted_proxies == 0 and is_loopback(settings.host)
+    return settings.trusted_proxies == 0 and limiter.is_loopback(settings.host)
 
 
-def is_from_own_machine(environ: Environ) -> bool:
+def is_from_own_machine(environ: responses.Environ) -> bool:
     return (
-        is_loopback(environ.get("REMOTE_ADDR") or "")
+        limiter.is_loopback(environ.get("REMOTE_ADDR") or "")
         and bool(_LOCAL_HOST.fullmatch(environ.get("HTTP_HOST", "")))
-        and not any(name in environ for name in OF_PROXIES)
+        and not any(name in environ for name in limiter.OF_PROXIES)
     )
 
 
@@ -192,7 +190,7 @@ MULTIPART = "multipart/form-data"
 _MALFORMED_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
 
-class LargeForms(ConcurrencyLimit):
+class LargeForms(concurrency.ConcurrencyLimit):
     """The limit of large forms that are parsed at the same time."""
 
     def __init__(self) -> None:
@@ -206,7 +204,7 @@ def form(max_fields: int = MAX_FIELDS) -> MultiDict[str, str]:
     Raises InvalidParameter for one that ended early, is malformed or has too many fields,
     Unavailable where too many large ones are being read.
     """
-    request.max_content_length = request.max_form_memory_size = MAX_BODY_BYTES
+    request.max_content_length = request.max_form_memory_size = connection.MAX_BODY_BYTES
     request.max_form_parts = max_fields
     body = whole_body(InvalidParameter)
     separator = b"&" if request.mimetype == URLENCODED else _boundary()
@@ -263,7 +261,7 @@ class JsonResponse:
         self.status = _STATUS_LINES[status]
         self.headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
 
-    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+    def __call__(self, environ: responses.Environ, start_response: Any) -> Iterable[bytes]:
         start_response(self.status, list(self.headers.items()))
         return () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
 

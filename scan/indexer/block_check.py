@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from scan.ethereum import block_hashing, transaction_checks
-from scan.ethereum.block_encoding import BLOBS_INSIDE
+from scan.ethereum import block_encoding, block_hashing, client, rlp_and_tries, transaction_checks
 from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -20,11 +19,8 @@ from scan.ethereum.blocks import (
     Withdrawal,
     read_json,
 )
-from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.column_types import COMPUTED, PROVEN, SAID, Column, ValueKind, annotated_columns
-from scan.ethereum.forms.form import Credit
-from scan.ethereum.forms.matching import LIKE_ETHEREUM
-from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.forms import form, matching
 from scan.ethereum.sparse_tables import ContractCreation, InternalTransfer
 from scan.hex import data
 from scan.indexer.block_rows import TABLES
@@ -40,7 +36,7 @@ DEVELOPMENT_CHAINS = frozenset((31_337, 1_337))
 # transactions alone do.
 DEVELOPMENT_NODES: Mapping[str, Mapping[str, bool]] = {
     # Where it sends in another account's name, and transactions with blobs.
-    "anvil/": {transaction_checks.UNSIGNED: False, BLOBS_INSIDE: False},
+    "anvil/": {transaction_checks.UNSIGNED: False, block_encoding.BLOBS_INSIDE: False},
     "hardhatnetwork/": {
         "transactions and transactionsRoot": True,
         transaction_checks.ADDRESSES_AS_SIGNATURES: False,
@@ -59,11 +55,11 @@ class BlockChecker:
     it `computes_senders`, they are the node's."""
 
     def __init__(
-        self, node: Node, chain_id: Callable[[], int], *, computes_senders: bool = True
+        self, node: client.Node, chain_id: Callable[[], int], *, computes_senders: bool = True
     ) -> None:
         self._node = node
         self._computes_senders = computes_senders
-        self._raws: dict[Node, block_hashing.RawBlocks] = {}
+        self._raws: dict[client.Node, block_hashing.RawBlocks] = {}
         self._chain_id = chain_id
         self._orders: list[tuple[str, ...]] = []  # of unknown fields in headers, the newest first
         self._proven_from: int | None = None  # the first block whose header was proven
@@ -76,7 +72,7 @@ class BlockChecker:
         header: Any,
         receipts: Sequence[Any],
         leaves: Sequence[bytes] | None = None,
-        node: Node | None = None,
+        node: client.Node | None = None,
     ) -> Verdict:
         """Check a block, given as structs. `leaves` are the encoded receipts, where these have no
         logs any more; the bytes of its parts are of `node`, by default of the one that serves."""
@@ -125,12 +121,12 @@ class BlockChecker:
             self.record_proven(number)
             return Verdict()
         encoded = raw.header()
-        if encoded is not None and keccak256(encoded) == data(header.hash, 32):
+        if encoded is not None and rlp_and_tries.keccak256(encoded) == data(header.hash, 32):
             self.record_proven(number)
             return Verdict(
                 "" if block_hashing.agrees_with_bytes(header, encoded) else "header and its bytes"
             )
-        is_like_ethereum = self._chain_id() in LIKE_ETHEREUM
+        is_like_ethereum = self._chain_id() in matching.LIKE_ETHEREUM
         if not is_like_ethereum and not self._has_own_form:
             self._look_around(number)
         has_proven = self._proven_from is not None and self._proven_from < number
@@ -161,7 +157,7 @@ class BlockChecker:
         a chain whose headers have a form of their own has none."""
         earlier = [number - (1 << power) for power in range(number.bit_length())]
         numbers = [number + 1, *earlier] + [0] * (number > 0)
-        calls = [Call("eth_getBlockByNumber", (hex(other), False)) for other in numbers]
+        calls = [client.Call("eth_getBlockByNumber", (hex(other), False)) for other in numbers]
         for other, answer in zip(numbers, self._node.batch(calls), strict=True):
             if isinstance(answer, dict) and self._proves(other, answer) and other < number:
                 return
@@ -189,7 +185,7 @@ class BlockChecker:
             return False
         try:
             version = str(self._node.call("web3_clientVersion")).lower()
-        except (RpcError, NodeError):
+        except (client.RpcError, client.NodeError):
             return False
         contradictions = next(
             (k for c, k in DEVELOPMENT_NODES.items() if version.startswith(c)), {}
@@ -301,7 +297,7 @@ def stored_values() -> Mapping[str, Kinds]:
         "transactions": {"ordinal": COMPUTED, **placed, **_of(TRANSACTION_COLUMNS)},
         "withdrawals": placed | _record(Withdrawal),
         "uncles": _record(Uncle),
-        "credits": _record(Credit),
+        "credits": _record(form.Credit),
         "internal_transfers": {"ordinal": COMPUTED, **placed, **_record(InternalTransfer)},
         "contract_creations": _record(ContractCreation),
         **_DERIVED,

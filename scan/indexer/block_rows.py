@@ -14,17 +14,8 @@ from eth_hash.auto import keccak
 
 from scan import registry
 from scan.cached_values import LazyMapping
-from scan.database import transaction
-from scan.database.connection import Database
-from scan.database.transaction import Transaction
-from scan.ethereum.blocks import (
-    BLOCK_COLUMNS,
-    DecodedBlock,
-    DecodedTransaction,
-    EventLog,
-    Uncle,
-    Withdrawal,
-)
+from scan.database import connection, transaction
+from scan.ethereum import blocks, sparse_tables, transaction_checks
 from scan.ethereum.events import (
     CHANGES,
     PoolEvent,
@@ -41,13 +32,6 @@ from scan.ethereum.events import (
     wrap_claims,
 )
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.sparse_tables import (
-    ContractCreation,
-    InternalTransfer,
-    SparseTable,
-    creations_in,
-)
-from scan.ethereum.transaction_checks import burns_in
 from scan.hex import to_hex
 from scan.indexer import hooks
 
@@ -60,7 +44,7 @@ class LogSelection(NamedTuple):
     topics: frozenset[bytes]
     watched: frozenset[bytes]  # emitters that webhooks watch
 
-    def stores(self, log: EventLog) -> bool:
+    def stores(self, log: blocks.EventLog) -> bool:
         if self.stored == "standard":
             return bool(log.topics) and log.topics[0] in self.topics
         return self.stored == "all"
@@ -69,7 +53,7 @@ class LogSelection(NamedTuple):
 NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 
-def read_stored(database: Database | Transaction) -> LogSelection:
+def read_stored(database: connection.Database | transaction.Transaction) -> LogSelection:
     """Return the selection of this database, which is fixed with its first block."""
     row = database.row("indexer/chain_get")
     stored = row[3] if row else "none"
@@ -77,7 +61,7 @@ def read_stored(database: Database | Transaction) -> LogSelection:
     return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
 
 
-def watched_selection(selection: LogSelection, database: Database) -> LogSelection:
+def watched_selection(selection: LogSelection, database: connection.Database) -> LogSelection:
     """Return the selection with the emitters that webhooks watch now.
 
     The caller reads the node's head before and the blocks up to it after this call, so that a
@@ -87,7 +71,7 @@ def watched_selection(selection: LogSelection, database: Database) -> LogSelecti
     return selection._replace(watched=frozenset(bytes(address) for (address,) in rows))
 
 
-def lacks_watched(selection: LogSelection, database: Database) -> bool:
+def lacks_watched(selection: LogSelection, database: connection.Database) -> bool:
     """Return whether webhooks watch emitters by now that the selection does not have."""
     return not watched_selection(selection, database).watched <= selection.watched
 
@@ -103,9 +87,9 @@ def load_standard_topics() -> list[bytes]:
 class FetchedBlock(NamedTuple):
     """A block with its TracedBlock's internal transfers, created and destroyed contracts."""
 
-    block: DecodedBlock
+    block: blocks.DecodedBlock
     created: Sequence[bytes]
-    internal_transfers: Sequence[InternalTransfer] = ()
+    internal_transfers: Sequence[sparse_tables.InternalTransfer] = ()
     is_traced: bool | None = None
     destroyed: Sequence[bytes] = ()
 
@@ -116,15 +100,15 @@ GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
 
 # Tables of extensions, and those of extensions that are on, of which rows are written.
-TABLES: Mapping[str, SparseTable] = LazyMapping(
+TABLES: Mapping[str, sparse_tables.SparseTable] = LazyMapping(
     lambda: registry.merged(rows.tables for rows in registry.parts(hooks.Rows, of_installed=True))
 )
-WRITTEN: Mapping[str, SparseTable] = LazyMapping(
+WRITTEN: Mapping[str, sparse_tables.SparseTable] = LazyMapping(
     lambda: registry.merged(rows.tables for rows in registry.parts(hooks.Rows))
 )
 # The columns of a row's text; the writer prepends the ordinal.
-TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
-INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
+TRANSACTION_COLUMNS = ("block_number", *blocks.DecodedTransaction._fields)
+INTERNAL_TRANSFER_COLUMNS = ("block_number", *sparse_tables.InternalTransfer._fields)
 TRANSFER_COLUMNS = tuple(
     """
     block_number transaction_index log_index token_address from_address to_address batch_index value
@@ -139,10 +123,10 @@ LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "top
 # The columns of tables to whose rows the writer prepends nothing.
 UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
-        "withdrawals": ("block_number", *Withdrawal._fields),
+        "withdrawals": ("block_number", *blocks.Withdrawal._fields),
         "credits": Credit._fields,
-        "uncles": Uncle._fields,
-        "contract_creations": ContractCreation._fields,
+        "uncles": blocks.Uncle._fields,
+        "contract_creations": sparse_tables.ContractCreation._fields,
         "log_emitters": ("address", "block_number"),
         **{name: (*table.columns,) for name, table in TABLES.items()},
     }
@@ -249,7 +233,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     }
     changed |= {a for name, rows in of_extensions.items() for a in WRITTEN[name].changed_in(rows)}
     return TableRows(
-        block={name: getattr(block, name) for name in BLOCK_COLUMNS}
+        block={name: getattr(block, name) for name in blocks.BLOCK_COLUMNS}
         | {
             "gas_price_sum": str(sum([t.gas_price for t in block.transactions])),
             "withdrawal_count": None if block.withdrawals is None else len(block.withdrawals),
@@ -262,9 +246,9 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         internal_transfers=[(number, *t) for t in internal_transfers],
         unnumbered={
             "withdrawals": [(number, *w) for w in block.withdrawals or ()],
-            "credits": [*block.credits, *burns_in(block, internal_transfers)],
+            "credits": [*block.credits, *transaction_checks.burns_in(block, internal_transfers)],
             "uncles": list(block.uncles),
-            "contract_creations": list(creations_in(block, internal_transfers)),
+            "contract_creations": list(sparse_tables.creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
             **of_extensions,
         },
@@ -372,7 +356,7 @@ def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) 
 
 
 def _events(
-    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
+    block: blocks.DecodedBlock, internal_transfers: Sequence[sparse_tables.InternalTransfer]
 ) -> tuple[
     list[_ClaimedTransfer], list[tuple[SwapEvent, bytes]], frozenset[bytes], list[PoolEvent]
 ]:

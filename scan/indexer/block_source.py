@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.ethereum.block_decoder import decode_block
+from scan.ethereum import block_decoder, block_validation
 from scan.ethereum.block_hashing import LOG_INDEX
-from scan.ethereum.block_validation import Verdict
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
 from scan.hex import quantity
-from scan.indexer import node_reader
+from scan.indexer import hooks, node_reader
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_rows import BlockRows, FetchedBlock, LogSelection, make_block_rows
-from scan.indexer.hooks import BlockCompletion, make_trace_reader
 from scan.indexer.node_reader import READS, UNREAD, MissingPart, present
 
 log = logging.getLogger(__name__)
@@ -31,7 +29,7 @@ class _Read(NamedTuple):
     """A block that was read, or its parts, and what hashes say of it."""
 
     value: Any
-    verdict: Verdict
+    verdict: block_validation.Verdict
 
 
 class FetchedRows(NamedTuple):
@@ -61,8 +59,8 @@ class BlockSource:
         self._chain_id: int | None = None
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
-        self._traces = make_trace_reader(node, self._large_lock, traces=traces)
-        parts = registry.parts(BlockCompletion)
+        self._traces = hooks.make_trace_reader(node, self._large_lock, traces=traces)
+        parts = registry.parts(hooks.BlockCompletion)
         self._completers = [part.completer(node, self.known_chain_id) for part in parts]
 
     @property
@@ -159,7 +157,7 @@ class BlockSource:
         # The node that was read first is the last to be read again.
         return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
 
-    def _is_settled(self, verdict: Verdict) -> bool:
+    def _is_settled(self, verdict: block_validation.Verdict) -> bool:
         """Return whether no other node could prove more of a block, nor the same node later."""
         if not verdict.unproven:
             return True
@@ -173,7 +171,7 @@ class BlockSource:
         """Return a decoded block with its header. Raises MalformedBlock, NodeError."""
         if not self._is_large(node, header, receipts):
             verdict = self._verdict(node, header, receipts, number)
-            block = decode_block(header, receipts, number, self.known_chain_id())
+            block = block_decoder.decode_block(header, receipts, number, self.known_chain_id())
             return _Read((block, header), verdict)
         # Only one is in memory at a time: receipts are read, encoded as the leaves of their root,
         # decoded, and released one by one.
@@ -182,7 +180,7 @@ class BlockSource:
             large = node_reader.LargeReceipts(
                 node_reader.large_receipts(node, header, number), number
             )
-            block = decode_block(header, iter(large), number, self.known_chain_id())
+            block = block_decoder.decode_block(header, iter(large), number, self.known_chain_id())
             verdict = self._verdict(node, header, large.read, number, large.leaves)
             if [entry.log_index for entry in block.logs] != [*range(len(block.logs))]:
                 raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
@@ -212,13 +210,13 @@ class BlockSource:
         receipts: Any,
         number: int,
         leaves: Sequence[bytes] | None = None,
-    ) -> Verdict:
+    ) -> block_validation.Verdict:
         verdict = self.checker.check(number, header, receipts, leaves, node)
         if verdict.contradiction:
             raise MalformedBlock(f"block {number} contradicts itself ({verdict.contradiction})")
         return verdict
 
-    def _words(self, verdict: Verdict, number: int) -> str | None:
+    def _words(self, verdict: block_validation.Verdict, number: int) -> str | None:
         for reason in verdict.unproven:
             if reason not in self._known_reasons:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)

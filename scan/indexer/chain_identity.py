@@ -7,8 +7,7 @@ from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.forms.matching import require_form
 from scan.ethereum.served_chain import ChainIdentity, mismatch
-from scan.indexer.block_rows import load_standard_topics
-from scan.indexer.node_reader import read_chain_id, read_genesis_hash
+from scan.indexer import block_rows, node_reader
 
 
 class WrongLogs(Exception):
@@ -48,7 +47,7 @@ def store_or_check(
             " leave it out, or index anew into an empty database"
         )
     if stored.logs == "standard" and database.row("indexer/blocks_get_head") is None:
-        database.rows("indexer/event_topics_insert", topics=load_standard_topics())
+        database.rows("indexer/event_topics_insert", topics=block_rows.load_standard_topics())
     return stored
 
 
@@ -86,8 +85,8 @@ def check(node: Node, database: Database) -> StoredChain | None:
 
 def read_identity(node: Node) -> ChainIdentity:
     """Return the node's chain id and genesis hash. Raises NodeError."""
-    genesis_hash = read_genesis_hash(node)
-    chain_id = read_chain_id(node)
+    genesis_hash = node_reader.read_genesis_hash(node)
+    chain_id = node_reader.read_chain_id(node)
     if chain_id >= 2**63:
         raise NodeError("the node's chain id is beyond 63 bits")
     return ChainIdentity(chain_id, genesis_hash)

@@ -17,18 +17,12 @@ from typing import NamedTuple
 
 from scan import registry
 from scan.database.connection import Database
-from scan.ethereum.client import Node, NodeError, WrongChain
-from scan.ethereum.fork_schedule import fork_warnings
-from scan.ethereum.node_errors import NODE_FAILURES, RETRIED
-from scan.indexer import block_rows, chain_identity, node_reader, writer
-from scan.indexer.block_rows import LogSelection
-from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import StoredChain, WrongLogs
+from scan.ethereum import client, fork_schedule, node_errors
+from scan.indexer import block_rows, block_source, chain_identity, hooks, node_reader, writer
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.contract_state import load_factories
 from scan.indexer.derivation import RowsRemoved, fill_missing
 from scan.indexer.fork_finder import ForkBackoff, ForkFinder, ForkTooDeep, require_linked
-from scan.indexer.hooks import Maintenance
 from scan.indexer.prefetch import BatchReader, BlockPrefetcher, MissingBlocks
 from scan.indexer.progress import CatchUpProgress, StatusReporter
 from scan.indexer.stale_state import StaleStateRefresher
@@ -75,10 +69,10 @@ class BackfillEnd(NamedTuple):
 class Session:
     """The known state of chain and contracts up to a head, valid only for that head."""
 
-    chain: StoredChain
+    chain: chain_identity.StoredChain
     forks: ForkFinder
     inspector: ContractInspector
-    logs: LogSelection
+    logs: block_rows.LogSelection
     head: writer.IndexedHead | None  # as written last
 
 
@@ -89,7 +83,7 @@ class ChainIndexer:
         self,
         settings: Settings,
         database: Database,
-        node: Node,
+        node: client.Node,
         stop: threading.Event,
         backfill: Callable[[], BackfillEnd] | None = None,
     ) -> None:
@@ -103,15 +97,15 @@ class ChainIndexer:
         # The missing blocks from which on an empty index is filled in bulk; None: never.
         self._bulk_blocks = settings.bulk_backfill_blocks if backfill else None
         self._status = StatusReporter(database, node)
-        self._source = BlockSource(node, traces=settings.traces)
+        self._source = block_source.BlockSource(node, traces=settings.traces)
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = writer.Writer(database, settings.partition_rows, settings.keep)
         self._refresher = StaleStateRefresher(node, database, self._writer)
-        self._tasks = [part.task(database, settings) for part in registry.parts(Maintenance)]
+        self._tasks = [part.task(database, settings) for part in registry.parts(hooks.Maintenance)]
         self._fork_backoff = ForkBackoff()
         self._session: Session | None = None
         # As it was checked last: a session after a failure of the node asks nothing of it again.
-        self._chain: StoredChain | None = None
+        self._chain: chain_identity.StoredChain | None = None
         self._check_chain_at = 0.0
         self._node_head: int | None = None  # in this step
         self._has_committed = False  # several batches, since the last fault
@@ -140,7 +134,7 @@ class ChainIndexer:
             if self._status.is_new("another indexer"):
                 log.info("another indexer writes to this database; waiting to take over")
             return TAKE_OVER_S * random.uniform(0.7, 1.3)
-        except (*RETRIED, WrongLogs, RowsRemoved, ForkTooDeep) as error:
+        except (*node_errors.RETRIED, chain_identity.WrongLogs, RowsRemoved, ForkTooDeep) as error:
             return self._recover(error)
         except (FarBehind, UnfinishedBackfill) as error:
             return self._fill(error)
@@ -152,7 +146,7 @@ class ChainIndexer:
     def _recover(self, error: Exception, reason: str | None = None) -> float:
         """Record a problem, and return the seconds to wait."""
         self._session = None
-        if isinstance(error, WrongChain) or not isinstance(error, NODE_FAILURES):
+        if isinstance(error, client.WrongChain) or not isinstance(error, node_errors.NODE_FAILURES):
             self._chain = None
         return self._status.record_problem(self._node_head, error, reason)
 
@@ -232,7 +226,7 @@ class ChainIndexer:
         )
         return self._session
 
-    def _check_chain(self) -> StoredChain:
+    def _check_chain(self) -> chain_identity.StoredChain:
         """Return the chain of the database, which the node has to serve, and prepare the database
         for what this process writes. Raises as _begin() does."""
         chain = chain_identity.store_or_check(
@@ -240,9 +234,9 @@ class ChainIndexer:
         )
         self._source.expect(chain.identity.chain_id)
         fill_missing(self._database)
-        with suppress(NodeError):  # what is asked next says so
+        with suppress(client.NodeError):  # what is asked next says so
             cures = ("update Scan before", "update the node")
-            for warning, cure in zip(fork_warnings(self._node), cures, strict=True):
+            for warning, cure in zip(fork_schedule.fork_warnings(self._node), cures, strict=True):
                 if warning and self._status.is_new(warning):
                     log.warning("%s: %s", warning, cure)
         proven = self._database.value("indexer/blocks_find_proven")

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from scan.ethereum.events import Trade
 from scan.hex import to_hex
-from scan.indexer.block_rows import BlockContracts
-from scan.indexer.contract_state import is_reading_due
+from scan.indexer import block_rows, contract_state
 
 
 class ContractCode(NamedTuple):
@@ -146,7 +145,7 @@ class KnownContract:
 
 
 def initialized_pools(
-    batch: Sequence[BlockContracts],
+    batch: Sequence[block_rows.BlockContracts],
     contracts: Mapping[bytes, KnownContract],
     managers: Mapping[bytes, str],
 ) -> list[FoundPool]:
@@ -175,7 +174,7 @@ class Tries:
         """Return whether the contract is to be tried in the block, and note it."""
         known = self._contracts[address].rejected.get(self._claim)
         first, last = self._spans.get(address, known) or (number, number - 1)
-        if not is_reading_due(number, first, last):
+        if not contract_state.is_reading_due(number, first, last):
             return False
         self._spans[address] = first, number
         return True

@@ -6,20 +6,8 @@ from itertools import chain
 from eth_hash.auto import keccak
 
 from scan.database.connection import Database
-from scan.ethereum import token_metadata
+from scan.ethereum import client, events, token_metadata
 from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.client import Node
-from scan.ethereum.events import (
-    SHAPES,
-    WRAPPING,
-    TransferShape,
-    amounts,
-    is_wrapped,
-    item_type,
-    token_type,
-    trade,
-)
-from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
 from scan.indexer.contract_findings import (
@@ -59,7 +47,7 @@ class ContractInspector:
     reorganisation, a failed write or a head of another writer, a new inspector is needed.
     """
 
-    def __init__(self, node: Node, database: Database, factories: Factories) -> None:
+    def __init__(self, node: client.Node, database: Database, factories: Factories) -> None:
         self._state = StateReader(node)
         self._database = database
         self._factories = factories
@@ -203,8 +191,8 @@ class ContractInspector:
             codes = self._state.read(StateQuery(address, None, at) for address in changed)
             ended = {query.address for query, code in codes.items() if not code}
             present = self._metadata_at(changed, at)
-            shapes = {a: SHAPES[self._contracts[a].token_type or ""] for a in changed}
-            types = {a: token_type(shapes[a], present[a]) for a in changed}
+            shapes = {a: events.SHAPES[self._contracts[a].token_type or ""] for a in changed}
+            types = {a: events.token_type(shapes[a], present[a]) for a in changed}
             ending = [
                 address
                 for address in changed
@@ -229,7 +217,7 @@ class ContractInspector:
 
     def _metadata_at(
         self, addresses: Sequence[bytes], block: BlockId
-    ) -> dict[bytes, TokenMetadata]:
+    ) -> dict[bytes, token_metadata.TokenMetadata]:
         queries = {
             address: [StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
             for address in addresses
@@ -241,12 +229,16 @@ class ContractInspector:
         }
 
     def _found_token(
-        self, address: bytes, since: tuple[int, int], shape: TransferShape, metadata: TokenMetadata
+        self,
+        address: bytes,
+        since: tuple[int, int],
+        shape: events.TransferShape,
+        metadata: token_metadata.TokenMetadata,
     ) -> FoundToken:
         contract = self._contracts[address]
-        contract.token_type, contract.token_since = token_type(shape, metadata), since
+        contract.token_type, contract.token_since = events.token_type(shape, metadata), since
         is_fungible = contract.token_type == "BEP20"
-        contract.item_type = item_type(shape, metadata) if is_fungible else None
+        contract.item_type = events.item_type(shape, metadata) if is_fungible else None
         return FoundToken(
             address,
             *since,
@@ -267,7 +259,7 @@ class ContractInspector:
         rejections: list[RejectedEmitter] = []
         for block, log, metadata, is_wrapper in self._metadata(self._deciding_logs(batch)):
             contract = self._contracts[log.token]
-            if log.shape in WRAPPING and contract.wraps_since is None:
+            if log.shape in events.WRAPPING and contract.wraps_since is None:
                 if not (metadata.is_fungible and is_wrapper):
                     contract.reject("token", block.number)
                     rejections.append(RejectedEmitter(log.token, "token", block.number))
@@ -282,7 +274,7 @@ class ContractInspector:
 
     def _metadata(
         self, logs: Sequence[tuple[BlockContracts, TransferLog]]
-    ) -> Iterator[tuple[BlockContracts, TransferLog, TokenMetadata, bool]]:
+    ) -> Iterator[tuple[BlockContracts, TransferLog, token_metadata.TokenMetadata, bool]]:
         """Yield the metadata of each log's contract, and whether its claim is true."""
         for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
             chunk = logs[start : start + TOKENS_AT_ONCE]
@@ -298,7 +290,7 @@ class ContractInspector:
             for (block, log), token_queries in zip(chunk, queries, strict=True):
                 found = [results[query] for query in token_queries]
                 count = len(token_metadata.TOKEN_CALLS)
-                is_wrapper = log.claim is not None and is_wrapped(log.claim, found[count:])
+                is_wrapper = log.claim is not None and events.is_wrapped(log.claim, found[count:])
                 metadata = token_metadata.decode_token_metadata(found[:count])
                 yield block, log, metadata, is_wrapper
 
@@ -313,7 +305,7 @@ class ContractInspector:
                 contract = self._contracts[log.token]
                 if block.number < (contract.may_begin_at or 0):
                     continue
-                if log.shape not in WRAPPING:
+                if log.shape not in events.WRAPPING:
                     if contract.token_type is None:
                         firsts.setdefault(log.token, (block, log))
                 elif (
@@ -338,9 +330,9 @@ class ContractInspector:
                 if life is None:
                     continue
                 since = life.wraps_since
-                if log.shape in WRAPPING and (since is None or block.number < since):
+                if log.shape in events.WRAPPING and (since is None or block.number < since):
                     continue
-                moves = amounts(log.shape, log.words, life.type, life.item_type)
+                moves = events.amounts(log.shape, log.words, life.type, life.item_type)
                 for batch_index, (value, token_id) in enumerate(moves):
                     yield block.number, transfer_line(log.row, batch_index, value, token_id)
 
@@ -392,5 +384,5 @@ class ContractInspector:
             for swap, row in block.swap_logs:
                 pool = self._contracts[swap.pool].pool
                 if pool is not None and pool.block_number <= block.number:
-                    pool_trade = trade(swap, pool.token0, pool.token1)
+                    pool_trade = events.trade(swap, pool.token0, pool.token1)
                     yield PoolTrade(block.number, row, pool.dex, pool_trade)

@@ -6,16 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.ethereum import token_metadata
-from scan.ethereum.client import (
-    MAX_BATCH,
-    Call,
-    MalformedResponse,
-    Node,
-    NodeError,
-    RpcError,
-    StateUnavailable,
-)
+from scan.ethereum import client, token_metadata
 from scan.ethereum.events import ZERO_ADDRESS, WrapClaim
 from scan.ethereum.served_chain import BlockId as BlockId
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
@@ -92,7 +83,7 @@ def claimed_balances(block: BlockContracts, token: bytes, claim: WrapClaim) -> l
 class StateReader:
     """A reader of state. Its methods raise NodeError where the node lacks the queried block."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: client.Node) -> None:
         self._node = node
 
     def read(self, queries: Iterable[StateQuery]) -> dict[StateQuery, bytes | None]:
@@ -117,7 +108,7 @@ class StateReader:
         pruned = [
             index
             for index, result in enumerate(results)
-            if isinstance(result, RpcError) and (result.is_missing_state or result.is_pruned)
+            if isinstance(result, client.RpcError) and (result.is_missing_state or result.is_pruned)
         ]
         for index in pruned:
             if chunk[index].is_of_block_only:
@@ -133,16 +124,16 @@ class StateReader:
         return read_again(self._node, partial(self._balances, addresses, block))
 
     def _balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
-        calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
+        calls = [client.Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
         balances = []
         for result in map(_require_state, self._node.results(calls)):
-            if isinstance(result, RpcError):
-                raise NodeError(f"the node returned an error for a balance: {result}")
+            if isinstance(result, client.RpcError):
+                raise client.NodeError(f"the node returned an error for a balance: {result}")
             try:
                 balances.append(quantity(result))
             except BadHex as error:
                 reason = f"the node's response to eth_getBalance is malformed: {error}"
-                raise MalformedResponse(reason) from error
+                raise client.MalformedResponse(reason) from error
         return balances
 
     def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
@@ -158,16 +149,16 @@ def _chunks(queries: list[StateQuery]) -> Iterator[list[StateQuery]]:
     """Yield the queries of each request. Calls and code are separate: their bounds differ."""
     calls = [query for query in queries if query.data is not None]
     codes = [query for query in queries if query.data is None]
-    for group, size in ((calls, CHUNK_CALLS), (codes, MAX_BATCH)):
+    for group, size in ((calls, CHUNK_CALLS), (codes, client.MAX_BATCH)):
         for start in range(0, len(group), size):
             yield group[start : start + size]
 
 
 def _require_state(result: Any) -> Any:
-    if not isinstance(result, RpcError) or result.is_pruned:
+    if not isinstance(result, client.RpcError) or result.is_pruned:
         return result
     if result.is_missing_block or result.is_transient:
-        raise NodeError(f"the node cannot read the state of a block now: {result}")
+        raise client.NodeError(f"the node cannot read the state of a block now: {result}")
     return result
 
 
@@ -175,8 +166,8 @@ def _without_excess(query: StateQuery, result: Any) -> Any:
     """Return a result cut to what is kept of it, and an error without its data."""
     if query.data is None:
         return result
-    if isinstance(result, RpcError):
-        return result if result.data is None else RpcError(result.code, result.message)
+    if isinstance(result, client.RpcError):
+        return result if result.data is None else client.RpcError(result.code, result.message)
     if not isinstance(result, str) or len(result) <= WORD_DIGITS:
         return result
     if query.data not in (NAME, SYMBOL):
@@ -188,24 +179,24 @@ def _method(query: StateQuery) -> str:
     return "eth_getCode" if query.data is None else "eth_call"
 
 
-def _call(query: StateQuery, block: object) -> Call:
+def _call(query: StateQuery, block: object) -> client.Call:
     to = to_hex(query.address)
     if query.data is None:
-        return Call("eth_getCode", (to, block))
+        return client.Call("eth_getCode", (to, block))
     gas = TEXT_GAS if query.data in (NAME, SYMBOL) else WORD_GAS
-    return Call("eth_call", ({"to": to, "data": query.data, "gas": gas}, block))
+    return client.Call("eth_call", ({"to": to, "data": query.data, "gas": gas}, block))
 
 
 def _bytes_or_refusal(query: StateQuery, result: Any) -> bytes | None:
     if result is None and query.is_of_block_only:
         return None
-    if isinstance(result, RpcError):
+    if isinstance(result, client.RpcError):
         if query.data is not None and result.is_refusal:
             return None
-        raise StateUnavailable(f"the node returned an error for {_method(query)}: {result}")
+        raise client.StateUnavailable(f"the node returned an error for {_method(query)}: {result}")
     content = _data(query, result)
     if query.data is None and len(content) > MAX_CODE_BYTES:
-        raise MalformedResponse(
+        raise client.MalformedResponse(
             f"the node's response to eth_getCode is malformed: {len(content)} bytes"
         )
     return content
@@ -216,4 +207,6 @@ def _data(query: StateQuery, result: Any) -> bytes:
         return data(result)
     except BadHex as error:
         method = _method(query)
-        raise MalformedResponse(f"the node's response to {method} is malformed: {error}") from error
+        raise client.MalformedResponse(
+            f"the node's response to {method} is malformed: {error}"
+        ) from error

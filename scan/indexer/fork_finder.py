@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError
+from scan.indexer import block_source, writer
 from scan.indexer.block_rows import BlockRows
-from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import NodeHead, read_hash
-from scan.indexer.writer import IndexedHead
 
 MAX_BACKOFF_S = 60.0
 STEADY_S, STEADY_LOOKS = 5.0, 6
@@ -25,14 +24,14 @@ class ForkFinder:
     """Compares the indexed chain with the node's, by block hashes."""
 
     def __init__(
-        self, source: BlockSource, database: Database, start_block: int, finality: int
+        self, source: block_source.BlockSource, database: Database, start_block: int, finality: int
     ) -> None:
         self._source = source
         self._database = database
         self._start_block = start_block
         self._finality = finality
 
-    def has_head(self, head: IndexedHead, node: NodeHead) -> bool:
+    def has_head(self, head: writer.IndexedHead, node: NodeHead) -> bool:
         """Return whether the node has the indexed head; if the node is behind, whether the node's
         head is indexed."""
         if node.number >= head.number:
@@ -41,7 +40,7 @@ class ForkFinder:
             return True
         return read_hash(self._source.node, node.number) in (None, self._hash_at(node.number))
 
-    def find(self, head: IndexedHead, node_head: int) -> int:
+    def find(self, head: writer.IndexedHead, node_head: int) -> int:
         """Return the number of the newest block that both chains share. Steps back double until a
         shared block, and are then halved.
 
@@ -59,7 +58,7 @@ class ForkFinder:
             raise NodeError(f"the node named another hash for block {fork + 1} than it has")
         return fork
 
-    def _search(self, head: IndexedHead, node_head: int) -> int:
+    def _search(self, head: writer.IndexedHead, node_head: int) -> int:
         # A block whose rows are removed cannot be unwound.
         oldest: int = self._database.value("indexer/retention_get_oldest") or 0
         lowest = max(self._start_block - 1, oldest - 1, head.number - self._finality)

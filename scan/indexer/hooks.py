@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scan import registry
-from scan.database.connection import Database
-from scan.database.transaction import Row, Transaction
+from scan.database import connection, transaction
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.sparse_tables import SparseTable
 from scan.indexer.block_traces import TraceReader
@@ -85,9 +84,9 @@ class Derived(Part):
     chapter = "rows"
     tables: Mapping[str, DerivedTable]
     """The tables by name."""
-    derive: Callable[[Transaction, BlockRange], list[Row]]
+    derive: Callable[[transaction.Transaction, BlockRange], list[transaction.Row]]
     """Adds what blocks change, and returns the lists that passed a checkpoint."""
-    unwind: Callable[[Transaction, BlockRange], None] = lambda tx, orphaned: None
+    unwind: Callable[[transaction.Transaction, BlockRange], None] = lambda tx, orphaned: None
     """Removes what orphaned blocks changed."""
 
 
@@ -122,7 +121,7 @@ class Maintenance(Part):
     """What the indexer does between commits."""
 
     module = "maintenance"
-    task: Callable[[Database, Settings], Task]
+    task: Callable[[connection.Database, Settings], Task]
     """A task that is advanced after commits, with the head."""
 
 

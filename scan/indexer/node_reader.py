@@ -14,21 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from scan import registry
-from scan.ethereum.block_hashing import receipt_leaf
-from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptJson, read_json
-from scan.ethereum.client import (
-    MAX_ANSWER_BYTES,
-    MAX_BATCH,
-    AnswerTooLarge,
-    Call,
-    HistoryPruned,
-    MalformedResponse,
-    Node,
-    NodeError,
-    RpcError,
-    StateUnavailable,
-)
-from scan.ethereum.transport import require_few_elements
+from scan.ethereum import block_hashing, blocks, client, transport
 from scan.hex import BadHex, data, quantity
 from scan.indexer.hooks import PrunedHistory
 from scan.settings import Settings
@@ -39,7 +25,10 @@ _T = TypeVar("_T")
 # How often a block that contradicts its hash is read from one node, whose fault may pass; with
 # several nodes, each of them is asked.
 READS = 3
-UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block that is not read yet
+UNREAD = (
+    client.AnswerTooLarge,
+    blocks.MalformedBlock,
+)  # what stands for a part of a block that is not read yet
 # The bound on a block's header with its transactions, and on one receipt. The cheapest log costs
 # 375 gas and takes 620 bytes, the cheapest byte of input costs 4 gas and takes two digits, so this
 # is enough for 58 M gas of nothing else. A larger answer is the node's fault. A receipt of 59 MB
@@ -47,60 +36,64 @@ UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block t
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
 
 
-def large_pair(node: Node, number: int) -> tuple[Any, list[Any]]:
+def large_pair(node: client.Node, number: int) -> tuple[Any, list[Any]]:
     """Return a large block and its receipts as structs, all of them in memory."""
     header = large_header(node, number)
     receipts = large_receipts(node, header, number)
-    return header, [read_json(receipt, ReceiptJson, number) for receipt in receipts]
+    return header, [blocks.read_json(receipt, blocks.ReceiptJson, number) for receipt in receipts]
 
 
-def large_header(node: Node, number: int) -> Any:
+def large_header(node: client.Node, number: int) -> Any:
     header = _large(node, "eth_getBlockByNumber", hex(number), True)
-    return read_json(present(header, "block", number), BlockJson, number)
+    return blocks.read_json(present(header, "block", number), blocks.BlockJson, number)
 
 
-def large_receipts(node: Node, header: Any, number: int) -> Iterator[Any]:
-    calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in transaction_hashes(header)]
-    results = node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+def large_receipts(node: client.Node, header: Any, number: int) -> Iterator[Any]:
+    calls = [
+        client.Call("eth_getTransactionReceipt", (hash_,)) for hash_ in transaction_hashes(header)
+    ]
+    results = node.results(calls, most_bytes=client.MAX_ANSWER_BYTES)
     for call, receipt in zip(calls, results, strict=True):
-        if isinstance(receipt, AnswerTooLarge):
+        if isinstance(receipt, client.AnswerTooLarge):
             receipt = _large(node, call.method, *call.params)
         yield present(receipt, "a receipt of block", number)
 
 
-def _large(node: Node, method: str, *params: object) -> Any:
+def _large(node: client.Node, method: str, *params: object) -> Any:
     try:
         return node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
-    except RpcError as error:
-        raise NodeError(
+    except client.RpcError as error:
+        raise client.NodeError(
             f"the node returned an error for {method} of {params[0]}: {error.message}"
         ) from None
 
 
-def pairs_one_by_one(node: Node, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+def pairs_one_by_one(node: client.Node, first: int, last: int) -> Iterator[tuple[Any, Any]]:
     """Yield blocks with their receipts, or one of UNREAD in place of either, but read each
     transaction's receipt by itself. Raises MissingPart where the node lacks any of them."""
-    calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-    results = node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
+    calls = [client.Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
+    results = node.results(calls, most_bytes=client.MAX_ANSWER_BYTES, raw=True)
     headers: list[tuple[int, Any, list[Any]]] = []
     for number, result in enumerate(results, start=first):
-        header = read_part(present(result, "block", number), BlockJson, number)
+        header = read_part(present(result, "block", number), blocks.BlockJson, number)
         headers.append((number, header, transaction_hashes(header)))
-        if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
+        if number == last or sum(len(hashes) for *_, hashes in headers) >= client.MAX_BATCH:
             yield from blocks_with_receipts(node, headers)
             headers = []
 
 
 def blocks_with_receipts(
-    node: Node, headers: Sequence[tuple[int, Any, list[Any]]]
+    node: client.Node, headers: Sequence[tuple[int, Any, list[Any]]]
 ) -> Iterator[tuple[Any, Any]]:
     """Yield blocks with the receipts of these hashes, given as (number, header, hashes)."""
     calls = [
-        Call("eth_getTransactionReceipt", (hash_,)) for *_, hashes in headers for hash_ in hashes
+        client.Call("eth_getTransactionReceipt", (hash_,))
+        for *_, hashes in headers
+        for hash_ in hashes
     ]
-    results = node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
+    results = node.results(calls, most_bytes=client.MAX_ANSWER_BYTES, raw=True)
     for number, header, hashes in headers:
-        receipts: Any = [read_part(next(results), ReceiptJson, number) for _ in hashes]
+        receipts: Any = [read_part(next(results), blocks.ReceiptJson, number) for _ in hashes]
         unread = [receipt for receipt in receipts if isinstance(receipt, UNREAD)]
         yield header, unread[0] if unread else complete_receipts(receipts, number)
 
@@ -117,12 +110,12 @@ class LargeReceipts:
 
     def __iter__(self) -> Iterator[Any]:
         for result in self._results:
-            receipt = read_json(result, ReceiptJson, self._number)
+            receipt = blocks.read_json(result, blocks.ReceiptJson, self._number)
             try:
-                self.leaves.append(receipt_leaf(receipt))
+                self.leaves.append(block_hashing.receipt_leaf(receipt))
             except (ValueError, TypeError, AttributeError) as error:
                 name = type(error).__name__
-                raise MalformedBlock(f"block {self._number}: a receipt: {name}") from None
+                raise blocks.MalformedBlock(f"block {self._number}: a receipt: {name}") from None
             self.read.append(receipt)
             yield receipt
 
@@ -131,9 +124,9 @@ def is_large(header: Any, receipts: Any) -> bool:
     """Return whether a block or its receipts are above the usual bound. Raises MalformedBlock where
     either is malformed."""
     for part in (header, receipts):
-        if isinstance(part, MalformedBlock):
+        if isinstance(part, blocks.MalformedBlock):
             raise part
-    return isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge)
+    return isinstance(header, client.AnswerTooLarge) or isinstance(receipts, client.AnswerTooLarge)
 
 
 def read_part(result: Any, type_: Any, number: int) -> Any:
@@ -143,14 +136,14 @@ def read_part(result: Any, type_: Any, number: int) -> Any:
     """
     if isinstance(result, msgspec.Raw):
         try:
-            require_few_elements(memoryview(result), MAX_ANSWER_BYTES)
-        except AnswerTooLarge as error:
+            transport.require_few_elements(memoryview(result), client.MAX_ANSWER_BYTES)
+        except client.AnswerTooLarge as error:
             return error
     elif not isinstance(result, dict | list):
         return result
     try:
-        return read_json(result, type_, number)
-    except MalformedBlock as error:
+        return blocks.read_json(result, type_, number)
+    except blocks.MalformedBlock as error:
         return error
 
 
@@ -160,7 +153,7 @@ def transaction_hashes(header: Any) -> list[Any]:
     return [transaction.hash for transaction in header.transactions]
 
 
-class MissingPart(NodeError):
+class MissingPart(client.NodeError):
     """The node returns null or an error for a part of a block. explained() finds out why."""
 
     def __init__(self, message: str, *, number: int = 0) -> None:
@@ -172,7 +165,7 @@ def present(answer: Any, name: str, number: int) -> Any:
     """Return the answer unchanged. Raises MissingPart if it is an error or null."""
     if isinstance(answer, UNREAD):
         return answer
-    if isinstance(answer, RpcError):
+    if isinstance(answer, client.RpcError):
         raise MissingPart(
             f"the node returned an error for {name} {number}: {answer}", number=number
         )
@@ -190,7 +183,7 @@ def complete_receipts(receipts: Any, number: int) -> Any:
 
 
 def result_of(answer: Any) -> Any:
-    if isinstance(answer, RpcError):
+    if isinstance(answer, client.RpcError):
         raise answer
     return answer
 
@@ -211,11 +204,11 @@ class NodeHead(NamedTuple):
     hash_at_indexed: bytes | None
 
 
-def read_head(node: Node, indexed: int | None = None) -> NodeHead:
+def read_head(node: client.Node, indexed: int | None = None) -> NodeHead:
     """Return what the node has, in one request."""
-    calls = [Call("eth_blockNumber", ()), Call("eth_chainId", ())]
+    calls = [client.Call("eth_blockNumber", ()), client.Call("eth_chainId", ())]
     if indexed is not None:
-        calls.append(Call("eth_getBlockByNumber", (hex(indexed), False)))
+        calls.append(client.Call("eth_getBlockByNumber", (hex(indexed), False)))
     with answers_of(node):
         number, chain_id, *headers = node.batch(calls)
         return NodeHead(
@@ -225,47 +218,49 @@ def read_head(node: Node, indexed: int | None = None) -> NodeHead:
         )
 
 
-def read_chain_id(node: Node) -> int:
+def read_chain_id(node: client.Node) -> int:
     with answers_of(node):
         return quantity(node.call("eth_chainId"))
 
 
-def read_hash(node: Node, number: int) -> bytes | None:
+def read_hash(node: client.Node, number: int) -> bytes | None:
     """Return the hash of the node's block `number`; None if the node has none."""
     with answers_of(node):
-        return _block_hash(*node.batch([Call("eth_getBlockByNumber", (hex(number), False))]))
+        return _block_hash(*node.batch([client.Call("eth_getBlockByNumber", (hex(number), False))]))
 
 
 def _block_hash(answer: Any) -> bytes | None:
-    if answer is None or (isinstance(answer, RpcError) and answer.is_missing_block):
+    if answer is None or (isinstance(answer, client.RpcError) and answer.is_missing_block):
         return None
     return data(result_of(answer)["hash"], 32)
 
 
-def read_genesis_hash(node: Node) -> bytes:
+def read_genesis_hash(node: client.Node) -> bytes:
     """Return the hash of block 0. Raises HistoryPruned, NodeError."""
     if (genesis_hash := read_hash(node, 0)) is not None:
         return genesis_hash
     missing = MissingPart("the node does not have block 0")
-    if isinstance(explained(node, missing), HistoryPruned):
-        raise HistoryPruned(f"{missing}, whose hash identifies the chain: use one that has it")
+    if isinstance(explained(node, missing), client.HistoryPruned):
+        raise client.HistoryPruned(
+            f"{missing}, whose hash identifies the chain: use one that has it"
+        )
     raise missing
 
 
 @contextmanager
-def answers_of(node: Node) -> Iterator[None]:
+def answers_of(node: client.Node) -> Iterator[None]:
     """Raise NodeError for a malformed answer and for an error that is read inside. After a
     malformed one the node rests, so that whoever reads again reads from the next one."""
     try:
         yield
     except (BadHex, KeyError, TypeError) as error:
         node.rest()
-        raise MalformedResponse(f"the node's response is malformed: {error}") from error
-    except RpcError as error:
-        raise NodeError(f"the node returned an error: {error}") from error
+        raise client.MalformedResponse(f"the node's response is malformed: {error}") from error
+    except client.RpcError as error:
+        raise client.NodeError(f"the node returned an error: {error}") from error
 
 
-def read_again(node: Node, read: Callable[[], _T]) -> _T:
+def read_again(node: client.Node, read: Callable[[], _T]) -> _T:
     """Return what `read` returns: one of many answers that a batch of blocks takes. Where it is
     malformed, or an error in place of state, the node rests, and the next one is asked, as the
     whole batch would be read again otherwise. Raises MalformedResponse, MalformedBlock and
@@ -273,7 +268,7 @@ def read_again(node: Node, read: Callable[[], _T]) -> _T:
     for _ in range(READS - 1):
         try:
             return read()
-        except (MalformedResponse, MalformedBlock, StateUnavailable):
+        except (client.MalformedResponse, blocks.MalformedBlock, client.StateUnavailable):
             node.rest()
     return read()
 
@@ -283,25 +278,25 @@ RECENT_BLOCKS = 16
 EMPTY_BLOCKS = 16  # read until one has transactions, whose receipts may be missing
 
 
-def explained(node: Node, missing: MissingPart) -> NodeError:
+def explained(node: client.Node, missing: MissingPart) -> client.NodeError:
     """Return the reason why a part of a block is missing: HistoryPruned, or an error that passes.
     Where there are several nodes, the next one is asked from then on."""
     number = missing.number
     try:
         head = quantity(node.call("eth_blockNumber"))
         if number >= head:
-            return NodeError(f"{missing} yet")
+            return client.NodeError(f"{missing} yet")
         node.rest()
         if is_kept(node, number):
             return missing
         if head - RECENT_BLOCKS < number != 0:  # block 0 is never too new
-            return NodeError(f"{missing}, but has block {head}")
+            return client.NodeError(f"{missing}, but has block {head}")
         first = first_kept(node, number, head)
-    except (NodeError, RpcError, BadHex):
+    except (client.NodeError, client.RpcError, BadHex):
         return missing
     if first is None:
         return missing
-    return HistoryPruned(
+    return client.HistoryPruned(
         f"the node has pruned blocks before {first}, and block {number} is needed: use a node that"
         f" has it{other_cures()}, or set SCAN_START_BLOCK={first} for an empty index"
     )
@@ -317,7 +312,7 @@ def are_elsewhere(settings: Settings) -> bool:
     return any(part.has_blocks(settings) for part in registry.parts(PrunedHistory))
 
 
-def first_kept(node: Node, dropped: int, head: int) -> int | None:
+def first_kept(node: client.Node, dropped: int, head: int) -> int | None:
     """Return the first block after `dropped` that the node has, by bisection; None if it has not
     even `head`. Raises NodeError."""
     if not is_kept(node, head):
@@ -331,7 +326,7 @@ def first_kept(node: Node, dropped: int, head: int) -> int | None:
     return head
 
 
-def require_kept(node: Node, number: int) -> None:
+def require_kept(node: client.Node, number: int) -> None:
     """Raise HistoryPruned where the node has dropped a block or its receipts, NodeError where it
     cannot be read. For block 0, which nodes keep, block 1 is checked."""
     number = max(number, 1)
@@ -339,30 +334,30 @@ def require_kept(node: Node, number: int) -> None:
         raise explained(node, MissingPart(f"the node does not have block {number}", number=number))
 
 
-def is_kept(node: Node, number: int) -> bool:
+def is_kept(node: client.Node, number: int) -> bool:
     """Return whether the node has a block and its receipts. If the block has no transactions, the
     receipts of the next block that has some decide. Raises NodeError."""
     for candidate in range(number, number + EMPTY_BLOCKS):
         block = _ask(node, "eth_getBlockByNumber", hex(candidate), False)
-        if isinstance(block, AnswerTooLarge):
+        if isinstance(block, client.AnswerTooLarge):
             return True
         if not isinstance(block, dict):
             return candidate > number
         if transactions := block.get("transactions"):
             receipts = _ask(node, "eth_getBlockReceipts", hex(candidate))
-            if isinstance(receipts, RpcError) and receipts.is_missing_method:
+            if isinstance(receipts, client.RpcError) and receipts.is_missing_method:
                 receipts = _ask(node, "eth_getTransactionReceipt", transactions[0])
-            if isinstance(receipts, RpcError):
-                return isinstance(receipts, AnswerTooLarge)
+            if isinstance(receipts, client.RpcError):
+                return isinstance(receipts, client.AnswerTooLarge)
             return bool(receipts)
     return True
 
 
-def _ask(node: Node, method: str, *params: object) -> Any:
+def _ask(node: client.Node, method: str, *params: object) -> Any:
     """Return the result, or the node's error; raise NodeError for an error that passes."""
     try:
-        return node.call(method, *params, most_bytes=MAX_ANSWER_BYTES)
-    except RpcError as error:
+        return node.call(method, *params, most_bytes=client.MAX_ANSWER_BYTES)
+    except client.RpcError as error:
         if error.is_transient:
-            raise NodeError(str(error)) from None
+            raise client.NodeError(str(error)) from None
         return error

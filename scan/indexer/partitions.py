@@ -10,10 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from scan.database.connection import Database
-from scan.database.errors import LockNotGranted
-from scan.database.migrations import LOCK_WAIT_MS
-from scan.database.transaction import Transaction
+from scan.database import connection, errors, migrations, transaction
 from scan.errors import ScanError
 from scan.settings import Keep
 
@@ -27,14 +24,14 @@ LEAST_ANALYZED_ROWS = 100_000
 GROWTH = 4  # after which a table is analyzed again
 
 
-def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
+def make_empty(tx: transaction.Transaction, table: str, rows: int, needed: int) -> None:
     """Make partitions of `rows` rows, enough for `needed` rows."""
     bound: int = tx.value("indexer/partitions_get_bound", table=table)
     while bound < needed + _ahead(rows):
         bound = _add(tx, table, bound, rows)
 
 
-def _add(tx: Transaction, table: str, bound: int, rows: int) -> int:
+def _add(tx: transaction.Transaction, table: str, bound: int, rows: int) -> int:
     """Add the next partition, which begins at `bound`, and return where it ends."""
     end = (bound // rows + 1) * rows
     tx.execute("indexer/partitions_add", table=table, first=bound, bound=end)
@@ -47,20 +44,20 @@ def _ahead(rows: int) -> int:
 
 
 @contextmanager
-def locked(database: Database) -> Iterator[Transaction]:
+def locked(database: connection.Database) -> Iterator[transaction.Transaction]:
     """Begin a transaction of the only writer, for whose locks readers do not wait long. Raises
     LockNotGranted."""
     with database.transaction() as tx:
-        tx.execute("database/lock_timeout_set", milliseconds=str(LOCK_WAIT_MS))
+        tx.execute("database/lock_timeout_set", milliseconds=str(migrations.LOCK_WAIT_MS))
         if not tx.value("indexer/writer_lock_transaction"):
-            raise LockNotGranted("Another indexer writes to this database.")
+            raise errors.LockNotGranted("Another indexer writes to this database.")
         yield tx
 
 
 class Partitions:
     """The partitions of one database, made for its only writer."""
 
-    def __init__(self, database: Database, rows: int, keep: Keep | None = None) -> None:
+    def __init__(self, database: connection.Database, rows: int, keep: Keep | None = None) -> None:
         """A new partition takes `rows` rows; with `keep` fewer, as partitions are dropped whole."""
         self._database = database
         self._most_rows = rows
@@ -87,7 +84,7 @@ class Partitions:
         while True:
             try:
                 bound = self._make(table, needed)
-            except LockNotGranted:
+            except errors.LockNotGranted:
                 bound = self._bound(table)
                 if needed > bound:
                     if time.monotonic() > deadline:

@@ -14,19 +14,9 @@ from queue import Full, Queue
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from scan.indexer import contract_inspection, fork_finder, prefetch_process, progress, writer
 from scan.indexer.block_rows import BlockRows, LogSelection, event_count, log_characters
 from scan.indexer.block_source import BlockSource, FetchedRows
-from scan.indexer.contract_inspection import ContractInspector
-from scan.indexer.fork_finder import require_linked
-from scan.indexer.prefetch_process import (
-    CHARACTERS_AHEAD,
-    FETCHES_AHEAD,
-    MAX_CONCURRENCY,
-    FetchLimit,
-    ProcessForLongRanges,
-)
-from scan.indexer.progress import StageSeconds
-from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
@@ -42,13 +32,13 @@ class BlockPrefetcher:
     def __init__(self, settings: Settings, source: BlockSource, stop: threading.Event) -> None:
         self._source = source
         self._stop = stop
-        self._limit = FetchLimit(stop)
-        self._second_process = ProcessForLongRanges(settings, self._limit)
+        self._limit = prefetch_process.FetchLimit(stop)
+        self._second_process = prefetch_process.ProcessForLongRanges(settings, self._limit)
         # Its threads stay, with their connections to the node.
-        self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
+        self._threads = ThreadPoolExecutor(prefetch_process.MAX_CONCURRENCY, "fetch")
 
     def blocks(
-        self, first: int, last: int, selection: LogSelection, seconds: StageSeconds
+        self, first: int, last: int, selection: LogSelection, seconds: progress.StageSeconds
     ) -> Generator[list[BlockRows]]:
         """Yield the blocks first..last in order, the blocks of one request at a time. Raises the
         errors of BlockSource.blocks(), and ProcessEnded.
@@ -91,7 +81,7 @@ class BlockPrefetcher:
         self._threads.shutdown(cancel_futures=True)
 
     def _in_order(
-        self, submit: _Submit, first: int, last: int, seconds: StageSeconds
+        self, submit: _Submit, first: int, last: int, seconds: progress.StageSeconds
     ) -> Generator[list[BlockRows]]:
         """Yield blocks in order, with some requests ahead. Blocks that a request left out at its
         end are requested next."""
@@ -136,7 +126,10 @@ def _are_enough(pending: _Pending) -> bool:
         if future.done() and not future.cancelled() and future.exception() is None
     )
     characters = sum(log_characters(block) for rows in fetched for block in rows.blocks)
-    return len(pending) >= FETCHES_AHEAD or characters >= CHARACTERS_AHEAD
+    return (
+        len(pending) >= prefetch_process.FETCHES_AHEAD
+        or characters >= prefetch_process.CHARACTERS_AHEAD
+    )
 
 
 # Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
@@ -158,7 +151,7 @@ class MissingBlocks(NamedTuple):
 
     first: int
     last: int
-    head: IndexedHead | None
+    head: writer.IndexedHead | None
     genesis_hash: bytes
     selection: LogSelection
 
@@ -169,17 +162,17 @@ class BatchReader:
     def __init__(
         self,
         prefetcher: BlockPrefetcher,
-        inspector: ContractInspector,
+        inspector: contract_inspection.ContractInspector,
         missing: MissingBlocks,
-        seconds: StageSeconds,
+        seconds: progress.StageSeconds,
     ) -> None:
         self._prefetcher = prefetcher
         self._inspector = inspector
         self._missing = missing
         self._seconds = seconds
         self._ended = threading.Event()
-        self._queue: Queue[InspectedBatch | Exception | None] = Queue(BATCHES_AHEAD)
-        self._next: InspectedBatch | None = None
+        self._queue: Queue[writer.InspectedBatch | Exception | None] = Queue(BATCHES_AHEAD)
+        self._next: writer.InspectedBatch | None = None
         self._is_at_end = False
         self.fault: Exception | None = None  # the error that ended the batches
         self._thread = threading.Thread(target=self._read, name="read", daemon=True)
@@ -197,17 +190,17 @@ class BatchReader:
         self._ended.set()
         self._thread.join()
 
-    def peek(self) -> InspectedBatch | None:
+    def peek(self) -> writer.InspectedBatch | None:
         """Wait for the next batch and return it; None at the end, or after a fault."""
         if self._next is None and not self._is_at_end:
             item = self._queue.get()
-            if isinstance(item, InspectedBatch):
+            if isinstance(item, writer.InspectedBatch):
                 self._next = item
             else:
                 self._is_at_end, self.fault = True, item
         return self._next
 
-    def take(self) -> InspectedBatch:
+    def take(self) -> writer.InspectedBatch:
         """Return the batch that peek() returned."""
         batch, self._next = self._next, None
         assert batch is not None
@@ -228,18 +221,18 @@ class BatchReader:
             self._inspector.disconnect()
         self._put(end)
 
-    def _inspected(self) -> Generator[InspectedBatch]:
+    def _inspected(self) -> Generator[writer.InspectedBatch]:
         first, last, head, genesis_hash, selection = self._missing
         parent_hash = head and head.hash
         with closing(self._prefetcher.blocks(first, last, selection, self._seconds)) as fetched:
             for batch, is_full in _batches(fetched):
-                require_linked(batch, parent_hash, genesis_hash)
+                fork_finder.require_linked(batch, parent_hash, genesis_hash)
                 parent_hash = batch[-1].hash
                 with self._seconds.clock("inspect"):
                     findings = self._inspector.inspect([block.contracts for block in batch])
-                yield inspected_batch(batch, findings, is_full=is_full)
+                yield writer.inspected_batch(batch, findings, is_full=is_full)
 
-    def _put(self, item: InspectedBatch | Exception | None) -> None:
+    def _put(self, item: writer.InspectedBatch | Exception | None) -> None:
         while not self._ended.is_set():
             with suppress(Full):
                 self._queue.put(item, timeout=CHECK_ENDED_S)

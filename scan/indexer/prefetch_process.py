@@ -23,8 +23,7 @@ from typing import NamedTuple, TypeVar
 
 from scan.contracts.account_state import node_of_index
 from scan.errors import Unavailable
-from scan.ethereum.client import RateLimited
-from scan.ethereum.node_errors import NODE_FAILURES, Retries
+from scan.ethereum import client, node_errors
 from scan.indexer.block_rows import NO_LOGS, LogSelection
 from scan.indexer.block_source import BlockSource, FetchedRows
 from scan.observability import logs, metrics
@@ -81,12 +80,12 @@ class FetchLimit:
     def run(self, request: Callable[[], _T]) -> _T:
         """Send the request when the bound allows it, and return its result. Send it again where the
         node's rate limit refuses it, for PATIENCE_S. Raises RateLimited."""
-        retries = Retries(PATIENCE_S)
+        retries = node_errors.Retries(PATIENCE_S)
         while True:
             began = self._begin()
             try:
                 return request()
-            except RateLimited as refusal:
+            except client.RateLimited as refusal:
                 now = time.monotonic()
                 with self._changed:
                     # Several refusals of requests that were in flight together count as one.
@@ -287,7 +286,7 @@ def _result(source: BlockSource, first: int, last: int, selection: LogSelection)
     try:
         rows = source.rows(first, last, selection)
         return FetchResult(rows, None, metrics.take_observations())
-    except NODE_FAILURES as error:
+    except node_errors.NODE_FAILURES as error:
         return FetchResult(NO_ROWS, error, metrics.take_observations())
     except Exception as error:
         error.add_note("".join(traceback.format_exception(error)))  # pickling loses the traceback

@@ -15,15 +15,13 @@ from typing import Never
 
 from tqdm import tqdm
 
-from scan.database.connection import Database
-from scan.database.transaction import Transaction
+from scan.database import connection, transaction
 from scan.errors import ScanError
 from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
 from scan.ethereum.node_errors import NODE_FAILURES, Retries
 from scan.hex import BadHex
 from scan.indexer.node_reader import block_number, result_of
 from scan.observability import metrics
-from scan.observability.metrics import count_stage
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +42,7 @@ class StageSeconds:
         self._sums: Counter[str] = Counter()
 
     def add(self, stage: str, seconds: float) -> None:
-        count_stage(stage, seconds)
+        metrics.count_stage(stage, seconds)
         with self._lock:
             self._sums[stage] += seconds  # type: ignore[assignment]
 
@@ -115,7 +113,7 @@ MAX_KINDS = 1000
 class StatusReporter:
     """Records the indexer's status. The same kind of problem is logged once a minute at most."""
 
-    def __init__(self, database: Database, node: Node) -> None:
+    def __init__(self, database: connection.Database, node: Node) -> None:
         self._database = database
         self._node = node
         self._logged_at: dict[str, float] = {}
@@ -188,7 +186,7 @@ class StatusReporter:
         self._problem = None
         self._retries.succeeded()
 
-    def store_following(self, tx: Transaction, node_head: int) -> None:
+    def store_following(self, tx: transaction.Transaction, node_head: int) -> None:
         """Record that there is no problem, with the blocks that a transaction writes: a commit of
         its own would take another flush of PostgreSQL's log."""
         metrics.INDEXER_STALLED.set(False)

@@ -6,8 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.ethereum.client import Node
-from scan.ethereum.events import ZERO_ADDRESS
+from scan.ethereum import client, events
 from scan.ethereum.token_metadata import (
     DECIMALS,
     MAX_NAME,
@@ -20,13 +19,7 @@ from scan.ethereum.token_metadata import (
     text,
     word,
 )
-from scan.indexer.contract_state import (
-    CHUNK_CALLS,
-    BlockId,
-    StateQuery,
-    StateReader,
-    is_reading_due,
-)
+from scan.indexer import contract_state
 from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
@@ -35,7 +28,7 @@ REFRESHED = (
     *"addresses supplies block_numbers are_whole names symbols decimals inconsistent".split(),
 )
 READ_BEFORE = "addresses", "block_numbers", "decimals"
-Results = Mapping[StateQuery, bytes | None]
+Results = Mapping[contract_state.StateQuery, bytes | None]
 
 
 class StaleToken(NamedTuple):
@@ -55,18 +48,18 @@ class StaleToken(NamedTuple):
     older_since: int | None
     drawn: Sequence[tuple[str, str | None, str]]
 
-    def query(self, data: str, *, is_of_block_only: bool = False) -> StateQuery:
-        block = BlockId(self.number, bytes(self.hash))
-        return StateQuery(bytes(self.address), data, block, is_of_block_only)
+    def query(self, data: str, *, is_of_block_only: bool = False) -> contract_state.StateQuery:
+        block = contract_state.BlockId(self.number, bytes(self.hash))
+        return contract_state.StateQuery(bytes(self.address), data, block, is_of_block_only)
 
     @property
     def is_due(self) -> bool:
         """Whether it is to be read whole."""
         is_first = self.last is None or bool(self.is_earlier_day)
-        return is_first or is_reading_due(self.number, self.first, self.last or 0)
+        return is_first or contract_state.is_reading_due(self.number, self.first, self.last or 0)
 
     @property
-    def drawn_balances(self) -> list[tuple[int, StateQuery]]:
+    def drawn_balances(self) -> list[tuple[int, contract_state.StateQuery]]:
         """Balances by events, with their queries."""
         return [
             (
@@ -80,10 +73,10 @@ class StaleToken(NamedTuple):
         ]
 
     @property
-    def of_zero(self) -> StateQuery:
-        return self.query(balance_of(ZERO_ADDRESS), is_of_block_only=True)
+    def of_zero(self) -> contract_state.StateQuery:
+        return self.query(balance_of(events.ZERO_ADDRESS), is_of_block_only=True)
 
-    def queries(self) -> list[StateQuery]:
+    def queries(self) -> list[contract_state.StateQuery]:
         labels = (NAME, SYMBOL, DECIMALS) if self.is_due else ()
         queries = [self.query(data) for data in (TOTAL_SUPPLY, *labels)]
         queries += [query for _, query in self.drawn_balances]
@@ -118,8 +111,8 @@ class StaleToken(NamedTuple):
 class StaleStateRefresher:
     """Reads values that the database marks as stale, a limited number at a time."""
 
-    def __init__(self, node: Node, database: Database, writer: Writer) -> None:
-        self._state = StateReader(node)
+    def __init__(self, node: client.Node, database: Database, writer: Writer) -> None:
+        self._state = contract_state.StateReader(node)
         self._database = database
         self._writer = writer
 
@@ -135,11 +128,16 @@ class StaleStateRefresher:
         limit = BATCH_TOKENS
         rows = self._database.rows("indexer/tokens_list_stale", limit=limit)
         # As many drawn balances as one request has calls for beside supplies, one at least.
-        drawn = max(1, CHUNK_CALLS // len(rows) - 1) if rows else 0
+        drawn = max(1, contract_state.CHUNK_CALLS // len(rows) - 1) if rows else 0
         tokens = [StaleToken(*row) for row in rows]
         tokens = [token._replace(drawn=(token.drawn or ())[:drawn]) for token in tokens]
         changes = [
-            (StateQuery(bytes(address), DECIMALS, BlockId(before, bytes(block_hash))), changed_in)
+            (
+                contract_state.StateQuery(
+                    bytes(address), DECIMALS, contract_state.BlockId(before, bytes(block_hash))
+                ),
+                changed_in,
+            )
             for address, changed_in, before, block_hash in self._database.rows(
                 "indexer/contract_changes_list_unread", limit=limit
             )
@@ -162,7 +160,7 @@ class StaleStateRefresher:
     def _refresh_balances(self, head: IndexedHead) -> bool:
         rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
         addresses = [bytes(row[0]) for row in rows]
-        balances = self._state.balances(addresses, BlockId(head.number, head.hash))
+        balances = self._state.balances(addresses, contract_state.BlockId(head.number, head.hash))
         if addresses:
             row = {"addresses": addresses, "balances": balances, "block_number": head.number}
             self._writer.execute(head, [("indexer/addresses_refresh", row)])

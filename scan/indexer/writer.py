@@ -19,7 +19,6 @@ from scan.indexer.contract_findings import (
     RejectedEmitter,
 )
 from scan.indexer.derivation import derive, read_block_range, unwind_day
-from scan.indexer.partitions import Partitions
 from scan.observability import metrics
 from scan.settings import PARTITION_ROWS, Keep
 
@@ -166,7 +165,7 @@ class Writer:
         self, database: Database, partition_rows: int = PARTITION_ROWS, keep: Keep | None = None
     ) -> None:
         self._database = database
-        self._partitions = Partitions(database, partition_rows, keep)
+        self._partitions = partitions.Partitions(database, partition_rows, keep)
         self._plans_last_to = 0  # rows, after which plans are made anew
 
     def acquire_lock(self) -> None:

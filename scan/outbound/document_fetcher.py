@@ -16,7 +16,6 @@ from scan.deadlines import Deadline
 from scan.environment import Network
 from scan.outbound import public_hosts
 from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, CheckedConnection, Outbound
-from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 
 TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
 MAX_REDIRECTS = 2
@@ -84,9 +83,9 @@ class DocumentFetcher:
                     if response.location is None:
                         return response.body
                     url, allowed = urljoin(url, response.location), ()
-            except RefusedUrl as error:
+            except public_hosts.RefusedUrl as error:
                 raise NotFetched(f"The URL is not allowed: {error}.") from None
-            except NotResolved as error:
+            except public_hosts.NotResolved as error:
                 raise NotFetched(f"The URL's host cannot be reached: {error}.") from None
             except (OSError, ValueError, HTTPException, urllib3.exceptions.HTTPError):
                 raise NotFetched("The server did not respond properly.") from None
@@ -101,9 +100,9 @@ class DocumentFetcher:
         posted: bytes | None,
     ) -> _Response:
         if not url.lower().startswith("https://"):
-            raise RefusedUrl("it must start with https://")
+            raise public_hosts.RefusedUrl("it must start with https://")
         outbound = Outbound(self._deadlines, self._context, allowed, self._timeouts)
-        connection = CheckedConnection(outbound, url, Purpose.DOCUMENT, deadline)
+        connection = CheckedConnection(outbound, url, public_hosts.Purpose.DOCUMENT, deadline)
         try:
             connection.connect()
             method, headers = ("GET", HEADERS) if posted is None else ("POST", POST_HEADERS)

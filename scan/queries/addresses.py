@@ -12,13 +12,11 @@ import orjson
 
 from scan.contracts.account_state import state_of
 from scan.errors import HistoryUnavailable, UpstreamFailed
-from scan.ethereum import request_node
-from scan.ethereum.client import Call, RpcError
+from scan.ethereum import client, request_node
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances
-from scan.queries.cursors import ADDRESS
+from scan.queries import balances, cursors
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
@@ -107,10 +105,10 @@ def at_head(
 def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
     """Return the node's balance; raises HistoryUnavailable, UpstreamFailed, Unavailable."""
     account = to_hex(address)
-    calls = [Call(method, (account, block)) for method in ("eth_getBalance", "eth_getCode")]
+    calls = [client.Call(method, (account, block)) for method in ("eth_getBalance", "eth_getCode")]
     balance, code = request_node.read(reader.node, block, calls)
     try:
-        if isinstance(balance, RpcError) or isinstance(code, RpcError):
+        if isinstance(balance, client.RpcError) or isinstance(code, client.RpcError):
             raise BadHex
         state = state_of(balance, code)
     except BadHex:
@@ -127,7 +125,7 @@ def tokens_held(
 ) -> Page:
     """Return the tokens of one type, or of all; an address never seen holds none."""
     filters = {"address": address, "type": token_type}
-    traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
+    traversal = window.traversal("tokens held", filters, (cursors.ADDRESS,), has_blocks=False)
     data, count, total, token = reader.row(
         "queries/addresses_list_tokens",
         address=address,
@@ -174,7 +172,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
             " are not kept."
         )
     filters = {"address": address, "block": block.hash}
-    traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
+    traversal = window.traversal("tokens held", filters, (cursors.ADDRESS,), has_blocks=False)
     data, count, total, token = reader.row(
         "queries/addresses_list_tokens_at",
         is_unbounded=True,  # each reads all the transfers

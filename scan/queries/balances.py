@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from scan.contracts.account_state import ViewCall
-from scan.ethereum.served_chain import BlockId
-from scan.ethereum.token_metadata import TOTAL_SUPPLY, balance_of
+from scan.ethereum import served_chain, token_metadata
 from scan.hex import to_hex
 from scan.queries.pages import Page
 from scan.queries.reader import Reader
@@ -44,7 +43,7 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
     known from. Nobody knows whether the events of these add up."""
     marked = [record for record in records if record.get("inconsistentSince") is not None]
     _, head = _inconsistent(reader, [_bytes(record["address"]) for record in marked])
-    views = [(_bytes(record["address"]), TOTAL_SUPPLY) for record in marked]
+    views = [(_bytes(record["address"]), token_metadata.TOTAL_SUPPLY) for record in marked]
     supplies = _words(reader, views, head)
     for record, view in zip(marked, views, strict=True):
         if record["inconsistentSince"] <= reader.first_block:
@@ -57,7 +56,7 @@ def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
             record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
 
 
-def held(reader: Reader, address: bytes, block: BlockId | None = None) -> Read:
+def held(reader: Reader, address: bytes, block: served_chain.BlockId | None = None) -> Read:
     """Return what an address holds of such tokens after a block, by default the newest, as
     parameters: of the first MOST_HELD, as far as it is given."""
     (tokens,) = reader.row("queries/addresses_list_inconsistent", address=address, most=MOST_HELD)
@@ -70,7 +69,7 @@ def completed(
     page: P,
     token: bytes | None = None,
     holder: bytes | None = None,
-    block: BlockId | None = None,
+    block: served_chain.BlockId | None = None,
 ) -> P:
     """Return a page of balances with those corrected that events do not tell, and marked."""
     if MARK not in page.data and token is None:
@@ -85,7 +84,7 @@ def correct(
     records: Sequence[Record],
     token: bytes | None = None,
     holder: bytes | None = None,
-    block: BlockId | None = None,
+    block: served_chain.BlockId | None = None,
     item: int | None = None,
 ) -> None:
     """Set the balances of such tokens to those that balanceOf() has after a block, by default the
@@ -105,7 +104,7 @@ def correct(
         if address not in since_of or (id_ is not None and record.get("type") == "BEP721"):
             continue
         owner = holder or _bytes(record["address"])
-        view = address, balance_of(owner, None if id_ is None else int(id_))
+        view = address, token_metadata.balance_of(owner, None if id_ is None else int(id_))
         marked.append((record, since_of[address], view))
         if id_ is None or since_of[address] > reader.first_block:
             views.append(view)
@@ -138,19 +137,19 @@ def ranking(reader: Reader, token: bytes) -> Ranking | None:
 
 
 def read(
-    reader: Reader, pairs: Sequence[tuple[bytes, bytes]], block: BlockId | None = None
-) -> tuple[Mapping[tuple[bytes, bytes], int], BlockId | None]:
+    reader: Reader, pairs: Sequence[tuple[bytes, bytes]], block: served_chain.BlockId | None = None
+) -> tuple[Mapping[tuple[bytes, bytes], int], served_chain.BlockId | None]:
     """Return balances after a block, by default the newest, by token and holder, as far as they are
     given, and that block."""
     if block is None:
         _, block = _inconsistent(reader, [token for token, _ in pairs])
-    views = {(token, balance_of(holder)): (token, holder) for token, holder in pairs}
+    views = {(token, token_metadata.balance_of(holder)): (token, holder) for token, holder in pairs}
     balances = _words(reader, [*views][: LARGEST + SMALLEST + 1], block)
     return {views[view]: balance for view, balance in balances.items()}, block
 
 
 def _words(
-    reader: Reader, views: Sequence[ViewCall], block: BlockId | None
+    reader: Reader, views: Sequence[ViewCall], block: served_chain.BlockId | None
 ) -> Mapping[ViewCall, int]:
     if not views or block is None or reader.has_node_failed:
         return {}
@@ -162,7 +161,7 @@ def _words(
 
 def _inconsistent(
     reader: Reader, tokens: Sequence[bytes]
-) -> tuple[Mapping[bytes, int], BlockId | None]:
+) -> tuple[Mapping[bytes, int], served_chain.BlockId | None]:
     """Return those tokens whose events do not add up, since which block, and the newest block."""
     if not tokens:
         return {}, None
@@ -170,7 +169,7 @@ def _inconsistent(
         "queries/tokens_list_inconsistent", tokens=[*set(tokens)]
     )
     marked = {bytes(a): n for a, n in zip(addresses, since, strict=True) if a is not None}
-    return marked, None if number is None else BlockId(number, bytes(hash_))
+    return marked, None if number is None else served_chain.BlockId(number, bytes(hash_))
 
 
 def _bytes(address: str) -> bytes:

@@ -10,10 +10,9 @@ import orjson
 from eth_hash.auto import keccak
 
 from scan import parameters
+from scan.contracts import abi_decoding, read_calls
 from scan.contracts.abi import AbiError, canonical
-from scan.contracts.abi_decoding import standard_abis
 from scan.contracts.proxy_contracts import CLONES, Proxy, current, delegation_of
-from scan.contracts.read_calls import CallResult
 from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, to_hex
@@ -171,7 +170,7 @@ def call(
     function: str,
     arguments: Sequence[object],
     block: BlockId | None = None,
-) -> CallResult:
+) -> read_calls.CallResult:
     """Call a view function after a block, or at the node's newest; see ReadCalls.call()."""
     return reader.sources.read_calls.call(reader.node, address, function, arguments, block)
 
@@ -283,7 +282,7 @@ def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
         for known in reader.row("queries/selectors_find", name=name, most=MAX_IN_ANY_CASE)
     )
     is_cut = len(in_any_case) >= MAX_IN_ANY_CASE
-    for selector, entries in standard_abis().functions.items():
+    for selector, entries in abi_decoding.standard_abis().functions.items():
         names = {entry.name for entry in entries}
         if name in names:
             exact.add(selector)

@@ -13,10 +13,7 @@ import orjson
 
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.queries import balances
-from scan.queries.cursors import ORDINAL
-from scan.queries.network import coin_symbol
-from scan.queries.pages import Page, Window
+from scan.queries import balances, cursors, network, pages
 from scan.queries.reader import Reader
 
 COIN = "coin"  # as an asset, beside tokens by their address in hex
@@ -152,7 +149,7 @@ class TooManyTokens(InvalidParameter):
 
 
 @dataclass(frozen=True)
-class WorthPage(Page):
+class WorthPage(pages.Page):
     """A page of tokens by worth. `worth` has the `currency`, the `total` of those `counted` as an
     exact decimal number, and how many are `others` without a worth and how many `suspicious`."""
 
@@ -180,7 +177,7 @@ class KnownSymbols:
             (symbols,) = reader.row(
                 "queries/known_symbols_list",
                 tokens=[bytes.fromhex(token[2:]) for token in tokens],
-                coin_symbol=coin_symbol(reader),
+                coin_symbol=network.coin_symbol(reader),
                 letters=MAX_LETTERS,
             )
             until = time.monotonic() + SYMBOLS_AGAIN_S
@@ -200,7 +197,7 @@ class _Held(NamedTuple):
 def tokens_by_worth(
     reader: Reader,
     address: bytes,
-    window: Window,
+    window: pages.Window,
     prices: UnitPrices | None,
     most: int | None = None,
 ) -> WorthPage:
@@ -211,7 +208,7 @@ def tokens_by_worth(
     if prices is None:
         raise InvalidParameter(NO_PRICES, field="sort")
     filters = {"address": address, "sort": "worth"}
-    traversal = window.traversal("tokens held", filters, (ORDINAL,), has_blocks=False)
+    traversal = window.traversal("tokens held", filters, (cursors.ORDINAL,), has_blocks=False)
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
     read = balances.held(reader, address)

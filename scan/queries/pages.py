@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from scan import parameters
 from scan.cached_values import LazyMapping, LazySequence
-from scan.contracts.abi import MAX_LENGTH
-from scan.contracts.visible_text import text_hash, text_start
+from scan.contracts import abi, visible_text
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter
@@ -60,20 +59,20 @@ def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
 
 def _text_hash(value: Any, name: str) -> Value:
     """Return the hash of the text as visible_text.py has it; raises InvalidParameter."""
-    text = text_start(parameters.text(value, name, most=MAX_MEMO_BYTES).encode())
+    text = visible_text.text_start(parameters.text(value, name, most=MAX_MEMO_BYTES).encode())
     if not text:
         raise InvalidParameter(f"{name} must have a visible character.", field=name)
-    return text_hash(text)
+    return visible_text.text_hash(text)
 
 
 # Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.
 PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
     "dex": partial(parameters.text, most=MAX_DEX_NAME),
-    "event": partial(parameters.text, most=MAX_LENGTH),  # which the page of logs reads
+    "event": partial(parameters.text, most=abi.MAX_LENGTH),  # which the page of logs reads
     "flag": parameters.flag,
     "hash": parameters.hash32,
-    "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads
+    "method": partial(parameters.text, most=abi.MAX_LENGTH),  # which method_names.selectors() reads
     "nonce": parameters.nonce,
     "pool": parameters.pool,
     "pubkey": parameters.pubkey,

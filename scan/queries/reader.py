@@ -14,8 +14,7 @@ from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
-from scan.ethereum.request_node import FinalityReader, NodeGateway, NodeSession
-from scan.ethereum.transaction_reader import TransactionReader
+from scan.ethereum import request_node, transaction_reader
 from scan.indexer.hooks import Rows
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places
 
@@ -124,12 +123,12 @@ class Sources:
     """The sources of chain data, which live as long as the process."""
 
     database: Database  # may be a replica
-    gateway: NodeGateway
+    gateway: request_node.NodeGateway
     unbounded_statements: ConcurrencyLimit
     account_states: AccountStates
     read_calls: ReadCalls
-    node_transactions: TransactionReader
-    finality: FinalityReader
+    node_transactions: transaction_reader.TransactionReader
+    finality: request_node.FinalityReader
     replaced_codes: ReplacedCodes
     chain_id: ChainId
     first_block: FirstBlock
@@ -167,7 +166,7 @@ class Reader:
         self.client = client
         self.notes: dict[str, int] = {}  # headers that say since when balances are known, or wrong
         self.staleness = ""  # of the index, as a page shows it
-        self._node: NodeSession | None = None
+        self._node: request_node.NodeSession | None = None
         self._once: dict[Callable[[Reader], Any], Any] = {}
         self.depends_on_index_alone = True
         self._until_end: ExitStack | None = None  # few requests need one, which takes 2 us
@@ -252,7 +251,7 @@ class Reader:
         return NotFound(what, field=field)
 
     @property
-    def node(self) -> NodeSession:
+    def node(self) -> request_node.NodeSession:
         """Return the request's session with the node, whose time runs from the first use."""
         if self._node is None:
             self._node = self.sources.gateway.session(self.client, is_optional=False)

@@ -12,10 +12,9 @@ from scan.errors import NotFound
 from scan.ethereum.events import ZERO_ADDRESS
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances
+from scan.queries import balances, pages
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
 from scan.queries.cursors import Value as Cursor
-from scan.queries.pages import Form, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
 UNKNOWN = "No token is known at this address."
@@ -23,7 +22,7 @@ CHANGE_DAYS = 30
 MAX_CHANGES = 20_000  # transfers by which a change is counted: 5 microseconds each
 
 
-def page(reader: Reader, window: Window) -> Page:
+def page(reader: Reader, window: pages.Window) -> pages.Page:
     """Return tokens by the number of holders; ranges of blocks do not apply."""
     traversal = window.traversal("tokens", {}, (ORDINAL, ADDRESS), has_blocks=False)
     after_count, after_address = traversal.position(2)
@@ -40,7 +39,7 @@ def page(reader: Reader, window: Window) -> Page:
         records = orjson.loads(data)
         balances.mark_tokens(reader, records)
         data = orjson.dumps(records).decode()
-    return Page(data, count, total, following)
+    return pages.Page(data, count, total, following)
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -96,7 +95,7 @@ def type_of(reader: Reader, address: bytes) -> str | None:
     return None if record is None else str(orjson.loads(record)["type"])
 
 
-def holders(reader: Reader, address: bytes, window: Window) -> Page:
+def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
     """Return a token's holders, the largest first; raises NotFound for an unknown token.
 
     Where its events do not add up, these are first those of balances.ranking(); the cursor of such
@@ -108,7 +107,7 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         offset = min(cast(int, after[0]), BIGINT_MAX // 2)
         window, after = window._replace(offset=offset), (None, None)
 
-    def by_events(limit: int, offset: int) -> tuple[Page, int | None]:
+    def by_events(limit: int, offset: int) -> tuple[pages.Page, int | None]:
         data, count, total, since, balance, holder = reader.row(
             "queries/tokens_list_holders",
             address=address,
@@ -120,7 +119,7 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         if data is None:
             raise NotFound(UNKNOWN)
         following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
-        return Page(data, count, total, following), since
+        return pages.Page(data, count, total, following), since
 
     page, since = by_events(window.limit, window.offset)
     is_own = since is not None and since > reader.first_block
@@ -139,7 +138,7 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         records += following
     end = start + len(records)
     cursor = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
-    return Page(orjson.dumps(records).decode(), len(records), total, cursor)
+    return pages.Page(orjson.dumps(records).decode(), len(records), total, cursor)
 
 
 def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]]) -> int:
@@ -151,8 +150,8 @@ def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]])
 
 
 def transfers_page(
-    reader: Reader, window: Window, *, form: Form = "api", **filters: Value | None
-) -> Page:
+    reader: Reader, window: pages.Window, *, form: pages.Form = "api", **filters: pages.Value | None
+) -> pages.Page:
     """Return a page of transfers. A type beside a token matches all its transfers, or none.
 
     A type beside an address is a second key: an address has one list of all types, so that rows
@@ -163,8 +162,8 @@ def transfers_page(
         del filters["type"]
         if type_of(reader, token) != token_type:
             window.traversal("token_transfers", filters)
-            return Page("[]", 0, 0)
-    return filtered_page(reader, "token_transfers", filters, window, form=form)
+            return pages.Page("[]", 0, 0)
+    return pages.filtered_page(reader, "token_transfers", filters, window, form=form)
 
 
 def of_transaction(
@@ -181,7 +180,7 @@ def of_transaction(
         transaction_index=record["transactionIndex"],
         batch_index=after[1] + 1,
     )
-    window = Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
+    window = pages.Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
     rows = orjson.loads(transfers_page(reader, window).data)
     trades = [row for row in rows if row["transactionHash"] == record["hash"]]
     return trades[:limit], len(trades) > limit

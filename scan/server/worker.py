@@ -17,32 +17,20 @@ from gunicorn.http import errors
 from gunicorn.http.wsgi import Response
 
 from scan.errors import ScanError, Unavailable
-from scan.rate_limits.concurrency import OneProcessor
-from scan.rate_limits.turns import Postponed, Turn
-from scan.server import responses
-from scan.server.accepted_connections import (
-    BODY_WAIT_S,
-    CLOSE_WAIT_S,
-    FILE_BYTES_PER_S,
-    SEND_WAIT_S,
-    STOP_WAIT_S,
-    AcceptedConnections,
-    beyond,
-    first_of_largest,
-)
-from scan.server.connection import Connection, MoreNeeded, State
+from scan.rate_limits import concurrency, turns
+from scan.server import accepted_connections, connection, responses
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
 CHECK_EVERY_S = 0.5
 
 
-class Worker(AcceptedConnections):
+class Worker(accepted_connections.AcceptedConnections):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._unsent_bytes = 0  # an upper bound, exact after _limit_unsent()
         self._checked_at = 0.0
-        self._processor = OneProcessor()
+        self._processor = concurrency.OneProcessor()
 
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
@@ -60,7 +48,7 @@ class Worker(AcceptedConnections):
 
     # A request
 
-    def _receive(self, conn: Connection) -> None:
+    def _receive(self, conn: connection.Connection) -> None:
         count = conn.receive()
         if count is None:
             return
@@ -74,18 +62,19 @@ class Worker(AcceptedConnections):
         uploads = {
             conn: conn.received_bytes
             for conn in self._connections
-            if conn.received_bytes > 0 and (conn.state is State.RECEIVING or conn.waits_for)
+            if conn.received_bytes > 0
+            and (conn.state is connection.State.RECEIVING or conn.waits_for)
         }
         if uploads:
-            refused = first_of_largest(
+            refused = accepted_connections.first_of_largest(
                 uploads,
                 lambda conn: self._client_of(conn.environ) if conn.request else str(conn.client),
             )
             self._refuse(refused, Unavailable("Too many uploads at once; try again shortly."))
 
-    def _advance(self, conn: Connection) -> None:
+    def _advance(self, conn: connection.Connection) -> None:
         """Parse and serve the request as far as its bytes have been received."""
-        if conn not in self._connections or conn.state is not State.RECEIVING:
+        if conn not in self._connections or conn.state is not connection.State.RECEIVING:
             return
         if conn.request is None and not self._begin(conn):
             return
@@ -94,7 +83,7 @@ class Worker(AcceptedConnections):
         else:
             self.watch(conn, selectors.EVENT_READ, self._receive)
 
-    def _begin(self, conn: Connection) -> bool:
+    def _begin(self, conn: connection.Connection) -> bool:
         """Parse a head; return whether its request now waits for its body or for a thread."""
         try:
             if not conn.may_have_head() or not conn.parse_head():
@@ -107,43 +96,43 @@ class Worker(AcceptedConnections):
             self._refuse(conn, error)
             return False
         self._connections[conn] = self._connections.pop(conn)
-        conn.deadline = time.monotonic() + BODY_WAIT_S
+        conn.deadline = time.monotonic() + accepted_connections.BODY_WAIT_S
         if not self.alive:
             conn.response.force_close()
         conn.to_send.flush()  # 100 Continue, where it was asked for
         return not self._take_step(conn)
 
-    def _has_waited(self, conn: Connection, waited_for: "Future[Any]") -> None:
+    def _has_waited(self, conn: connection.Connection, waited_for: "Future[Any]") -> None:
         if conn.waits_for is not waited_for:
             return
-        conn.state, conn.waits_for = State.RECEIVING, None
+        conn.state, conn.waits_for = connection.State.RECEIVING, None
         # A first charge may allow a second one, which may be made elsewhere, too.
         if not self._take_step(conn):
             self._advance(conn)
 
-    def _look_for_end(self, conn: Connection) -> None:
+    def _look_for_end(self, conn: connection.Connection) -> None:
         """Close the connection of a client that has left while its request waits."""
         self.watch(conn, 0)  # of one that sends its next request it is not known
         if conn.has_left():
             self.close(conn)
 
-    def close(self, conn: Connection) -> None:
+    def close(self, conn: connection.Connection) -> None:
         self._stop_waiting(conn)
         super().close(conn)
 
-    def _stop_waiting(self, conn: Connection) -> None:
+    def _stop_waiting(self, conn: connection.Connection) -> None:
         if conn.waits_for is not None:
             conn.waits_for = None
             self._leave(conn.environ)
 
-    def _serve(self, conn: Connection) -> None:
+    def _serve(self, conn: connection.Connection) -> None:
         if not self._take_step(conn):
-            conn.state = State.IN_THREAD
+            conn.state = connection.State.IN_THREAD
             self.watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
             future.add_done_callback(partial(self.defer, conn, self._flask_ran, conn))
 
-    def _take_step(self, conn: Connection) -> bool:
+    def _take_step(self, conn: connection.Connection) -> bool:
         """Take the application's steps that never wait; return whether it has answered, or the
         request is being counted elsewhere or waits for its turn, after which it goes on."""
         try:
@@ -151,8 +140,8 @@ class Worker(AcceptedConnections):
             if made is None:
                 return False
             if isinstance(made, Future):
-                conn.state, conn.waits_for = State.IN_THREAD, made
-                if isinstance(made, Turn):
+                conn.state, conn.waits_for = connection.State.IN_THREAD, made
+                if isinstance(made, turns.Turn):
                     self.watch(conn, selectors.EVENT_READ, self._look_for_end)
                 else:
                     self.watch(conn, 0)
@@ -165,12 +154,12 @@ class Worker(AcceptedConnections):
         self._send(conn)
         return True
 
-    def _run_flask(self, conn: Connection) -> bool:
+    def _run_flask(self, conn: connection.Connection) -> bool:
         """Run the application in a thread; return False where more of the body must come first."""
         began = datetime.now()
         try:
             conn.end_body()
-        except MoreNeeded:
+        except connection.MoreNeeded:
             return False
         body = self.wsgi(conn.environ, conn.response.start_response)
         try:
@@ -190,7 +179,7 @@ class Worker(AcceptedConnections):
         conn.to_send.flush()
         return True
 
-    def _write(self, conn: Connection, body: Iterable[bytes]) -> None:
+    def _write(self, conn: connection.Connection, body: Iterable[bytes]) -> None:
         # What is left of a body would be parsed as the next request.
         if not conn.is_whole():
             conn.response.force_close()
@@ -202,10 +191,10 @@ class Worker(AcceptedConnections):
             conn.response.write(piece)
         conn.response.close()
 
-    def _flask_ran(self, conn: Connection, future: "Future[bool]") -> None:
-        conn.state = State.RECEIVING
+    def _flask_ran(self, conn: connection.Connection, future: "Future[bool]") -> None:
+        conn.state = connection.State.RECEIVING
         error = future.exception()
-        if isinstance(error, Postponed):
+        if isinstance(error, turns.Postponed):
             self._advance(conn)
         elif error is not None:
             self._fail(conn, error)
@@ -216,14 +205,14 @@ class Worker(AcceptedConnections):
         else:
             self.watch(conn, selectors.EVENT_READ, self._receive)
 
-    def _fail(self, conn: Connection, error: BaseException) -> None:
+    def _fail(self, conn: connection.Connection, error: BaseException) -> None:
         self.log.error("Error handling request", exc_info=error)
         if conn.response.headers_sent:
             self.end(conn)
         else:
             self._refuse(conn, ScanError("The request could not be served."))
 
-    def _refuse(self, conn: Connection, error: Exception) -> None:
+    def _refuse(self, conn: connection.Connection, error: Exception) -> None:
         self._stop_waiting(conn)
         if isinstance(error, errors.ParseException):
             error = responses.MalformedRequest(error)
@@ -238,26 +227,28 @@ class Worker(AcceptedConnections):
 
     # A response
 
-    def _send(self, conn: Connection) -> None:
+    def _send(self, conn: connection.Connection) -> None:
         if conn.to_send.flush():
             self._finish_response(conn)
-        elif conn.state is not State.SENDING:
-            conn.state = State.SENDING
-            conn.deadline = time.monotonic() + SEND_WAIT_S
+        elif conn.state is not connection.State.SENDING:
+            conn.state = connection.State.SENDING
+            conn.deadline = time.monotonic() + accepted_connections.SEND_WAIT_S
             self.watch(conn, selectors.EVENT_WRITE, self._send)
             self._unsent_bytes += len(conn.to_send)
             if self._unsent_bytes > MAX_UNSENT_BYTES:
                 self._limit_unsent()
         else:
-            conn.deadline += conn.to_send.taken_file_bytes() / FILE_BYTES_PER_S
+            conn.deadline += conn.to_send.taken_file_bytes() / accepted_connections.FILE_BYTES_PER_S
 
-    def _finish_response(self, conn: Connection) -> None:
+    def _finish_response(self, conn: connection.Connection) -> None:
         if conn.response.should_close():
             self.end(conn)
             return
         conn.end_request()
-        conn.state = State.RECEIVING
-        conn.deadline = time.monotonic() + (self.cfg.keepalive if self.alive else CLOSE_WAIT_S)
+        conn.state = connection.State.RECEIVING
+        conn.deadline = time.monotonic() + (
+            self.cfg.keepalive if self.alive else accepted_connections.CLOSE_WAIT_S
+        )
         self._forget_received(conn)
         if not len(conn.received):
             self.watch(conn, selectors.EVENT_READ, self._receive)
@@ -267,7 +258,7 @@ class Worker(AcceptedConnections):
         self._received_bytes += conn.received_bytes
         self.defer(conn, self._advance, conn)
 
-    def end(self, conn: Connection) -> None:
+    def end(self, conn: connection.Connection) -> None:
         """Stop sending, and close once the client does: earlier it could lose unread bytes."""
         self._forget_received(conn)
         conn.received.clear()
@@ -276,12 +267,12 @@ class Worker(AcceptedConnections):
         except OSError:
             self.close(conn)
             return
-        conn.state = State.ENDING
-        conn.deadline = time.monotonic() + CLOSE_WAIT_S
+        conn.state = connection.State.ENDING
+        conn.deadline = time.monotonic() + accepted_connections.CLOSE_WAIT_S
         self.watch(conn, selectors.EVENT_READ, self._ignore)
         self._ignore(conn)
 
-    def _ignore(self, conn: Connection) -> None:
+    def _ignore(self, conn: connection.Connection) -> None:
         if conn.ignore():
             self.close(conn)
 
@@ -295,7 +286,7 @@ class Worker(AcceptedConnections):
             return
         self._checked_at = now
         for conn in list(self._connections):
-            if isinstance(conn.waits_for, Turn):
+            if isinstance(conn.waits_for, turns.Turn):
                 conn.waits_for.check(now)
             self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()
@@ -304,31 +295,37 @@ class Worker(AcceptedConnections):
         except Exception:  # it would end this loop, and with it every connection
             self.log.exception("Error in the application's periodic check")
 
-    def _check_deadline(self, conn: Connection, now: float) -> None:
+    def _check_deadline(self, conn: connection.Connection, now: float) -> None:
         if not self.alive:
             if conn.open_response is not None:
                 conn.open_response.finish()
-            wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
+            wait_s = (
+                accepted_connections.CLOSE_WAIT_S
+                if conn.request is None
+                else accepted_connections.STOP_WAIT_S
+            )
             conn.deadline = min(conn.deadline, now + wait_s)
         if now <= conn.deadline:
             if conn.request is not None:
                 self._advance(conn)  # chunks whose decoding was put off
-        elif conn.state is State.RECEIVING and conn.request is not None:
+        elif conn.state is connection.State.RECEIVING and conn.request is not None:
             conn.received.has_ended = True
             self._advance(conn)
-        elif conn.state is not State.IN_THREAD:
+        elif conn.state is not connection.State.IN_THREAD:
             self.close(conn)
 
     def _limit_unsent(self) -> None:
         """Close connections until the unsent bytes of the others fit into MAX_UNSENT_BYTES."""
-        states = (State.SENDING, State.STREAMING)
+        states = (connection.State.SENDING, connection.State.STREAMING)
         unsent = {
             conn: len(conn.to_send)
             for conn in self._connections
             if conn.state in states and len(conn.to_send)
         }
         self._unsent_bytes = sum(unsent.values())
-        for conn in beyond(unsent, lambda conn: self._client_of(conn.environ), MAX_UNSENT_BYTES):
+        for conn in accepted_connections.beyond(
+            unsent, lambda conn: self._client_of(conn.environ), MAX_UNSENT_BYTES
+        ):
             self._unsent_bytes -= unsent[conn]
             self.close(conn)
 

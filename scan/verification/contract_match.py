@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.hex import data, to_hex
+from scan.verification import compiler_run, creation_comparison, request
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     HASH_PREFIXES,
@@ -26,16 +27,7 @@ from scan.verification.bytecode_comparison import (
     moved_auxdata,
 )
 from scan.verification.bytecode_metadata import hash_kind, read_metadata
-from scan.verification.compiler_run import OutOfLimits
-from scan.verification.creation_comparison import (
-    NOT_COMPARED,
-    Creation,
-    DeployedCode,
-    compare_creation,
-    preamble_of,
-)
 from scan.verification.metadata_request import LIKELY_VARIATIONS, find_variant, varied_sources
-from scan.verification.request import Submission
 from scan.verification.settings_search import CompilerSettings
 from scan.verification.submission_compilations import (
     OUTPUTS,
@@ -65,8 +57,8 @@ class Match(NamedTuple):
     metadata: str
     libraries: Mapping[str, bytes]
     auxdata: Sequence[ByteRange]
-    submission: Submission
-    creation: Creation = NOT_COMPARED
+    submission: request.Submission
+    creation: creation_comparison.Creation = creation_comparison.NOT_COMPARED
 
 
 class _Auxdata(NamedTuple):
@@ -82,8 +74,8 @@ class ContractMatcher(NamedTuple):
     contracts: their file may be named after one of them."""
 
     compilations: Compilations
-    submission: Submission
-    code: DeployedCode
+    submission: request.Submission
+    code: creation_comparison.DeployedCode
     settings: CompilerSettings
     names: Sequence[str]
 
@@ -107,8 +99,12 @@ class ContractMatcher(NamedTuple):
                 self._match(contract, comparison, self.settings), auxdata
             )
         )
-        if preamble_of(self.code.runtime) is not None:  # the comparison was of all creation code
-            return match._replace(creation=Creation(is_same=True, match=match.level)), comparison
+        if (
+            creation_comparison.preamble_of(self.code.runtime) is not None
+        ):  # the comparison was of all creation code
+            return match._replace(
+                creation=creation_comparison.Creation(is_same=True, match=match.level)
+            ), comparison
         self.compilations.submission = match.submission
         match = match._replace(creation=self._creation(match, auxdata))
         if match.creation.is_same is False:
@@ -120,7 +116,7 @@ class ContractMatcher(NamedTuple):
         a variation of them."""
         code = linked_code(match.contract.output["evm"]["bytecode"]).code
         if match.creation.match and has_integrity(code) and not match.creation.proves_source:
-            with suppress(OutOfLimits):
+            with suppress(compiler_run.OutOfLimits):
                 for _ in self._variations():
                     varied = self._recompiled(match, match.settings)
                     creation = varied and self._compare_creation(varied, _Auxdata())
@@ -161,7 +157,7 @@ class ContractMatcher(NamedTuple):
         creation = self._closest_creation(match, auxdata)
         return match._replace(libraries={**creation.libraries, **match.libraries})
 
-    def _creation(self, match: Match, auxdata: _Auxdata) -> Creation:
+    def _creation(self, match: Match, auxdata: _Auxdata) -> creation_comparison.Creation:
         """Compare the creation code. Where it differs, compare it with the settings that a full
         match's metadata states, too: other settings may give the same runtime code."""
         creation = self._closest_creation(match, auxdata)
@@ -171,25 +167,25 @@ class ContractMatcher(NamedTuple):
         changed = {name: stated[name] for name in _VARIED if name in stated}
         try:
             recompiled = self._recompiled(match, {**match.settings, **changed})
-        except OutOfLimits:
-            return NOT_COMPARED
+        except compiler_run.OutOfLimits:
+            return creation_comparison.NOT_COMPARED
         return creation if recompiled is None else self._closest_creation(recompiled, _Auxdata())
 
-    def _closest_creation(self, match: Match, auxdata: _Auxdata) -> Creation:
+    def _closest_creation(self, match: Match, auxdata: _Auxdata) -> creation_comparison.Creation:
         """Compare the creation code; where it only differs in metadata of contracts that the
         constructor creates, compare it without them."""
         creation = self._compare_creation(match, auxdata)
         if creation.inner_metadata and not auxdata.parts:
             try:
                 return self._compare_creation(match, self._auxdata(match.contract, match.settings))
-            except OutOfLimits:
-                return NOT_COMPARED
+            except compiler_run.OutOfLimits:
+                return creation_comparison.NOT_COMPARED
         return creation
 
-    def _compare_creation(self, match: Match, auxdata: _Auxdata) -> Creation:
+    def _compare_creation(self, match: Match, auxdata: _Auxdata) -> creation_comparison.Creation:
         output = match.contract.output
         compiled = linked_code(output["evm"]["bytecode"])
-        creation = compare_creation(
+        creation = creation_comparison.compare_creation(
             self.code,
             compiled,
             {**self.submission.libraries, **match.libraries},
@@ -229,7 +225,7 @@ class ContractMatcher(NamedTuple):
         in the settings, or with a variation of the sources."""
         best = self._match_with_deployed_metadata(match)
         libraries = {**self.submission.libraries, **match.libraries}
-        with suppress(OutOfLimits):
+        with suppress(compiler_run.OutOfLimits):
             linked = self._relinked_match(match, libraries) if best.level != FULL else None
             best = self._match_with_deployed_metadata(linked) if linked else best
             if best.level == FULL or hash_kind(read_metadata(self.code.runtime)) is None:
@@ -302,7 +298,7 @@ class Replacement(NamedTuple):
     compiled: bytes
 
 
-def layouts_of(match: Match, deployed: DeployedCode) -> str:
+def layouts_of(match: Match, deployed: creation_comparison.DeployedCode) -> str:
     """Return the layouts of the creation and the runtime code as JSON.
 
     In a full match the metadata is the deployed one: also where another path or other settings

@@ -21,9 +21,8 @@ from scan import parameters
 from scan.errors import InvalidParameter, TooLarge
 from scan.hex import to_hex
 from scan.json_bodies import BYTE_ORDER_MARK
-from scan.verification.bytecode_metadata import BY_KIND, BytecodeMetadata, hash_kind
+from scan.verification import bytecode_metadata, settings_search
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
-from scan.verification.settings_search import EVM_VERSIONS, RARER_RUNS
 
 
 def request_of(
@@ -186,7 +185,7 @@ _PATHS = (
 
 
 def find_variant(
-    deployed: BytecodeMetadata | None,
+    deployed: bytecode_metadata.BytecodeMetadata | None,
     metadata: str,
     path: str,
     contract_names: Collection[str],
@@ -195,10 +194,10 @@ def find_variant(
     """Return the metadata file with the deployed hash, None without one. Variants have other
     settings, and likely paths of a file with these contracts in place of `path`; none where the
     path is known. Of the most that is hashed, one of so many parts."""
-    kind = hash_kind(deployed)
+    kind = bytecode_metadata.hash_kind(deployed)
     if deployed is None or kind is None:
         return None
-    deployed_hash, digest = deployed.values[kind], BY_KIND[kind]
+    deployed_hash, digest = deployed.values[kind], bytecode_metadata.BY_KIND[kind]
     most = MOST_BYTES[kind] // parts // len(metadata)
     likely = [path.format(name) for path in _PATHS_BY_NAME for name in contract_names]
     paths = [path, *likely, *_PATHS] if contract_names else [path]
@@ -216,9 +215,9 @@ def find_variant(
 def _settings(metadata: str) -> Iterator[str]:
     """Yield the metadata file unchanged, then with other settings that may give equal code."""
     yield metadata
-    for runs in (200, *RARER_RUNS):
+    for runs in (200, *settings_search.RARER_RUNS):
         for enabled in ("true", "false") if runs == 200 else ("true",):
             optimizer = f'"optimizer":{{"enabled":{enabled},"runs":{runs}}}'
             yield _OPTIMIZER.sub(optimizer, metadata)
-    for evm_version in EVM_VERSIONS:
+    for evm_version in settings_search.EVM_VERSIONS:
         yield _EVM_VERSION.sub(f'"evmVersion":"{evm_version}",', metadata)

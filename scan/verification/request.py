@@ -10,8 +10,7 @@ import orjson
 
 from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, TooLarge
-from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
-from scan.verification.languages.solidity import SOLIDITY, Language, Selection
+from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
 from scan.verification.settings_search import SolcVersion
 
 MAX_SOURCE_BYTES = 1024 * 1024
@@ -46,8 +45,8 @@ class Submission(NamedTuple):
     contract_name: str | None
     constructor_arguments: bytes | None
     license: str | None
-    language: Language = SOLIDITY
-    selection: Selection | None = None
+    language: solidity.Language = solidity.SOLIDITY
+    selection: solidity.Selection | None = None
 
 
 class _Source(NamedTuple):
@@ -57,7 +56,7 @@ class _Source(NamedTuple):
     text: str = ""
     files: Mapping[str, str] = {}
     settings: Mapping[str, Any] | None = None
-    language: Language | None = None
+    language: solidity.Language | None = None
 
 
 def parse(body: Mapping[str, Any]) -> Submission:
@@ -88,26 +87,26 @@ def parse(body: Mapping[str, Any]) -> Submission:
     )
 
 
-def _language(source: _Source, fields: Mapping[str, Any]) -> Language:
+def _language(source: _Source, fields: Mapping[str, Any]) -> solidity.Language:
     """Return the language of the field or of the standard JSON input, by default Solidity. Raises
     InvalidParameter where they differ."""
-    named: Language | None = fields.get("language")
+    named: solidity.Language | None = fields.get("language")
     if source.language and named and named is not source.language:
         raise InvalidParameter(
             f"language differs from that of the standard JSON input: {source.language.name}.",
             field="language",
         )
-    return source.language or named or SOLIDITY
+    return source.language or named or solidity.SOLIDITY
 
 
-def _unnamed_path(language: Language, name: str | None) -> str:
+def _unnamed_path(language: solidity.Language, name: str | None) -> str:
     """Return the path of a single file; Vyper's compiler names the contract after its file."""
     if language.suffixes and name:
         return name + language.suffixes[0]
     return language.unnamed_path
 
 
-def _check_files(language: Language, sources: Mapping[str, str]) -> None:
+def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> None:
     """Check suffixes, where a language has some, and that its interfaces in JSON can be parsed."""
     if not language.suffixes:
         return
@@ -128,7 +127,7 @@ def _check_files(language: Language, sources: Mapping[str, str]) -> None:
                 ) from None
 
 
-def _settings(fields: Mapping[str, Any], language: Language) -> dict[str, Any]:
+def _settings(fields: Mapping[str, Any], language: solidity.Language) -> dict[str, Any]:
     """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
     if "optimizer" not in language.settings:
@@ -240,7 +239,7 @@ def _content(path: str, source: object) -> str:
     return content
 
 
-def _interfaces(interfaces: object, language: Language) -> dict[str, str]:
+def _interfaces(interfaces: object, language: solidity.Language) -> dict[str, str]:
     """Return the interfaces of Vyper's standard JSON, those given as ABI as JSON."""
     if not language.suffixes:
         return {}
@@ -257,7 +256,7 @@ def _interfaces(interfaces: object, language: Language) -> dict[str, str]:
 
 
 def _standard_settings(
-    settings: object, beside: Mapping[str, Any], language: Language
+    settings: object, beside: Mapping[str, Any], language: solidity.Language
 ) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise _bad_input("its settings are not an object")
@@ -318,7 +317,7 @@ def _constructor_arguments(value: object, name: str) -> bytes:
     )
 
 
-def _named_language(value: object, name: str) -> Language:
+def _named_language(value: object, name: str) -> solidity.Language:
     by_name = {known.lower(): language for known, language in LANGUAGES.items()}
     language = by_name.get(value.lower()) if isinstance(value, str) else None
     if language is None:

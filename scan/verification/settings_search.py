@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scan.errors import InvalidParameter
-from scan.verification.bytecode_comparison import uses_push0
-from scan.verification.bytecode_metadata import hash_kind, read_metadata
+from scan.verification import bytecode_comparison, bytecode_metadata
 
 SolcVersion = tuple[int, int, int]
 
@@ -118,15 +117,15 @@ class InferredSettings(NamedTuple):
 
 def infer_settings(deployed: bytes, version: SolcVersion) -> InferredSettings:
     """Return the settings that the deployed code shows, as far as the release supports them."""
-    push0 = SHANGHAI in evm_versions(version) and uses_push0(deployed)
+    push0 = SHANGHAI in evm_versions(version) and bytecode_comparison.uses_push0(deployed)
     return InferredSettings(_metadata_mode(deployed, version), push0)
 
 
 def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
     """Return `settings.metadata`; {} for the release's default, which would change the metadata if
     it were explicit."""
-    metadata = read_metadata(deployed)
-    kind = hash_kind(metadata)
+    metadata = bytecode_metadata.read_metadata(deployed)
+    kind = bytecode_metadata.hash_kind(metadata)
     if version < BYTECODE_HASH_FROM or kind == "ipfs":
         return {}
     if kind == "bzzr1":

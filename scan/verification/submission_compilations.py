@@ -12,8 +12,7 @@ from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiled_interface import Entries, interface_of, library_entries
 from scan.verification.compiler_run import RunningPlace, compile_source
 from scan.verification.creation_comparison import as_deployed, preamble_of
-from scan.verification.languages.solidity import Selection, Sources
-from scan.verification.languages.vyper import VYPER
+from scan.verification.languages import solidity, vyper
 from scan.verification.request import INTERFACE_SUFFIX, Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings, dotted
@@ -110,9 +109,9 @@ class Compilations:
     def run(
         self,
         settings: CompilerSettings,
-        selection: Selection,
+        selection: solidity.Selection,
         addition: str = "",
-        more: Sources | None = None,
+        more: solidity.Sources | None = None,
     ) -> dict[str, Any]:
         """Return the compiler's output for the sources, each with `addition` at its end, and for
         `more`."""
@@ -137,14 +136,14 @@ def compilable(submission: Submission) -> Submission:
     """Return a submission without byte order marks where no compiler takes them."""
     sources = {
         path: text
-        if submission.language is VYPER and not path.endswith(INTERFACE_SUFFIX)
+        if submission.language is vyper.VYPER and not path.endswith(INTERFACE_SUFFIX)
         else text.removeprefix(BYTE_ORDER_MARK)
         for path, text in submission.sources.items()
     }
     return submission._replace(sources=sources)
 
 
-def first_selection(submission: Submission) -> Selection:
+def first_selection(submission: Submission) -> solidity.Selection:
     """Select every contract, or the named one in every file.
 
     Files are listed because in 0.4.18 to 0.5.0 a name under "*" selects nothing.

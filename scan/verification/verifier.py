@@ -15,22 +15,14 @@ from scan.database.connection import Database
 from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
-from scan.verification import creation_comparison, source_maps, storage_layouts
+from scan.verification import compiler_store, creation_comparison, source_maps, storage_layouts
 from scan.verification.bytecode_comparison import linked_code, pattern_of
 from scan.verification.compiler_run import BUDGET_S, CompilerPlaces
-from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match, layouts_of
-from scan.verification.creation_comparison import (
-    Creation,
-    CreationReader,
-    DeployedCode,
-    preamble_of,
-)
 from scan.verification.match_search import find_match, metadata_setting
 from scan.verification.metadata_request import variation_of
 from scan.verification.request import Submission
 from scan.verification.settings_search import dotted
-from scan.verification.storage_layouts import add_names
 from scan.verification.submission_compilations import Compilations, Outputs
 
 DAY = timedelta(days=1)
@@ -109,8 +101,8 @@ class Verifier:
     """The objects that a verification uses."""
 
     database: Database
-    creations: CreationReader
-    compilers: CompilerStore
+    creations: creation_comparison.CreationReader
+    compilers: compiler_store.CompilerStore
     places: CompilerPlaces
     stored_bytes: StoredBytes
 
@@ -129,7 +121,7 @@ class Verified(NamedTuple):
 
     submission: Submission
     match: str
-    creation: Creation
+    creation: creation_comparison.Creation
     contract_name: str
     file_path: str
     compiler_version: str
@@ -165,9 +157,9 @@ def verify(
     """
     verifier.stored_bytes.check(client)
     contract = indexed_contract(verifier.database, submission.address)
-    is_blueprint = preamble_of(contract.code) is not None
+    is_blueprint = creation_comparison.preamble_of(contract.code) is not None
     creation = verifier.creations.input_of(contract.address, contract.block_number)
-    code = DeployedCode(contract.code, None if is_blueprint else creation)
+    code = creation_comparison.DeployedCode(contract.code, None if is_blueprint else creation)
     match, abi, layout = _compiled(verifier, submission, code, client, outputs)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
@@ -183,7 +175,7 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
     """Compile the stored sources of a verified contract, store what verify() stores of them besides
     the match, and return whether the compiler gives a source map. Raises as verify() does."""
     contract = indexed_contract(verifier.database, submission.address)
-    code = DeployedCode(contract.code, None)
+    code = creation_comparison.DeployedCode(contract.code, None)
     match, _, layout = _compiled(verifier, submission, code, None)
     return _store_findings(verifier.database, contract, match, layout)
 
@@ -191,7 +183,7 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
 def _compiled(
     verifier: Verifier,
     submission: Submission,
-    code: DeployedCode,
+    code: creation_comparison.DeployedCode,
     client: str | None,
     outputs: Outputs | None = None,
 ) -> tuple[Match, str, bytes | None]:
@@ -204,7 +196,7 @@ def _compiled(
             match = find_match(compilations, submission, code)
             compilations.submission = match.submission
             given = match.contract.output.get("storageLayout")
-            named_layout = add_names(given, compilations, match)
+            named_layout = storage_layouts.add_names(given, compilations, match)
             layout = storage_layouts.packed(named_layout) or storage_layouts.packed(given)
             return match, match.contract.abi_json(), layout
 

@@ -18,9 +18,8 @@ from scan.errors import ScanError
 from scan.observability import metrics
 from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.settings import Settings
-from scan.webhooks.hooks import Deliveries
+from scan.webhooks import hooks, sender
 from scan.webhooks.queues import Connect, Connection, DeliveryQueues, FinishedAttempt, Lease, now
-from scan.webhooks.sender import RETRY_STEPS_S, Sender
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +46,7 @@ class DispatcherOptions(NamedTuple):
     threads_for_healthy: int = 8
     burst: Burst = Burst()
     poll_s: float = 1.0
-    retry_steps_s: tuple[float, ...] = RETRY_STEPS_S
+    retry_steps_s: tuple[float, ...] = sender.RETRY_STEPS_S
     timeouts: AttemptTimeouts = AttemptTimeouts()
 
 
@@ -62,7 +61,7 @@ class Dispatcher:
         self._options = options or DispatcherOptions()
         # urllib3 would log full URLs of receivers with unusual responses.
         logging.getLogger("urllib3").setLevel(logging.ERROR)
-        self._sender = Sender(
+        self._sender = sender.Sender(
             AttemptDeadlines(),
             tls_context(settings.ca_bundle),
             settings.webhook_allow_networks,
@@ -82,7 +81,7 @@ class Dispatcher:
         )
         self._connects: Mapping[str, Connect] = {
             scheme: connect(settings, database)
-            for part in registry.parts(Deliveries)
+            for part in registry.parts(hooks.Deliveries)
             for scheme, connect in part.connect.items()
         }
         listening = Database(settings.database_url, statement_timeout_ms=30_000, name="scan-listen")

@@ -9,7 +9,7 @@ from scan.indexer import block_rows, prefetch, prefetch_process
 
 pytestmark = pytest.mark.check
 
-TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
+TOO_LARGE = "x" * (prefetch_process.CHARACTERS_AHEAD // 2)
 
 
 def block(number, transactions=100, logs=""):
@@ -59,8 +59,8 @@ def fetched(logs):
 
 def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
     assert not prefetch._are_enough(deque())
-    assert not prefetch._are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
-    assert prefetch._are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
+    assert not prefetch._are_enough(deque([fetched("")] * (prefetch_process.FETCHES_AHEAD - 1)))
+    assert prefetch._are_enough(deque([fetched("")] * prefetch_process.FETCHES_AHEAD))
     assert not prefetch._are_enough(deque([fetched(TOO_LARGE)]))
     assert prefetch._are_enough(deque([fetched(TOO_LARGE)] * 2))
     failed = Future()

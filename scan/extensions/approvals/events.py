@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.cached_values import SizedCache
-from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum import client, served_chain
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
-from scan.ethereum.served_chain import BlockId
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter
 from scan.extensions.logs.node_logs import BlockSpan, TooManyLogs
@@ -72,7 +71,7 @@ class Events(NamedTuple):
     whose time is in Unix seconds. `source` is index, node, or both."""
 
     events: Sequence[Event]
-    head: BlockId
+    head: served_chain.BlockId
     head_s: int
     since: int
     source: str
@@ -83,7 +82,7 @@ class OfNode(NamedTuple):
 
     events: Sequence[Event]
     since: int
-    head: BlockId
+    head: served_chain.BlockId
 
 
 class NodeEvents(SizedCache[OfNode]):
@@ -129,7 +128,7 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     )
     if number is None:
         return None
-    head, first = BlockId(number, bytes(block_hash)), reader.first_block
+    head, first = served_chain.BlockId(number, bytes(block_hash)), reader.first_block
     first = max(first, reader.kept_from.number if reader.kept_from else 0)
     # With all logs stored, one without a number was never emitted.
     default = -1 if stored == "all" else 1
@@ -177,7 +176,7 @@ def _stored_event(row: Row) -> Event | None:
 
 
 def _node_events(
-    reader: Reader, owner: bytes, topics: Sequence[bytes], head: BlockId, first: int
+    reader: Reader, owner: bytes, topics: Sequence[bytes], head: served_chain.BlockId, first: int
 ) -> OfNode:
     """Return events, read in ranges of blocks as large as the node answers, as far back as time and
     number allow; of blocks before an earlier head, which is still in the chain, those read then."""
@@ -207,7 +206,7 @@ def _node_events(
     return read
 
 
-def _is_before(reader: Reader, block: BlockId, head: BlockId) -> bool:
+def _is_before(reader: Reader, block: served_chain.BlockId, head: served_chain.BlockId) -> bool:
     """Return whether a block is in the chain before its head."""
     return block.number < head.number and hash_at(reader, block.number) == block.hash
 
@@ -223,7 +222,7 @@ def _read_back(
         part = BlockSpan(max(span.first, last - count + 1), last)
         try:
             read = node_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
-        except (RpcError, AnswerTooLarge, NodeTimedOut):
+        except (client.RpcError, client.AnswerTooLarge, NodeTimedOut):
             if count == 1:
                 break
             count = max(1, (part.last - part.first + 1) // DIVISOR)

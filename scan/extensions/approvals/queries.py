@@ -13,7 +13,6 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.approvals import events
-from scan.extensions.approvals.events import ALLOWANCE, ITEM, OF_PERMIT2, OPERATOR, PERMIT2, Event
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN
 from scan.hex import BadHex, data, to_hex
 from scan.queries.cursors import ORDINAL
@@ -56,7 +55,7 @@ class State(NamedTuple):
 
 
 def states(
-    reader: Reader, owner: bytes, events: Sequence[Event], head: BlockId, head_s: int
+    reader: Reader, owner: bytes, events: Sequence[events.Event], head: BlockId, head_s: int
 ) -> list[State]:
     """Return the state of approvals at a block, whose time is in Unix seconds."""
     calls_of_events = [_calls(owner, event) for event in events]
@@ -68,30 +67,30 @@ def states(
     ]
 
 
-def revoking(event: Event) -> Request:
+def revoking(event: events.Event) -> Request:
     """Return the contract and the calldata with which the owner revokes an approval."""
-    if event.kind == OF_PERMIT2:
-        return _request(PERMIT2, PERMIT2_APPROVE, event.token, event.spender, 0, 0)
-    if event.kind == OPERATOR:
+    if event.kind == events.OF_PERMIT2:
+        return _request(events.PERMIT2, PERMIT2_APPROVE, event.token, event.spender, 0, 0)
+    if event.kind == events.OPERATOR:
         function = SET_OPERATOR if event.is_set else SET_APPROVAL_FOR_ALL
         return _request(event.token, function, event.spender, 0)
-    if event.kind == ITEM:
+    if event.kind == events.ITEM:
         return _request(event.token, APPROVE, 0, event.token_id or 0)
     return _request(event.token, APPROVE, event.spender, 0)
 
 
-def _calls(owner: bytes, event: Event) -> list[Request]:
+def _calls(owner: bytes, event: events.Event) -> list[Request]:
     token, spender, held = event.token, event.spender, _request(event.token, BALANCE_OF, owner)
-    if event.kind == ITEM:
+    if event.kind == events.ITEM:
         token_id = event.token_id or 0
         return [_request(token, GET_APPROVED, token_id), _request(token, OWNER_OF, token_id)]
-    if event.kind == OPERATOR:
+    if event.kind == events.OPERATOR:
         function = IS_OPERATOR if event.is_set else IS_APPROVED_FOR_ALL
         return [_request(token, function, owner, spender), held]
-    if event.kind == ALLOWANCE:
+    if event.kind == events.ALLOWANCE:
         return [_request(token, ALLOWANCE_OF, owner, spender), held]
-    of_spender = _request(PERMIT2, PERMIT2_ALLOWANCE, owner, token, spender)
-    return [of_spender, held, _request(token, ALLOWANCE_OF, owner, PERMIT2)]
+    of_spender = _request(events.PERMIT2, PERMIT2_ALLOWANCE, owner, token, spender)
+    return [of_spender, held, _request(token, ALLOWANCE_OF, owner, events.PERMIT2)]
 
 
 def _request(contract: bytes, selector: str, *arguments: bytes | int) -> Request:
@@ -129,17 +128,17 @@ def _first(answer: Sequence[int] | str, bits: int = 256) -> int | None:
 
 
 def _state(
-    owner: bytes, event: Event, answers: Sequence[Sequence[int] | str], head_s: int
+    owner: bytes, event: events.Event, answers: Sequence[Sequence[int] | str], head_s: int
 ) -> State:
     said, held = answers[0], _first(answers[1])
     amount, expires = _first(said), None
     risks: Sequence[int | None]
-    if event.kind == ALLOWANCE:
+    if event.kind == events.ALLOWANCE:
         risks = (amount, held)
-    elif event.kind == OPERATOR:
+    elif event.kind == events.OPERATOR:
         amount = _first(said, 1)
         risks = (held if amount else amount,)
-    elif event.kind == ITEM:
+    elif event.kind == events.ITEM:
         held = held if held is None else int(held == int.from_bytes(owner))
         approved = _first(said, ADDRESS_BITS)
         is_spender = approved == int.from_bytes(event.spender) > 0
@@ -157,7 +156,7 @@ def _state(
     return State(amount, problem, held, at_risk, expires)
 
 
-KINDS = (ALLOWANCE, ITEM, OPERATOR, OF_PERMIT2)
+KINDS = (events.ALLOWANCE, events.ITEM, events.OPERATOR, events.OF_PERMIT2)
 MOST_ROWS = 100  # of a page, also of a file: each takes two or three calls of the node
 MOST_TRANSFERS = 5_000  # of the owner, which uses are found among
 MOST_SPENDERS = 100  # by Permit2, of a token approved for it
@@ -178,8 +177,8 @@ class ApprovalPage(Page):
 class Approval(NamedTuple):
     """An approval's newest event, and the one that it is as large since."""
 
-    newest: Event
-    since: Event
+    newest: events.Event
+    since: events.Event
 
 
 class Approvals:
@@ -271,9 +270,9 @@ class Approvals:
             raise UpstreamFailed(ANOTHER_CHAIN)
         return details, uses_from
 
-    def _spenders_by_permit2(self, event: Event) -> list[bytes]:
+    def _spenders_by_permit2(self, event: events.Event) -> list[bytes]:
         """Return who moves a token that is approved for Permit2, by what is approved there."""
-        if event.kind != ALLOWANCE or event.spender != PERMIT2:
+        if event.kind != events.ALLOWANCE or event.spender != events.PERMIT2:
             return []
         return [*self._spenders_of_tokens.get(event.token, ())][:MOST_SPENDERS]
 
@@ -282,12 +281,12 @@ class Approvals:
         """The spenders that Permit2's events name, by token, in their order."""
         spenders: dict[bytes, dict[bytes, None]] = {}
         for event in self._events.events if self._events else ():
-            if event.kind == OF_PERMIT2:
+            if event.kind == events.OF_PERMIT2:
                 spenders.setdefault(event.token, {})[event.spender] = None
         return spenders
 
 
-def newest(ordered: Sequence[Event]) -> list[Approval]:
+def newest(ordered: Sequence[events.Event]) -> list[Approval]:
     """Return the newest event of each right, from the newest, of events in that order. What lowers
     an amount keeps the approval, as tokens say it that emit an event for each use."""
     approvals: dict[object, Approval] = {}
@@ -297,21 +296,21 @@ def newest(ordered: Sequence[Event]) -> list[Approval]:
         after = approval.since
         if event is after or event.right in closed:
             continue
-        if event.kind != ITEM and event.amount > after.amount > 0:
+        if event.kind != events.ITEM and event.amount > after.amount > 0:
             approvals[event.right] = Approval(approval.newest, event)
         else:
             closed.add(event.right)
     return [*approvals.values()]
 
 
-def in_force(event: Event, amount: int, head_s: int, expires: int | None = None) -> bool:
+def in_force(event: events.Event, amount: int, head_s: int, expires: int | None = None) -> bool:
     expires = event.expires if expires is None else expires
     return amount > 0 and (expires is None or expires >= head_s)
 
 
 def _not_moved(reader: Reader, approvals: Sequence[Approval]) -> Sequence[Approval]:
     """Return those whose item was not moved since, which clears its approval without an event."""
-    items = [approval.newest for approval in approvals if approval.newest.kind == ITEM]
+    items = [approval.newest for approval in approvals if approval.newest.kind == events.ITEM]
     if not items:
         return approvals
     [moved] = reader.row(
@@ -331,7 +330,7 @@ def _record(
     event, token = approval.newest, details["token"] or {}
     held, at_risk = state.held, state.at_risk
     contract, calldata = revoking(event)
-    if event.kind == OPERATOR and held is None and token.get("type") in WITH_AMOUNTS:
+    if event.kind == events.OPERATOR and held is None and token.get("type") in WITH_AMOUNTS:
         held = max(int(details["held"]), 0)  # of all ids together, which no call returns
         at_risk = held if state.amount else state.amount
     expires = event.expires if state.expires is None else state.expires
@@ -360,7 +359,7 @@ def _record(
     }
 
 
-def _difference(event: Event, state: State) -> str | None:
+def _difference(event: events.Event, state: State) -> str | None:
     if state.amount is None or state.amount == event.amount:
         return None
     return "lower" if state.amount < event.amount else "higher"

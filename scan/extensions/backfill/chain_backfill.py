@@ -15,12 +15,11 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from scan.database.connection import Database
-from scan.database.transaction import Transaction
+from scan.database import connection, transaction
 from scan.errors import Unavailable
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.node_errors import RETRIED
-from scan.extensions.backfill import derivation, loading
+from scan.extensions.backfill import derivation, loading, spool, worker_pool
 from scan.extensions.backfill.contracts import Inspection, RangeInspector
 from scan.extensions.backfill.plan import (
     Attempts,
@@ -41,15 +40,10 @@ from scan.extensions.backfill.resources import (
     TooLittleMemory,
     TooLittleRoom,
 )
-from scan.extensions.backfill.spool import History, NodeLinks, advancing
 from scan.extensions.backfill.warehouse import FILE, Warehouse
-from scan.extensions.backfill.worker_pool import start_pool
-from scan.indexer import block_rows, chain_identity
-from scan.indexer.block_source import BlockSource
+from scan.indexer import block_rows, block_source, chain_identity, contract_state, node_reader
 from scan.indexer.contract_inspection import ContractInspector
-from scan.indexer.contract_state import load_factories
 from scan.indexer.derivation import fill_missing, forget_others
-from scan.indexer.node_reader import read_head, require_kept
 from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
@@ -59,7 +53,7 @@ RANGE_BLOCKS = 500
 POLL_S = 0.2
 READINGS = 4  # of blocks that differ from the node, before a run fails
 # Called as blocks become visible: differences from the node, each with its first and last block.
-Audit = Callable[[Transaction], Sequence[tuple[str, int, int]]]
+Audit = Callable[[transaction.Transaction], Sequence[tuple[str, int, int]]]
 
 
 class ChainBackfill:
@@ -68,12 +62,12 @@ class ChainBackfill:
     def __init__(
         self,
         settings: Settings,
-        database: Database,
+        database: connection.Database,
         node: Node,
         resources: Resources,
         audit: Audit,
         stop: threading.Event,
-        history: History | None = None,
+        history: spool.History | None = None,
     ) -> None:
         self._settings = settings
         self._database = database
@@ -82,8 +76,8 @@ class ChainBackfill:
         self._audit = audit
         self._stop = stop
         self._history = history
-        self._source = BlockSource(node, traces=settings.traces)
-        self._links = NodeLinks(self._source, history)
+        self._source = block_source.BlockSource(node, traces=settings.traces)
+        self._links = spool.NodeLinks(self._source, history)
         self._progress = Progress(database)
         self._attempts = Attempts(self._progress, stop)
         self._readings, self._writer_pid = 1, 0
@@ -129,11 +123,11 @@ class ChainBackfill:
         if self._database.value("indexer/webhooks_find_active"):
             raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
-            last_block = read_head(self._source.node).number - settings.finality
+            last_block = node_reader.read_head(self._source.node).number - settings.finality
         if last_block < chain.start_block:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
         if self._history is None or self._history.last_block < chain.start_block:
-            require_kept(self._source.node, chain.start_block)
+            node_reader.require_kept(self._source.node, chain.start_block)
         try:
             self._requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
             self._requirements.require_room(folder, chain.start_block, last_block)
@@ -220,8 +214,8 @@ class ChainBackfill:
             progress = self._progress.part("spool", "ranges", total, total - len(missing))
             resources = self._resources
             tasks = make_tasks(self._settings, resources, selection, missing, self._history)
-            pool = partial(start_pool, self._resources, self._source, files)
-            advance = advancing(progress, self._history, files, plan.ranges)
+            pool = partial(worker_pool.start_pool, self._resources, self._source, files)
+            advance = spool.advancing(progress, self._history, files, plan.ranges)
             with spooling(pool, tasks, advance, self._stop) as end:
                 self._inspect_behind(inspection, end)
         if self._stop.is_set():
@@ -289,7 +283,7 @@ class ChainBackfill:
         first = require_plan(self._database).ranges[0]
         if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
             raise Forked("the node has another genesis block now")
-        factories = load_factories(identity.chain_id)
+        factories = contract_state.load_factories(identity.chain_id)
         return RangeInspector(ContractInspector(self._node, self._database, factories), files)
 
     def _load(self, plan: Plan) -> None:

@@ -13,13 +13,11 @@ import pyarrow
 from pyarrow import compute
 
 from scan.ethereum.events import PoolEvent, SwapEvent, TransferShape, WrapClaim
-from scan.extensions.backfill.block_columns import SPOOLED
-from scan.extensions.backfill.plan import Forked
+from scan.extensions.backfill import block_columns, plan
 from scan.extensions.backfill.range_files import Range, RangeFiles
 from scan.extensions.exports.parquet import ADDRESS, read_file
+from scan.indexer import contract_findings, contract_inspection
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
-from scan.indexer.contract_findings import ContractFindings
-from scan.indexer.contract_inspection import ContractInspector
 
 MAX_REMEMBERED = 1_000_000
 
@@ -47,12 +45,12 @@ class EventSight(NamedTuple):
 class RangeInspector:
     """Inspects one range after another, and remembers the contracts whose code is known."""
 
-    def __init__(self, inspector: ContractInspector, files: RangeFiles) -> None:
+    def __init__(self, inspector: contract_inspection.ContractInspector, files: RangeFiles) -> None:
         self._inspector = inspector
         self._files = files
         self._with_code: set[bytes] = set()
 
-    def inspect(self, blocks: Range) -> ContractFindings:
+    def inspect(self, blocks: Range) -> contract_findings.ContractFindings:
         """Return the findings about the contracts in a range that the ranges before it lack. Raises
         NodeError.
 
@@ -117,7 +115,7 @@ class RangeInspector:
         return events
 
     def _read(self, kind: str, blocks: Range) -> pyarrow.Table:
-        return read_file(self._files.path(kind, blocks), SPOOLED[kind])
+        return read_file(self._files.path(kind, blocks), block_columns.SPOOLED[kind])
 
     def _hashes(self, blocks: Range) -> dict[int, tuple[bytes, bytes]]:
         """Return the hash and the parent hash of each block."""
@@ -145,7 +143,7 @@ class Inspection:
     def require_none(self, ranges: Sequence[Range]) -> None:
         """Raise Forked where one of the ranges, whose files are deleted, was inspected."""
         for blocks in filter(self.has, ranges):
-            raise Forked(f"block {blocks.last} was inspected already")
+            raise plan.Forked(f"block {blocks.last} was inspected already")
 
     def is_next_there(self) -> bool:
         return self.files.has(self.remaining[0])

@@ -7,8 +7,7 @@ import pyarrow
 
 from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
-from scan.database.connection import Database
-from scan.database.lists import all_entities
+from scan.database import connection, lists
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.backfill.warehouse import Warehouse
@@ -20,12 +19,12 @@ CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
 NUMBERED: Mapping[str, str] = LazyMapping(
     lambda: {
         name: f"bulk/{name}_number"
-        for name, entity in all_entities().items()
+        for name, entity in lists.all_entities().items()
         if not entity.is_sparse
     }
 )
 SPARSE: Sequence[str] = LazySequence(
-    lambda: tuple(name for name, entity in all_entities().items() if entity.is_sparse)
+    lambda: tuple(name for name, entity in lists.all_entities().items() if entity.is_sparse)
 )
 SELECT = {"token_transfers": "bulk/token_transfers_select", "dex_trades": "bulk/dex_trades_select"}
 OF_EXTENSIONS: Mapping[str, DerivedTable] = LazyMapping(
@@ -112,7 +111,7 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
 
 def open_files(
     warehouse: Warehouse,
-    database: Database,
+    database: connection.Database,
     files: RangeFiles,
     ranges: Sequence[Range],
     advance: Callable[[], object],

@@ -12,11 +12,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from scan.ethereum.client import Node, NodeError
-from scan.ethereum.node_errors import Retries
-from scan.ethereum.served_chain import ChainIdentity, ServedChain
-from scan.extensions.backfill.block_columns import RangeTables
-from scan.extensions.backfill.plan import CannotBackfill, Forked, PartProgress
+from scan.ethereum import client, node_errors, served_chain
+from scan.extensions.backfill import block_columns, plan
 from scan.extensions.backfill.range_files import Range, RangeFiles, broken_links, split
 from scan.indexer.block_rows import FetchedBlock, LogSelection
 from scan.indexer.block_source import BlockSource
@@ -28,7 +25,7 @@ FETCH_BLOCKS = 5
 REQUESTS_AHEAD = 2  # of one worker
 PATIENCE_S = 60.0  # of a worker with a request; then the main process decides
 
-_sources: dict[tuple[Any, ...], tuple[Node, BlockSource]] = {}  # of this process
+_sources: dict[tuple[Any, ...], tuple[client.Node, BlockSource]] = {}  # of this process
 
 
 class SpoolFailed(Exception):
@@ -52,7 +49,7 @@ class RangeSource(Source, Protocol):
 class RangeHistory(Protocol):
     """Where a range's blocks are besides the node."""
 
-    def source(self, node: Node, blocks: BlockSource) -> RangeSource:
+    def source(self, node: client.Node, blocks: BlockSource) -> RangeSource:
         """Open them. Blocks that are not there are read from the node's `blocks`."""
 
     def on_another_machine(self, folder: Path) -> "RangeHistory":
@@ -68,7 +65,7 @@ class RangeTask(NamedTuple):
     selection: LogSelection
     blocks: Range
     history: "RangeHistory | None" = None
-    chain: ChainIdentity | None = None
+    chain: served_chain.ChainIdentity | None = None
     computes_senders: bool = True
 
     def __str__(self) -> str:
@@ -85,19 +82,19 @@ def spool_range(task: RangeTask, folder: Path) -> int:
     key = (task.rpc_urls, task.ca_bundle, task.traces, task.chain, task.computes_senders)
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-        chain = ServedChain(task.rpc_urls, lambda: task.chain)
-        node = Node(task.rpc_urls, ca_bundle=task.ca_bundle, chain=chain)
+        chain = served_chain.ServedChain(task.rpc_urls, lambda: task.chain)
+        node = client.Node(task.rpc_urls, ca_bundle=task.ca_bundle, chain=chain)
         _sources[key] = (
             node,
             BlockSource(node, traces=task.traces, computes_senders=task.computes_senders),
         )
-    tables = RangeTables(selection)
+    tables = block_columns.RangeTables(selection)
     transactions = _read(_fetch(task, *_sources[key]), tables)
     RangeFiles(folder).write(blocks, tables.finish())
     return transactions
 
 
-def _fetch(task: RangeTask, node: Node, source: BlockSource) -> Iterator[list[FetchedBlock]]:
+def _fetch(task: RangeTask, node: client.Node, source: BlockSource) -> Iterator[list[FetchedBlock]]:
     """Yield the blocks of a range, some at a time."""
     if task.history is None:
         yield from _fetch_ahead(source, task.blocks)
@@ -107,7 +104,7 @@ def _fetch(task: RangeTask, node: Node, source: BlockSource) -> Iterator[list[Fe
             yield _fetch_some(elsewhere, *request)
 
 
-def _read(fetching: Iterator[list[FetchedBlock]], tables: RangeTables) -> int:
+def _read(fetching: Iterator[list[FetchedBlock]], tables: block_columns.RangeTables) -> int:
     """Read a range into `tables`, and return how many transactions it has.
 
     Raises NodeError, also where blocks are not linked to each other.
@@ -117,7 +114,7 @@ def _read(fetching: Iterator[list[FetchedBlock]], tables: RangeTables) -> int:
         tables.add(fetched)
         for block in (traced.block for traced in fetched):
             if last_hash not in (None, block.parent_hash):
-                raise NodeError("the node's blocks do not name each other as parents")
+                raise client.NodeError("the node's blocks do not name each other as parents")
             last_hash = block.hash
             transactions += len(block.transactions)
     return transactions
@@ -144,7 +141,7 @@ def _fetch_ahead(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlo
 
 
 def _fetch_some(source: Source, first: int, last: int) -> list[FetchedBlock]:
-    retries, fetched = Retries(PATIENCE_S), list[FetchedBlock]()
+    retries, fetched = node_errors.Retries(PATIENCE_S), list[FetchedBlock]()
     while first <= last:
         fetched += retries.run(partial(source.blocks, first, last))
         first = fetched[-1].block.number + 1
@@ -234,12 +231,12 @@ class NodeLinks:
         if node_hash is None and number <= self._history_end:
             if self._last_hash == hash_:
                 return
-            raise CannotBackfill(
+            raise plan.CannotBackfill(
                 f"block {number} is 0x{hash_.hex()} in the files, and the node has pruned it: give"
                 " its true hash with --last-hash, or leave --last-block out"
             )
         if node_hash != hash_:
-            raise Forked(f"the node has another block {number} now")
+            raise plan.Forked(f"the node has another block {number} now")
 
 
 def _remove(files: RangeFiles, ranges: Sequence[Range], span: Range) -> list[Range]:
@@ -251,7 +248,7 @@ def _remove(files: RangeFiles, ranges: Sequence[Range], span: Range) -> list[Ran
 
 
 def advancing(
-    progress: PartProgress, history: History | None, files: RangeFiles, ranges: Sequence[Range]
+    progress: plan.PartProgress, history: History | None, files: RangeFiles, ranges: Sequence[Range]
 ) -> Callable[[int, int], None]:
     """Return what to call for each written range: it shows progress and releases its source."""
     if history is None:

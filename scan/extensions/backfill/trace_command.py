@@ -24,21 +24,14 @@ from eth_hash.auto import keccak
 
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
-from scan.commands import startup
-from scan.commands.arguments import add_command
-from scan.commands.audit import SESSION
-from scan.contracts.account_state import node_of_index
-from scan.contracts.proxy_contracts import is_proxy_code
-from scan.database import transaction
-from scan.database.connection import Database
-from scan.database.transaction import Transaction
+from scan.commands import arguments, audit, startup
+from scan.contracts import account_state, proxy_contracts
+from scan.database import connection, transaction
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.hex import data, to_hex
-from scan.indexer import block_rows, chain_identity, partitions
-from scan.indexer.block_source import BlockSource
-from scan.indexer.contract_state import BlockId, StateQuery, StateReader
+from scan.indexer import block_rows, block_source, chain_identity, contract_state, partitions
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -64,7 +57,7 @@ class CannotTrace(Exception):
     """Blocks cannot be traced; the message says why."""
 
 
-def require_all_rows(database: Database | Transaction) -> None:
+def require_all_rows(database: connection.Database | transaction.Transaction) -> None:
     """Raise CannotTrace where rows of older blocks are removed, or soon will be."""
     if database.value("indexer/retention_get_oldest") is not None:
         raise CannotTrace(
@@ -81,10 +74,10 @@ class MissingTraces(NamedTuple):
 class TraceBackfill:
     """Fills in the traces of one database; `stop` ends the reading."""
 
-    def __init__(self, database: Database, node: Node, stop: threading.Event) -> None:
+    def __init__(self, database: connection.Database, node: Node, stop: threading.Event) -> None:
         self._database = database
-        self._source = BlockSource(node)
-        self._state = StateReader(node)
+        self._source = block_source.BlockSource(node)
+        self._state = contract_state.StateReader(node)
         self._stop = stop
 
     def missing(self) -> MissingTraces:
@@ -149,9 +142,10 @@ class TraceBackfill:
         made = block_rows.table_rows(fetched, block_rows.NO_LOGS)
         rows = {"internal_transfers": made.internal_transfers, **made.unnumbered}
         failed = [t.transaction_index for t in block.transactions if not t.status]
-        at = BlockId(block.number, block.hash)
+        at = contract_state.BlockId(block.number, block.hash)
         queries = [
-            StateQuery(address, None, at) for address in (*fetched.created, *fetched.destroyed)
+            contract_state.StateQuery(address, None, at)
+            for address in (*fetched.created, *fetched.destroyed)
         ]
         codes = Retries(PATIENCE_S).run(lambda: self._state.read(queries))
         return {
@@ -190,7 +184,7 @@ class TraceBackfill:
             tx.execute("bulk/traces_end")
             tx.execute("indexer/chain_notify")
 
-    def _copy(self, tx: Transaction) -> None:
+    def _copy(self, tx: transaction.Transaction) -> None:
         """Copy the rows of all blocks into temporary tables."""
         after = -1
         while page := tx.rows("bulk/traces_list", after=after, most=COPIED_BLOCKS):
@@ -204,14 +198,14 @@ class TraceBackfill:
                 tx.execute("bulk/traces_fail_transactions", numbers=numbers, indexes=indexes)
             self._copy_codes(tx, page)
 
-    def _copy_codes(self, tx: Transaction, page: Sequence[Any]) -> None:
+    def _copy_codes(self, tx: transaction.Transaction, page: Sequence[Any]) -> None:
         codes = {code: data(code) for _, rows in page for _, code in rows["codes"] if code != "0x"}
         hashes = {code: keccak(content) for code, content in codes.items()}
         tx.execute(
             "indexer/codes_insert",
             code_hashes=[*hashes.values()],
             codes=[*codes.values()],
-            are_proxies=[*map(is_proxy_code, codes.values())],
+            are_proxies=[*map(proxy_contracts.is_proxy_code, codes.values())],
         )
         lines = (
             transaction.line((data(address), number, hashes.get(code)))
@@ -242,7 +236,7 @@ docs/growing.md."""
 
 def add_arguments(actions: Any) -> None:
     text = "read the traces of blocks that were indexed without them"
-    add_command(actions, "traces", text, TRACES, run)
+    arguments.add_command(actions, "traces", text, TRACES, run)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -252,9 +246,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     startup.prepare_database(settings, may_be_away=False)
     stop = threading.Event()
     startup.on_stop_signals(stop.set)
-    node = node_of_index(settings)
-    database = Database(
-        settings.database_url, statement_timeout_ms=0, name="scan-traces", session=SESSION
+    node = account_state.node_of_index(settings)
+    database = connection.Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-traces", session=audit.SESSION
     )
     with closing(database):
         try:

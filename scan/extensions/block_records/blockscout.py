@@ -15,12 +15,8 @@ import orjson
 from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.block_records.execution_requests.rows import DEPOSIT
-from scan.extensions.blockscout import lists
+from scan.extensions.blockscout import blocks, hooks, lists, routing, transactions
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
-from scan.extensions.blockscout.blocks import window_of
-from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.routing import renaming, routes
-from scan.extensions.blockscout.transactions import indexed
 from scan.hex import to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries.pages import Value, Window, filtered_page
@@ -28,12 +24,12 @@ from scan.queries.reader import Reader
 
 UNKNOWN = dict.fromkeys(("blob_data", "kzg_commitment", "kzg_proof"))
 
-blueprint = routes("block_records")
+blueprint = routing.routes("block_records")
 
 
 @blueprint.path("/transactions/<transaction_hash>/blobs")
 def list_blobs(transaction_hash: str) -> Response:
-    hashes = indexed(transaction_hash).get("blobVersionedHashes") or ()
+    hashes = transactions.indexed(transaction_hash).get("blobVersionedHashes") or ()
     return json_value({"items": [{"hash": versioned_hash, **UNKNOWN} for versioned_hash in hashes]})
 
 
@@ -54,7 +50,7 @@ def get_blob(blob_hash: str) -> Response:
 REQUESTS = "execution_requests"
 MOST_IN_BLOCK = 8192  # MAX_DEPOSIT_REQUESTS_PER_PAYLOAD of EIP-7732 and before
 NONCE_BITS = 240  # of the OP Stack's nonces; above them is the version of the message
-renamed = renaming(
+renamed = routing.renaming(
     Path(__file__).with_suffix(".toml"),
     nonce=lambda nonce: int(nonce) & ((1 << NONCE_BITS) - 1),
     seconds=lambda iso: int(datetime.fromisoformat(iso).timestamp()),
@@ -81,15 +77,15 @@ def list_deposits_of_address(address_hash: str) -> Response:
 
 @blueprint.path("/blocks/<block>/beacon/deposits")
 def list_deposits_of_block(block: str) -> Response:
-    return _deposits(window_of(block))
+    return _deposits(blocks.window_of(block))
 
 
 @blueprint.path("/transactions/<transaction_hash>/beacon/deposits")
 def list_deposits_of_transaction(transaction_hash: str) -> Response:
     """Return those of a page of the block's deposits that the transaction made, which may be none
     where more follow."""
-    record = indexed(transaction_hash)
-    return _deposits(window_of(str(record["blockNumber"])), record["hash"])
+    record = transactions.indexed(transaction_hash)
+    return _deposits(blocks.window_of(str(record["blockNumber"])), record["hash"])
 
 
 def count_deposits(reader: Reader, number: int) -> int:
@@ -137,7 +133,7 @@ def get_count_of_messages() -> Response:
 @blueprint.path("/arbitrum/messages/withdrawals/<transaction_hash>")
 def list_withdrawals_of_transaction(transaction_hash: str) -> Response:
     """Return the messages of a transaction, as many as its record has."""
-    messages = indexed(transaction_hash).get("messagesToL1", [])
+    messages = transactions.indexed(transaction_hash).get("messagesToL1", [])
     _require_form(ARBITRUM, messages)
     return json_value({"items": [renamed("withdrawal", message) for message in messages]})
 
@@ -163,4 +159,4 @@ def _require_form(form: str, messages: list[lists.Record]) -> None:
             raise NotFound("The chain's messages to L1 have another form.")
 
 
-HOOKS = Blockscout(blueprint=blueprint, count_deposits=count_deposits)
+HOOKS = hooks.Blockscout(blueprint=blueprint, count_deposits=count_deposits)

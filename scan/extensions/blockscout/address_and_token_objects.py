@@ -13,9 +13,7 @@ from scan.extensions.blockscout.routing import STANDARDS, Object, renamed, text
 from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
-from scan.queries import addresses, tokens
-from scan.queries.addresses import AddressNames
-from scan.queries.pages import WITH_AMOUNTS
+from scan.queries import addresses, pages, tokens
 
 KINDS = {
     "eip1167": "eip1167",
@@ -69,7 +67,7 @@ class AddressObjects:
 
     @cached_property
     def _names(self) -> Mapping[bytes, str]:
-        return reader().sources.get(AddressNames).in_list(reader(), self._keys)
+        return reader().sources.get(addresses.AddressNames).in_list(reader(), self._keys)
 
     def of(self, address: str) -> Object:
         name = self._names.get(data(address))
@@ -173,7 +171,7 @@ def token_object(record: Mapping[str, Any]) -> Object:
     return {
         **renamed("token", record),
         "decimals": _text(record["decimals"]) if record["type"] == "BEP20" else None,
-        "total_supply": None if record["type"] in WITH_AMOUNTS else record["totalSupply"],
+        "total_supply": None if record["type"] in pages.WITH_AMOUNTS else record["totalSupply"],
         "icon_url": record.get("logoUrl"),
     }
 

@@ -9,39 +9,21 @@ import orjson
 
 from scan import parameters
 from scan.ethereum.signatures import checksummed
-from scan.extensions.blockscout import lists
-from scan.extensions.blockscout.address_and_token_objects import (
-    TokenObjects,
-    TokenTypes,
-    address_object,
-    proxy_fields,
-    token_object,
-    token_types,
-)
+from scan.extensions.blockscout import address_and_token_objects, entity_lists, lists, routing
 from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
 from scan.extensions.blockscout.decoded_objects import log_objects
-from scan.extensions.blockscout.entity_lists import (
-    internal_transactions_response,
-    sorted_transactions_response,
-    transactions_response,
-    transfers_response,
-)
-from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
-from scan.queries import addresses, blocks, contracts, tokens
-from scan.queries.addresses import AddressNames
-from scan.queries.contracts import IndexedCreation
-from scan.queries.pages import Window
+from scan.queries import addresses, blocks, contracts, pages, tokens
 
 SIDES = ("to", "from")
 SORTS = ("value", "fee")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
 MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
 
-blueprint = routes("addresses")
+blueprint = routing.routes("addresses")
 
 
 @blueprint.path("/addresses/<address_hash>")
@@ -56,13 +38,13 @@ def get_address(address_hash: str) -> Response:
     created = contracts.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
-    names = reader().sources.get(AddressNames).in_list(reader(), [key])
+    names = reader().sources.get(addresses.AddressNames).in_list(reader(), [key])
     return json_value(
         {
-            **address_object(shown, party, names.get(key)),
+            **address_and_token_objects.address_object(shown, party, names.get(key)),
             **_proxy(key, account),
             **_creation(created),
-            "token": None if token is None else token_object(token),
+            "token": None if token is None else address_and_token_objects.token_object(token),
             "coin_balance": balance.wei,
             "exchange_rate": None,
             "block_number_balance_updated_at": balance.block,
@@ -77,23 +59,27 @@ def get_address(address_hash: str) -> Response:
     )
 
 
-def _proxy(key: bytes, account: addresses.Address) -> Object:
+def _proxy(key: bytes, account: addresses.Address) -> routing.Object:
     if "delegate" in account.more:
-        fields = proxy_fields("eip7702", [data(account.more["delegate"])])
+        fields = address_and_token_objects.proxy_fields("eip7702", [data(account.more["delegate"])])
         return {"is_contract": True, **fields}
     if not account.balance.is_contract:
         return {}
     _, lookup = contracts.get_with_proxy(reader(), key, ())
-    return proxy_fields(lookup.proxy.kind, lookup.proxy.implementations) if lookup.proxy else {}
+    return (
+        address_and_token_objects.proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
+        if lookup.proxy
+        else {}
+    )
 
 
-def creation_status(created: IndexedCreation | None, is_contract: bool) -> str | None:
+def creation_status(created: contracts.IndexedCreation | None, is_contract: bool) -> str | None:
     if is_contract:
         return "success"
     return None if created is None else "selfdestructed"
 
 
-def _creation(created: IndexedCreation | None) -> Object:
+def _creation(created: contracts.IndexedCreation | None) -> routing.Object:
     if created is None:
         return {"creator_address_hash": None, "creation_transaction_hash": None}
     return {
@@ -108,7 +94,7 @@ def get_counters(address_hash: str) -> Response:
     counts = addresses.counts(reader(), lists.path_address(address_hash), MOST_COUNTED)
     produced = counts["blocks"] if counts["blocks"] <= MOST_COUNTED else None
     validations = {"validations_count": None if produced is None else str(produced)}
-    return json_value(renamed("address_counters", counts) | validations)
+    return json_value(routing.renamed("address_counters", counts) | validations)
 
 
 @blueprint.path("/addresses/<address_hash>/tabs-counters")
@@ -117,7 +103,7 @@ def get_tabs_counters(address_hash: str) -> Response:
     counts = addresses.counts(reader(), key, MOST_ON_TABS)
     is_contract = addresses.parties(reader(), [key])[to_hex(key)]["isContract"]
     logs_count = {"logs_count": _log_count(counts, is_contract=is_contract)}
-    return json_value(renamed("address_tabs", counts) | logs_count)
+    return json_value(routing.renamed("address_tabs", counts) | logs_count)
 
 
 def _log_count(counts: lists.Record, *, is_contract: bool | None) -> int | None:
@@ -131,26 +117,30 @@ def list_transactions(address_hash: str) -> Response:
     """Return transactions in the order of the chain, or sorted by what they moved or paid where the
     list is short; clients offer orders that long lists do not have."""
     window = lists.first_window()._replace(direction=lists.direction())
-    side, sort = _side(address_hash), text("sort")
-    sorted_response = sorted_transactions_response(window, sort, **side) if sort in SORTS else None
-    return sorted_response or transactions_response(window, **side)
+    side, sort = _side(address_hash), routing.text("sort")
+    sorted_response = (
+        entity_lists.sorted_transactions_response(window, sort, **side) if sort in SORTS else None
+    )
+    return sorted_response or entity_lists.transactions_response(window, **side)
 
 
 @blueprint.path("/addresses/<address_hash>/token-transfers")
 def list_token_transfers(address_hash: str) -> Response:
     filters = _side(address_hash)
-    return transfers_response(token=lists.address("token"), types=token_types(), **filters)
+    return entity_lists.transfers_response(
+        token=lists.address("token"), types=address_and_token_objects.token_types(), **filters
+    )
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions")
 def list_internal_transactions(address_hash: str) -> Response:
-    return internal_transactions_response(**_side(address_hash))
+    return entity_lists.internal_transactions_response(**_side(address_hash))
 
 
 @blueprint.path("/addresses/<address_hash>/logs")
 def list_logs(address_hash: str) -> Response:
     """Return logs; the parameter `topic` is their first topic."""
-    topic = text("topic")
+    topic = routing.text("topic")
     first = None if topic is None else parameters.hash32(topic, "topic")
     log_filter = having_all(lists.path_address(address_hash), [first, None, None, None])
     window = lists.first_window()._replace(position=lists.position("logs"))
@@ -196,7 +186,7 @@ TOKEN = "token_contract_address_hash"
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
     page = addresses.tokens_held(
-        reader(), lists.path_address(address_hash), Window(MOST_BALANCES, 0)
+        reader(), lists.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
     )
     return json_value(_balances(orjson.loads(page.data)))
 
@@ -204,12 +194,14 @@ def list_token_balances(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/tokens")
 def list_tokens(address_hash: str) -> Response:
     """Return balances in the order of the tokens' addresses."""
-    types = token_types()
+    types = address_and_token_objects.token_types()
     records, following = tokens_held(lists.path_address(address_hash), types)
     return lists.list_response(_balances(types.of(records, "type")), following)
 
 
-def tokens_held(key: bytes, types: TokenTypes) -> tuple[list[lists.Record], lists.Position | None]:
+def tokens_held(
+    key: bytes, types: address_and_token_objects.TokenTypes
+) -> tuple[list[lists.Record], lists.Position | None]:
     after = lists.address(TOKEN)
     window = lists.first_window()._replace(position=None if after is None else (after,))
     page = addresses.tokens_held(reader(), key, window, types.only)
@@ -219,8 +211,8 @@ def tokens_held(key: bytes, types: TokenTypes) -> tuple[list[lists.Record], list
     return records, {TOKEN: checksummed(records[-1]["tokenAddress"])}
 
 
-def _balances(records: list[lists.Record]) -> list[Object]:
-    known = TokenObjects(record["tokenAddress"] for record in records)
+def _balances(records: list[lists.Record]) -> list[routing.Object]:
+    known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     return [
         {
             "token": known.of(record["tokenAddress"]),

@@ -10,12 +10,7 @@ from scan.contracts.read_calls import constructor_values
 from scan.errors import NotFound
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.signatures import checksummed
-from scan.extensions.blockscout import lists
-from scan.extensions.blockscout.address_and_token_objects import (
-    MINIMAL,
-    AddressObjects,
-    proxy_fields,
-)
+from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.addresses import creation_status
 from scan.extensions.blockscout.decoded_objects import shown
 from scan.extensions.blockscout.routing import renamed, routes, text, timestamp
@@ -23,7 +18,6 @@ from scan.extensions.search import views as search
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries import addresses, blocks, contracts, network
-from scan.queries.contracts import Contract, language_of
 from scan.verification.creation_comparison import preamble_of
 
 DAY_S = 86_400
@@ -69,7 +63,7 @@ def list_contracts() -> Response:
     else:
         listed, following = _named(query)[: window.limit], None
     rows = [(a, contracts.get(reader(), data(a), {"settings"})) for a in listed]
-    objects = AddressObjects(listed)
+    objects = address_and_token_objects.AddressObjects(listed)
     shown = [
         {
             "address": objects.of(address),
@@ -79,7 +73,7 @@ def list_contracts() -> Response:
             "coin_balance": None,
         }
         for address, contract in rows
-        if language in (None, language_of(contract).lower())
+        if language in (None, contracts.language_of(contract).lower())
     ]
     return lists.list_response(shown, following)
 
@@ -138,7 +132,7 @@ def get_contract(address_hash: str) -> Response:
         return json_value(shown)
     is_blueprint = preamble_of(bytes(contract.code or b"")) is not None
     fields = {**_source_fields(contract), "is_blueprint": is_blueprint}
-    if proxy is not None and proxy.kind in MINIMAL and not _is_own(key):
+    if proxy is not None and proxy.kind in address_and_token_objects.MINIMAL and not _is_own(key):
         fields |= OF_IMPLEMENTATION
     return json_value({**shown, **fields})
 
@@ -149,16 +143,16 @@ def _is_own(key: bytes) -> bool:
 
 
 def _proxy_fields(kind: str, implementations: Sequence[bytes]) -> lists.Record:
-    fields = proxy_fields(kind, implementations)
+    fields = address_and_token_objects.proxy_fields(kind, implementations)
     return {name: fields[name] for name in NO_PROXY}
 
 
-def _compiler_fields(contract: Contract) -> lists.Record:
+def _compiler_fields(contract: contracts.Contract) -> lists.Record:
     settings = orjson.loads(contract.settings or "{}")
     return {
         "compiler_version": f"v{contract.compiler_version}",
         "optimization_enabled": bool(settings.get("optimizer", {}).get("enabled")),
-        "language": language_of(contract).lower(),
+        "language": contracts.language_of(contract).lower(),
         "verified_at": contract.verified_at and timestamp(contract.verified_at),
         "has_constructor_args": bool(contract.constructor_arguments),
         "license_type": LICENSES.get(contract.license or ""),
@@ -167,7 +161,7 @@ def _compiler_fields(contract: Contract) -> lists.Record:
     }
 
 
-def _source_fields(contract: Contract) -> lists.Record:
+def _source_fields(contract: contracts.Contract) -> lists.Record:
     settings = orjson.loads(contract.settings or "{}")
     sources = orjson.loads(contract.sources or "{}")
     abi = orjson.loads(contract.abi or "[]")

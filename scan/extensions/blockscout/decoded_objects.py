@@ -9,9 +9,7 @@ from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.account_state import ViewCall
-from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.node_errors import OTHER, REVERT, CallFailure
-from scan.ethereum.signatures import checksummed
+from scan.ethereum import blocks, node_errors, signatures
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.blockscout.address_and_token_objects import (
     NOBODY,
@@ -20,12 +18,10 @@ from scan.extensions.blockscout.address_and_token_objects import (
 )
 from scan.extensions.blockscout.lists import Record
 from scan.extensions.blockscout.routing import Object, renamed
-from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations.state_changes import AccountChange
+from scan.extensions.transaction_details.explanations import state_changes, transaction_summary
 from scan.extensions.transaction_details.explanations.transaction_failures import TransactionFailure
-from scan.extensions.transaction_details.explanations.transaction_summary import Summary
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 
@@ -84,7 +80,7 @@ def shown(value: Any, type_: str) -> Any:
     if isinstance(members, list | tuple):
         types = _member_types(type_, len(members))
         return [shown(*member) for member in zip(members, types, strict=True)]
-    return checksummed(value) if type_ == "address" and value else str(value)
+    return signatures.checksummed(value) if type_ == "address" and value else str(value)
 
 
 def _member_types(type_: str, count: int) -> Sequence[str]:
@@ -103,7 +99,7 @@ def _member_types(type_: str, count: int) -> Sequence[str]:
 
 # Geth's words for the kinds of failures; the index keeps a node's own only for others.
 WORDS = {
-    REVERT: "execution reverted",
+    node_errors.REVERT: "execution reverted",
     "out_of_gas": "out of gas",
     "invalid_opcode": "invalid opcode",
     "invalid_jump": "invalid jump destination",
@@ -119,8 +115,8 @@ MOST_READ = 10  # reasons that a list reads; those of others are shown once they
 READ_S = 2.0  # after which it reads no more
 
 
-def node_words(failure: CallFailure) -> str:
-    return failure.words if failure.kind == OTHER else WORDS[failure.kind]
+def node_words(failure: node_errors.CallFailure) -> str:
+    return failure.words if failure.kind == node_errors.OTHER else WORDS[failure.kind]
 
 
 def failures(records: Sequence[Record]) -> dict[str, Object]:
@@ -145,15 +141,15 @@ def failure_fields(failure: TransactionFailure | None, *, is_decoded: bool = Fal
     if failure is None or failure.failure is None:
         return {"result": UNKNOWN, "revert_reason": None}
     cause = failure.failure
-    if cause.kind != REVERT and not cause.trace_address:
+    if cause.kind != node_errors.REVERT and not cause.trace_address:
         return {"result": node_words(cause), "revert_reason": None}
     # A call that passes on the failure of one that it made reverts with the same data.
     decoded = call_object(failure.reason.decoded, failure.reason.data[:4]) if is_decoded else None
     raw = {"raw": to_hex(cause.data) if cause.data else None}
-    return {"result": WORDS[REVERT], "revert_reason": decoded or raw}
+    return {"result": WORDS[node_errors.REVERT], "revert_reason": decoded or raw}
 
 
-NO_TOPICS = (None,) * MAX_TOPICS
+NO_TOPICS = (None,) * blocks.MAX_TOPICS
 
 
 def log_objects(
@@ -170,7 +166,7 @@ def log_objects(
         {
             **renamed("log", record, address=objects.of_optional),
             "smart_contract": objects.of_optional(recipients.get(record["transactionHash"])),
-            "topics": [*record["topics"], *NO_TOPICS][:MAX_TOPICS],
+            "topics": [*record["topics"], *NO_TOPICS][: blocks.MAX_TOPICS],
             "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
             "block_hash": block_hashes[record["transactionHash"]],
         }
@@ -181,15 +177,15 @@ def log_objects(
 CALL_TYPES = {name: name.lower() for name in ("CALL", "CALLCODE", "DELEGATECALL", "STATICCALL")}
 
 
-def trace_objects(record: Record, frames: Sequence[TraceFrame]) -> list[Object]:
+def trace_objects(record: Record, frames: Sequence[transaction_traces.TraceFrame]) -> list[Object]:
     subtraces = Counter(frame.trace_address[:-1] for frame in frames if frame.trace_address)
     return [_trace(record, frame, subtraces[frame.trace_address]) for frame in frames]
 
 
-def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
-    creates = is_creation(frame.type)
+def _trace(record: Record, frame: transaction_traces.TraceFrame, subtraces: int) -> Object:
+    creates = traces.is_creation(frame.type)
     action = {
-        "from": checksummed(to_hex(frame.from_address)),
+        "from": signatures.checksummed(to_hex(frame.from_address)),
         "gas": hex(frame.gas or 0),
         "value": hex(frame.value),
         "input": to_hex(frame.input),
@@ -199,7 +195,7 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
     else:
         action["callType"] = CALL_TYPES.get(frame.type, "call")
         if frame.to_address is not None:
-            action["to"] = checksummed(to_hex(frame.to_address))
+            action["to"] = signatures.checksummed(to_hex(frame.to_address))
     shown: Object = {
         "action": action,
         "subtraces": subtraces,
@@ -220,7 +216,7 @@ MOST_BALANCES = 100  # of holders, read from the node for a request
 
 def state_change_objects(
     miner: str,
-    accounts: Sequence[AccountChange],
+    accounts: Sequence[state_changes.AccountChange],
     transfers: Sequence[Record],
     read_balances: Callable[[Sequence[ViewCall]], Mapping[ViewCall, Sequence[int]]],
 ) -> list[Object]:
@@ -279,7 +275,7 @@ def _gained(transfers: Sequence[Record]) -> dict[tuple[str, str, str | None], in
     return {key: change for key, change in gained.items() if change and key[0] != NOBODY}
 
 
-def summary_object(summary: Summary) -> dict[str, Any]:
+def summary_object(summary: transaction_summary.Summary) -> dict[str, Any]:
     """Return the template; all but plain text is a variable of its own, since names from the chain
     may contain braces."""
     objects = AddressObjects(part.address for part in summary.parts if part.type == "address")

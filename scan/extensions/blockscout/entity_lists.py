@@ -6,12 +6,7 @@ from typing import Any
 
 import orjson
 
-from scan.extensions.blockscout import lists
-from scan.extensions.blockscout.address_and_token_objects import (
-    TokenTypes,
-    transfer_objects,
-    transfer_position,
-)
+from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.transaction_objects import (
     internal_objects,
     internal_position,
@@ -144,10 +139,10 @@ def _meta(*, is_pending: bool) -> Mapping[str, Any]:
     return {"status": 2 if is_pending else 1, "message": message}
 
 
-def transfers_response(types: TokenTypes, **filters: Any) -> Response:
+def transfers_response(types: address_and_token_objects.TokenTypes, **filters: Any) -> Response:
     records, last = lists.read_page(
         "token_transfers",
         lambda window: tokens.transfers_page(reader(), window, type=types.only, **filters),
     )
-    shown = transfer_objects(types.of(records, "tokenType"))
-    return lists.list_response(shown, last and transfer_position(last))
+    shown = address_and_token_objects.transfer_objects(types.of(records, "tokenType"))
+    return lists.list_response(shown, last and address_and_token_objects.transfer_position(last))

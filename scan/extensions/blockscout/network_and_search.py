@@ -8,37 +8,26 @@ from flask import request
 
 from scan import VERSION, parameters, registry
 from scan.errors import InvalidParameter
-from scan.ethereum.signatures import checksummed
-from scan.ethereum.token_metadata import COIN_DECIMALS, GWEI_DECIMALS, in_units
+from scan.ethereum import signatures, token_metadata
+from scan.extensions.blockscout import hooks, routing
 from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.blocks import block_objects
-from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import Record, list_response
-from scan.extensions.blockscout.routing import (
-    WHOLE_GAS_PRICES,
-    Object,
-    renamed,
-    routes,
-    text,
-    timestamp,
-)
 from scan.extensions.blockscout.transaction_objects import transaction_objects
 from scan.extensions.chain_statistics import statistics
 from scan.extensions.search import views as search
 from scan.hex import data
 from scan.http.requests import Response, json_value, reader
-from scan.queries import blocks, network, tokens, transactions
-from scan.queries.holdings import CoinPrice, coin_in_usd
-from scan.queries.pages import Window, filtered_page
+from scan.queries import blocks, holdings, network, pages, tokens, transactions
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity", "vyper", "yul"]
 NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
 ANSWERED_VERSION = "12.0.0"
-TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**COIN_DECIMALS
+TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**token_metadata.COIN_DECIMALS
 GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}
 
-blueprint = routes("network")
+blueprint = routing.routes("network")
 
 
 @blueprint.path("/stats")
@@ -46,12 +35,12 @@ def get_stats() -> Response:
     """Return statistics; without prices in USD, they and what follows from them are null."""
     totals = network.totals(reader())
     today = totals["today"] or {}
-    coin_price = coin_in_usd(reader())
+    coin_price = holdings.coin_in_usd(reader())
     gas_prices = _gas_prices(coin_price)
-    is_whole = request.headers.get(WHOLE_GAS_PRICES) == "true"
+    is_whole = request.headers.get(routing.WHOLE_GAS_PRICES) == "true"
     return json_value(
         {
-            **renamed("stats", totals),
+            **routing.renamed("stats", totals),
             "coin_price": None if coin_price is None else f"{coin_price.amount:f}",
             "market_cap": NO_MARKET_CAP,
             "total_addresses": str(totals["addresses"] or 0),
@@ -62,7 +51,7 @@ def get_stats() -> Response:
     )
 
 
-def _gas_prices(coin_price: CoinPrice | None) -> dict[str, Object] | None:
+def _gas_prices(coin_price: holdings.CoinPrice | None) -> dict[str, routing.Object] | None:
     """Return suggested prices in gwei and wei; `fiat_price` is that of a plain transfer in USD. How
     long a transaction waits is not known, since only those in blocks are indexed."""
     suggestions = statistics.price(reader())["suggestions"]
@@ -71,7 +60,7 @@ def _gas_prices(coin_price: CoinPrice | None) -> dict[str, Object] | None:
     return {name: _gas_price(suggestions[ours], coin_price) for name, ours in GAS_PRICES.items()}
 
 
-def _gas_price(suggestion: Object, coin_price: CoinPrice | None) -> Object:
+def _gas_price(suggestion: routing.Object, coin_price: holdings.CoinPrice | None) -> routing.Object:
     price, tip = int(suggestion["gasPrice"]), int(suggestion["maxPriorityFeePerGas"])
     fiat = coin_price and coin_price.amount * price * TRANSFER_GAS / WEI_PER_COIN
     return {
@@ -86,10 +75,10 @@ def _gas_price(suggestion: Object, coin_price: CoinPrice | None) -> Object:
 
 
 def _gwei(wei: int) -> float:
-    return float(in_units(wei, GWEI_DECIMALS))
+    return float(token_metadata.in_units(wei, token_metadata.GWEI_DECIMALS))
 
 
-def _numbers(gas_prices: dict[str, Object] | None) -> dict[str, float] | None:
+def _numbers(gas_prices: dict[str, routing.Object] | None) -> dict[str, float] | None:
     """Return prices in the form for clients that do not send WHOLE_GAS_PRICES."""
     return (
         None if gas_prices is None else {name: price["price"] for name, price in gas_prices.items()}
@@ -113,13 +102,13 @@ def get_market_chart() -> Response:
 
 @blueprint.path("/main-page/blocks")
 def list_newest_blocks() -> Response:
-    page = blocks.page(reader(), Window(SHOWN_BLOCKS, 0))
+    page = blocks.page(reader(), pages.Window(SHOWN_BLOCKS, 0))
     return json_value(block_objects(orjson.loads(page.data)))
 
 
 @blueprint.path("/main-page/transactions")
 def list_newest_transactions() -> Response:
-    page = filtered_page(reader(), "transactions", {}, Window(SHOWN_TRANSACTIONS, 0))
+    page = pages.filtered_page(reader(), "transactions", {}, pages.Window(SHOWN_TRANSACTIONS, 0))
     return json_value(transaction_objects(orjson.loads(page.data)))
 
 
@@ -185,19 +174,19 @@ LEAST_LENGTH = 3
 @blueprint.path("/search")
 def list_results() -> Response:
     """Return the best results, all on one page."""
-    return list_response(_results(text("q")), None)
+    return list_response(_results(routing.text("q")), None)
 
 
 @blueprint.path("/search/quick")
 def list_quick_results() -> Response:
-    query = text("q")
+    query = routing.text("q")
     is_short = query is None or len(query) < LEAST_LENGTH
     return json_value([] if is_short else _results(query))
 
 
 @blueprint.path("/search/check-redirect")
 def check_redirect() -> Response:
-    query = text("q")
+    query = routing.text("q")
     result = None if query is None else search.destination_of(query, _matches(query))
     if result is None:
         more = _by_hash(query) or {"type": None}
@@ -205,7 +194,7 @@ def check_redirect() -> Response:
         return json_value({"redirect": kind is not None, "type": kind, "parameter": parameter})
     kind, value = result["type"], result["value"]
     if kind in ("address", "token", "contract"):
-        kind, value = "address", checksummed(value)
+        kind, value = "address", signatures.checksummed(value)
     if kind == "block":
         value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
     return json_value({"redirect": True, "type": kind, "parameter": value})
@@ -218,7 +207,7 @@ def _matches(query: str | None) -> list[Record]:
     return records
 
 
-def _results(query: str | None) -> list[Object]:
+def _results(query: str | None) -> list[routing.Object]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     known = tokens.by_addresses(reader(), keys)
@@ -228,18 +217,18 @@ def _results(query: str | None) -> list[Object]:
     return [*(_result(result, known, objects) for result in results), *([more] if more else ())]
 
 
-def _by_hash(query: str | None) -> Object | None:
+def _by_hash(query: str | None) -> routing.Object | None:
     """Return what an extension has by a hash."""
     try:
         key = parameters.hash32((query or "").strip(), "q")
     except InvalidParameter:
         return None
-    results = (part.search_result(reader(), key) for part in registry.parts(Blockscout))
+    results = (part.search_result(reader(), key) for part in registry.parts(hooks.Blockscout))
     result = next(filter(None, results), None)
     return None if result is None else {**result, "priority": 0}
 
 
-def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -> Object:
+def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -> routing.Object:
     kind, value = result["type"], result["value"]
     if kind == "block":
         record = orjson.loads(blocks.get(reader(), int(value)) or "{}")
@@ -248,7 +237,7 @@ def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -
             "block_number": int(value),
             "block_hash": record.get("hash"),
             "block_type": "block",
-            "timestamp": record and timestamp(record["timestamp"]),
+            "timestamp": record and routing.timestamp(record["timestamp"]),
             "url": f"/block/{value}",
             "priority": 0,
         }
@@ -257,16 +246,16 @@ def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -
         return {
             "type": kind,
             "transaction_hash": value,
-            "timestamp": record and timestamp(record["timestamp"]),
+            "timestamp": record and routing.timestamp(record["timestamp"]),
             "url": f"/tx/{value}",
             "priority": 0,
         }
-    shown = {**renamed("found", result), "priority": 0, "reputation": UNRATED}
+    shown = {**routing.renamed("found", result), "priority": 0, "reputation": UNRATED}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None
         party = objects.of(value)
         of_address = {
-            "url": f"/address/{checksummed(value)}",
+            "url": f"/address/{signatures.checksummed(value)}",
             "ens_info": None,
             "name": result["name"] or party["name"],
             "is_smart_contract_address": objects.is_contract(value),
@@ -276,8 +265,8 @@ def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -
     token = known.get(value)
     return {
         **shown,
-        **renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
+        **routing.renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
         "symbol": result["symbol"],
-        "token_url": f"/token/{checksummed(value)}",
-        "address_url": f"/address/{checksummed(value)}",
+        "token_url": f"/token/{signatures.checksummed(value)}",
+        "address_url": f"/address/{signatures.checksummed(value)}",
     }

@@ -14,8 +14,7 @@ from scan.api.openapi.schemas import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.signatures import checksummed
 from scan.http.request_state import Interface
-from scan.queries.network import token_standard
-from scan.queries.pages import TOKEN_TYPES
+from scan.queries import network, pages
 from scan.rate_limits.windows import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
 
@@ -158,7 +157,7 @@ BLOCKSCOUT = Interface(
 Object = dict[str, Any]
 
 # The names of Ethereum's standards, by the types of records.
-STANDARDS = {kind: token_standard(kind) for kind in TOKEN_TYPES}
+STANDARDS = {kind: network.token_standard(kind) for kind in pages.TOKEN_TYPES}
 
 
 def timestamp(iso: str) -> str:

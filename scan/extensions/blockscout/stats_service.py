@@ -13,8 +13,7 @@ from scan import parameters
 from scan.api.openapi.schemas import renamed_field
 from scan.errors import NotFound
 from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
-from scan.extensions.blockscout.lists import Record, one_of
-from scan.extensions.blockscout.routing import STATS_PREFIX, Object, routes, text
+from scan.extensions.blockscout import lists, routing
 from scan.extensions.chain_statistics import statistics
 from scan.http.requests import Response, json_value, reader
 from scan.queries import network
@@ -44,7 +43,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "text": lambda number: str(number or 0),
 }
 
-blueprint = routes("stats_service", STATS_PREFIX)
+blueprint = routing.routes("stats_service", routing.STATS_PREFIX)
 
 
 @cache
@@ -80,14 +79,14 @@ def get_line(name: str) -> Response:
     """Return a line's points, of which the newest one is of a span of time that has not ended."""
     if name not in _charts():
         raise NotFound("There is no such line.")
-    span = one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
+    span = lists.one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
     first, last = (_date(key) for key in ("from", "to"))
     records = statistics.activity_over_time(reader(), SPANS.get(span or "DAY", "day"), first, last)
     return json_value(_line(name, records))
 
 
 def _date(name: str) -> date | None:
-    given = text(name)
+    given = routing.text(name)
     return parameters.optional_date({} if given is None else {name: given}, name)
 
 
@@ -109,12 +108,12 @@ def get_transactions_page() -> Response:
     return json_value(_chosen_counters(TRANSACTION_COUNTERS))
 
 
-def _chosen_counters(names: Mapping[str, str]) -> Object:
+def _chosen_counters(names: Mapping[str, str]) -> routing.Object:
     counters = _counters()
     return {name: counters[id_] for name, id_ in names.items() if id_ in counters}
 
 
-def _counters() -> dict[str, Object]:
+def _counters() -> dict[str, routing.Object]:
     """Return the counters by id; that of the day before is left out on a chain's first day."""
     totals = network.totals(reader())
     values = totals | orjson.loads(network.stats(reader()))
@@ -129,7 +128,7 @@ def _counters() -> dict[str, Object]:
     }
 
 
-def _line(id_: str, records: Sequence[Record]) -> Object:
+def _line(id_: str, records: Sequence[lists.Record]) -> routing.Object:
     points = [
         {
             "date": record["date"],
@@ -142,11 +141,11 @@ def _line(id_: str, records: Sequence[Record]) -> Object:
     return {"chart": points, "info": _info(id_)}
 
 
-def _info(id_: str) -> Object:
+def _info(id_: str) -> routing.Object:
     return {**_described(id_, _charts()[id_]), "resolutions": [*SPANS]}
 
 
-def _described(id_: str, entry: Mapping[str, str]) -> Object:
+def _described(id_: str, entry: Mapping[str, str]) -> routing.Object:
     units = entry.get("units")
     if units == "coin":
         units = network.coin_symbol(reader())

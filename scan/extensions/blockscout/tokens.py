@@ -5,8 +5,7 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.ethereum.signatures import checksummed
-from scan.extensions.blockscout import address_and_token_objects, lists
-from scan.extensions.blockscout.entity_lists import transfers_response
+from scan.extensions.blockscout import address_and_token_objects, entity_lists, lists
 from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.search import views as search
 from scan.hex import data
@@ -79,7 +78,7 @@ def get_counters(address_hash: str) -> Response:
 @blueprint.path("/tokens/<address_hash>/transfers")
 def list_transfers(address_hash: str) -> Response:
     key = data(token_of(address_hash)["address"])
-    return transfers_response(address_and_token_objects.ALL_TYPES, token=key)
+    return entity_lists.transfers_response(address_and_token_objects.ALL_TYPES, token=key)
 
 
 @blueprint.path("/tokens/<address_hash>/holders")

@@ -8,7 +8,7 @@ import orjson
 from scan import parameters
 from scan.contracts.account_state import ViewCall
 from scan.errors import NotFound, UpstreamFailed
-from scan.extensions.blockscout import decoded_objects, entity_lists, lists
+from scan.extensions.blockscout import decoded_objects, entity_lists, lists, transaction_objects
 from scan.extensions.blockscout.address_and_token_objects import (
     AddressObjects,
     proxy_fields,
@@ -17,13 +17,6 @@ from scan.extensions.blockscout.address_and_token_objects import (
     transfer_position,
 )
 from scan.extensions.blockscout.routing import Object, routes, text, timestamp
-from scan.extensions.blockscout.transaction_objects import (
-    BLOB_TYPE,
-    authorization_object,
-    kinds_of,
-    transaction_addresses,
-    transaction_object,
-)
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.decoding import contexts
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
@@ -44,7 +37,7 @@ blueprint = routes("transactions")
 def list_transactions() -> Response:
     """Return transactions of blocks; the list of pending ones, which are not indexed, is empty."""
     kind = lists.one_of("type", ("blob_transaction",))
-    type_ = None if kind is None else bytes([BLOB_TYPE])
+    type_ = None if kind is None else bytes([transaction_objects.BLOB_TYPE])
     is_pending = lists.one_of("filter", ("validated", "pending")) == "pending"
     window = lists.first_window()._replace(block_to=-1) if is_pending else None
     return entity_lists.transactions_response(window, type=type_)
@@ -69,12 +62,12 @@ def get_transaction(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     context = contexts(reader(), [record["hash"]])[record["hash"]]
     details = transaction_details.details(reader(), record, NO_LOGS)
-    kinds = kinds_of([record])[record["hash"]]
+    kinds = transaction_objects.kinds_of([record])[record["hash"]]
     method = _method(record, details, kinds)
-    shown = transaction_object(
+    shown = transaction_objects.transaction_object(
         record | {"method": method},
         context,
-        transaction_addresses(record),
+        transaction_objects.transaction_addresses(record),
         kinds=kinds,
         confirmations=record["confirmations"],
         content=details.input,
@@ -93,7 +86,9 @@ def get_transaction(transaction_hash: str) -> Response:
             "decoded_input": decoded_objects.call_object(details.method, details.input or b""),
             "token_transfers": transfer_objects(transfers),
             "token_transfers_overflow": has_more,
-            "authorization_list": [*map(authorization_object, record.get("authorizations", []))],
+            "authorization_list": [
+                *map(transaction_objects.authorization_object, record.get("authorizations", []))
+            ],
         }
     )
 
@@ -119,7 +114,10 @@ def get_preview(transaction_hash: str) -> Response:
     """Return what a link to a transaction shows."""
     record = indexed(transaction_hash)
     with_method, *_ = (lists.flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
-    objects, kinds = transaction_addresses(record), kinds_of([record])[record["hash"]]
+    objects, kinds = (
+        transaction_objects.transaction_addresses(record),
+        transaction_objects.kinds_of([record])[record["hash"]],
+    )
     method = record["methodId"] if "contract_call" in kinds else None
     if with_method and method:
         method = _method(record, transaction_details.details(reader(), record, NO_LOGS), kinds)

@@ -16,8 +16,7 @@ from scan.errors import InvalidParameter, ScanError
 from scan.extensions.blockscout.contracts import LICENSES
 from scan.extensions.blockscout.routing import UNPROCESSABLE, routes
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.http.request_state import services
-from scan.http.requests import Response, client_address, form, json_object, json_value, reader
+from scan.http import request_state, requests
 from scan.json_bodies import MAX_SOURCES_BYTES, parse_json
 from scan.queries import contracts
 from scan.verification.languages.solidity import SOLIDITY, Language
@@ -60,14 +59,14 @@ class AlreadyVerified(ScanError):
 
 
 @blueprint.path("/smart-contracts/verification/config")
-def get_config() -> Response:
-    compilers = services().verifier.compilers
+def get_config() -> requests.Response:
+    compilers = request_state.services().verifier.compilers
     versions = {
         language.name: [f"v{dotted(version)}" for version in compilers.of(language.kind).releases()]
         for language in (SOLIDITY, VYPER)
     }
-    reader().do_not_cache()
-    return json_value(
+    requests.reader().do_not_cache()
+    return requests.json_value(
         {
             "solidity_compiler_versions": versions[SOLIDITY.name],
             "solidity_evm_versions": [*EVM_VERSIONS, "default"],
@@ -81,12 +80,12 @@ def get_config() -> Response:
 
 
 @blueprint.path("/smart-contracts/<address_hash>/verification/via/<method>")
-def verify(address_hash: str, method: str) -> Response:
+def verify(address_hash: str, method: str) -> requests.Response:
     """Submit a verification. Its id is that of Etherscan's and Sourcify's interfaces, which say why
     one failed."""
     way = METHODS[parameters.one_of(method, "method", tuple(METHODS))]
     address = parameters.address(address_hash, "address_hash")
-    stored = contracts.get_or_index(reader(), address, ())
+    stored = contracts.get_or_index(requests.reader(), address, ())
     if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified("Already verified")
     fields = _fields()
@@ -94,9 +93,9 @@ def verify(address_hash: str, method: str) -> Response:
     if fields.get("is_yul_contract") in (True, "true"):
         raise InvalidParameter("Yul is not compiled here.", field="is_yul_contract")
     submission = {"address": address_hash, "sourceCode": source, **_compilation(way, fields)}
-    jobs = services().sources.get(VerificationJobs)
-    job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
-    return json_value({"message": STARTED, "verification_id": job_id})
+    jobs = request_state.services().sources.get(VerificationJobs)
+    job_id = jobs.submit(submission, requests.client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    return requests.json_value({"message": STARTED, "verification_id": job_id})
 
 
 def _fields() -> Mapping[str, Any]:
@@ -104,8 +103,8 @@ def _fields() -> Mapping[str, Any]:
     empty."""
     if request.mimetype == "application/json":
         request.max_content_length = MAX_SOURCES_BYTES
-        return json_object()
-    fields = form(max_fields=MAX_FILES + 50).items()
+        return requests.json_object()
+    fields = requests.form(max_fields=MAX_FILES + 50).items()
     return {name: value for name, value in fields if value not in LEFT_EMPTY}
 
 

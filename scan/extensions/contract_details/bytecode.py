@@ -14,19 +14,15 @@ from eth_hash.auto import keccak
 from flask import Blueprint, Response
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.client import RpcError
+from scan.ethereum import blocks, client
 from scan.hex import BadHex, data, to_hex
 from scan.http.requests import reader
-from scan.pages.addresses_and_tokens import address_head
-from scan.pages.records import address_of, names_of
+from scan.pages import addresses_and_tokens, records
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
-from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
+from scan.verification import bytecode_metadata, contract_match
 from scan.verification.bytecode_comparison import STACK_OPERANDS, masked_hash, operand_size
-from scan.verification.bytecode_metadata import BytecodeMetadata, compiler_version, read_metadata
-from scan.verification.contract_match import RUNTIME
 
 MAX_CODE_BYTES = 65_536  # EIP-7954
 JUMPDEST = 0x5B
@@ -100,7 +96,7 @@ class Bytecode(NamedTuple):
 
     code: bytes
     code_hash: bytes
-    metadata: BytecodeMetadata | None
+    metadata: bytecode_metadata.BytecodeMetadata | None
     delegate: bytes | None
     is_verified: bool
     verifier: bytes | None
@@ -120,20 +116,20 @@ def get(reader: Reader, address: bytes) -> Bytecode:
     code = bytes(contract.code or b"") or _code_of_node(reader, address)
     if not code:
         raise NotFound("There is no code at this address.", field="address")
-    is_delegating = code.startswith(DELEGATION) and len(code) == len(DELEGATION) + 20
+    is_delegating = code.startswith(blocks.DELEGATION) and len(code) == len(blocks.DELEGATION) + 20
     return Bytecode(
         code,
         bytes(contract.code_hash) if contract.code and contract.code_hash else keccak(code),
-        read_metadata(code),
-        code[len(DELEGATION) :] if is_delegating else None,
-        contract.is_verified and contract.match != RUNTIME,
+        bytecode_metadata.read_metadata(code),
+        code[len(blocks.DELEGATION) :] if is_delegating else None,
+        contract.is_verified and contract.match != contract_match.RUNTIME,
         contract.verifier and bytes(contract.verifier),
         _similar_to(reader, contract, code),
     )
 
 
-def _similar_to(reader: Reader, contract: Contract, code: bytes) -> bytes | None:
-    if contract.match == RUNTIME and contract.verifier is not None:
+def _similar_to(reader: Reader, contract: contracts.Contract, code: bytes) -> bytes | None:
+    if contract.match == contract_match.RUNTIME and contract.verifier is not None:
         return bytes(contract.verifier)
     return None if contract.is_verified else similar_to(reader, code)
 
@@ -163,7 +159,7 @@ def _code_of_node(reader: Reader, address: bytes) -> bytes:
             "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
         )
         return data(code)
-    except (RpcError, BadHex):
+    except (client.RpcError, BadHex):
         raise UpstreamFailed("The node did not return this code.") from None
 
 
@@ -181,11 +177,11 @@ def bytecode_page(key: bytes) -> Response:
     related = [held.delegate, held.similar_to] if held else []
     return page(
         "bytecode.html",
-        **address_head(key, "bytecode"),
-        names=names_of([], to_hex(key), *(to_hex(other) for other in related if other)),
+        **addresses_and_tokens.address_head(key, "bytecode"),
+        names=records.names_of([], to_hex(key), *(to_hex(other) for other in related if other)),
         held=held,
         missing=missing,
-        compiler=compiler_version(held.metadata) if held else None,
+        compiler=bytecode_metadata.compiler_version(held.metadata) if held else None,
         instructions=instructions[:MAX_SHOWN_INSTRUCTIONS],
         is_cut=len(instructions) > MAX_SHOWN_INSTRUCTIONS,
         most_bytes=MAX_SHOWN_BYTES,
@@ -203,7 +199,7 @@ def _bytecode(key: bytes) -> tuple[Bytecode | None, str]:
 @blueprint.get("/address/<address>/disassembly")
 def get_disassembly(address: str) -> Response:
     """Return all instructions of a contract as text."""
-    held = get(reader(), address_of(address))
+    held = get(reader(), records.address_of(address))
     instructions = disassemble(held.code[: held.instructions_end])
     return _text_response("".join(f"{instruction.text()}\n" for instruction in instructions))
 
@@ -211,7 +207,7 @@ def get_disassembly(address: str) -> Response:
 @blueprint.get("/address/<address>/bytecode")
 def get_bytecode(address: str) -> Response:
     """Return the bytecode of a contract as hex."""
-    return _text_response(to_hex(get(reader(), address_of(address)).code))
+    return _text_response(to_hex(get(reader(), records.address_of(address)).code))
 
 
 def _text_response(text: str) -> Response:

@@ -10,10 +10,9 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from scan import json_bodies
+from scan.contracts import proxy_contracts, read_calls
 from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of, mutability_of
-from scan.contracts.proxy_contracts import Proxy
-from scan.contracts.read_calls import PreparedCall, abis_of
 from scan.errors import InvalidParameter
 from scan.ethereum.token_metadata import COIN_DECIMALS, GWEI_DECIMALS
 from scan.hex import to_hex
@@ -262,9 +261,9 @@ _WEI = AbiType("uint", "uint256", 256)
 class EncodedCall(NamedTuple):
     """The call of a function; `proxy` as in CallResult."""
 
-    prepared: PreparedCall
+    prepared: read_calls.PreparedCall
     value_wei: int
-    proxy: Proxy | None
+    proxy: proxy_contracts.Proxy | None
 
 
 def encode(
@@ -293,5 +292,5 @@ def encode(
             "data": to_hex(prepared.calldata),
             "value": hex(value_wei),
         }
-        calls.execute(node, call, abis_of(address, proxy), None)
+        calls.execute(node, call, read_calls.abis_of(address, proxy), None)
     return EncodedCall(prepared, value_wei, proxy)

@@ -28,23 +28,17 @@ from scan.extensions.contract_details.contract_functions import (
 from scan.extensions.contract_details.contract_values import ContractValues
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.gas_use import gas_use
-from scan.extensions.transaction_details.gas_use.gas_use import MethodGas
 from scan.hex import BadHex, to_hex
 from scan.http.request_state import services
 from scan.http.requests import reader
-from scan.pages.addresses_and_tokens import address_head
-from scan.pages.formatting import file_anchor
-from scan.pages.records import ERC20_RESULTS, Names, names_of
+from scan.pages import addresses_and_tokens, formatting, records
 from scan.pages.site import page, site
 from scan.queries import contracts
 from scan.queries.addresses import Address
-from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
-from scan.verification.contract_match import RUNTIME
-from scan.verification.creation_comparison import preamble_of
+from scan.verification import contract_match, creation_comparison, storage_layouts
 from scan.verification.languages.vyper import VYPER
 from scan.verification.settings_search import dotted
-from scan.verification.storage_layouts import unpacked
 
 CLAIMED = "claimed"  # the outcome of what is kept as a claim
 MAX_TEXT = 300
@@ -86,7 +80,7 @@ class ShownContract(NamedTuple):
     has_code: bool
     code_size: int = 0
     is_blueprint: bool = False
-    verified: Contract | None = None
+    verified: contracts.Contract | None = None
     abi: Sequence[Any] = ()
     settings: Any = None
     files: source_files.SourceFiles | None = None
@@ -98,7 +92,7 @@ class ShownContract(NamedTuple):
     constructor: Sequence[Argument] | None = None
     similar_to: str | None = None
     claims: Sequence[Mapping[str, Any]] = ()
-    gas: Mapping[str, MethodGas] = {}
+    gas: Mapping[str, gas_use.MethodGas] = {}
     replaced: str | None = None
     modifiers: Mapping[str, Sequence[tuple[str, str]]] = {}
 
@@ -106,7 +100,7 @@ class ShownContract(NamedTuple):
     def can_match_better(self) -> bool:
         """Return whether another source may match better: not where runtime and creation code match
         fully, and not where the source is of another address with the same code."""
-        if self.verified is None or self.verified.match == RUNTIME:
+        if self.verified is None or self.verified.match == contract_match.RUNTIME:
             return self.has_code
         return self.verified.verifier is None and not self.verified.is_full_match
 
@@ -161,7 +155,7 @@ def read_contract(
     abi = json.loads(contract.interface or contract.abi or "[]")
     implementation_abi: list[Any] = []
     functions = Functions((), ())
-    is_blueprint = preamble_of(bytes(contract.code)) is not None
+    is_blueprint = creation_comparison.preamble_of(bytes(contract.code)) is not None
     can_be_called = view != "code" and not is_blueprint
     if can_be_called:
         abis = contract_values.implementation_abis(reader(), proxy)
@@ -198,7 +192,7 @@ def read_contract(
 
 
 def _modifiers(
-    address: bytes, contract: Contract, proxy: Proxy | None
+    address: bytes, contract: contracts.Contract, proxy: Proxy | None
 ) -> dict[str, list[tuple[str, str]]]:
     """Return the modifiers of a contract's functions, and of its implementations', as they are
     written."""
@@ -207,17 +201,17 @@ def _modifiers(
     sources += [("proxy-", at, contracts.get(reader(), at, _SOURCE)) for at in others]
     modifiers: dict[str, list[tuple[str, str]]] = {}
     for prefix, at, of in sources:
-        layout = json.loads(unpacked(bytes(of.storage)) if of.storage else "{}")
+        layout = json.loads(storage_layouts.unpacked(bytes(of.storage)) if of.storage else "{}")
         paths = source_files.in_order(json.loads(of.sources or "{}"), of.path)
         for selector, (path, written) in (layout.get("modifiers") or {}).items():
             file = f"/address/{to_hex(at)}?tab=contract&file={quote(path)}"
-            anchor = file_anchor(paths.index(path)) if path in paths else ""
+            anchor = formatting.file_anchor(paths.index(path)) if path in paths else ""
             links = [(text, f"{file}#{anchor}L{line}") for text, line in written]
             modifiers.setdefault(f"{prefix}0x{selector}", links)
     return modifiers
 
 
-def _gas(address: bytes) -> Mapping[str, MethodGas]:
+def _gas(address: bytes) -> Mapping[str, gas_use.MethodGas]:
     return {of.method_id: of for of in gas_use.contract_gas(reader(), address) if of.method_id}
 
 
@@ -249,7 +243,7 @@ def read_contract_view(key: bytes) -> ShownContract:
     return read_contract(key, view, shown=shown)
 
 
-def units_of(key: bytes, contract: ShownContract, names: Names) -> AmountUnits:
+def units_of(key: bytes, contract: ShownContract, names: records.Names) -> AmountUnits:
     """Return the units in which a contract's page takes amounts: of the coin, of the contract if it
     is a token, and of tokens whose addresses the contract returns."""
     addresses = dict.fromkeys([to_hex(key), *contract.returned_addresses])
@@ -259,7 +253,7 @@ def units_of(key: bytes, contract: ShownContract, names: Names) -> AmountUnits:
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
     """Return the contract tab of an address; `more` are the values of a form."""
-    head = address_head(key, "contract")
+    head = addresses_and_tokens.address_head(key, "contract")
     values = _function_values(key, contract, "/address", **more)
     return page("contract.html", status, **head, **values)
 
@@ -276,7 +270,7 @@ def _function_values(
 ) -> dict[str, Any]:
     """Return the values of contract_body.html on the page of `key` below the path `pages`."""
     address = to_hex(key)
-    names = names_of([], address, *contract.addresses)
+    names = records.names_of([], address, *contract.addresses)
     token = token_units((names.get(address) or {}).get("token"))
     shows_form = contract.view == "code" and contract.can_match_better
     compilers = services().verifier.compilers
@@ -288,7 +282,7 @@ def _function_values(
         "contract_path": f"{pages}/{address}",
         "names": names,
         "token": token,
-        "token_results": ERC20_RESULTS if token else (),
+        "token_results": records.ERC20_RESULTS if token else (),
         "units": units_of(key, contract, names),
         "compilers": [*map(dotted, solidity), *(f"vyper:{dotted(v)}" for v in vyper)],
         "form": {},
@@ -309,7 +303,7 @@ def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     known = account.balance.known if account.balance.is_current else None
     proxy = _at_head(key, known.block if known else None) if is_proxy else None
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
-    names = names_of([], *addresses)
+    names = records.names_of([], *addresses)
     only = names.get(addresses[0]) if len(addresses) == 1 else None
     return {
         "is_proxy": is_proxy,

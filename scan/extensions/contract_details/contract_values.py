@@ -10,8 +10,7 @@ from scan.contracts.abi_json import MAX_NAME, READ_ONLY, AbiEntries, Function, f
 from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.contracts.read_calls import value_of
 from scan.errors import NotFound, ScanError
-from scan.ethereum import request_node
-from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum import client, request_node
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 from scan.queries import blocks, contracts
@@ -150,7 +149,7 @@ def _call_all(
         return []
     gas = hex(TOTAL_GAS // max(len(calldata), 10))
     calls = [
-        Call("eth_call", ({"to": to_hex(address), "data": to_hex(sent), "gas": gas}, block))
+        client.Call("eth_call", ({"to": to_hex(address), "data": to_hex(sent), "gas": gas}, block))
         for sent in calldata
     ]
     return request_node.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
@@ -158,9 +157,9 @@ def _call_all(
 
 def _value(getter: _Getter, returned: Any) -> Value:
     shown = Value(getter.function.signature, getter.outputs)
-    if isinstance(returned, AnswerTooLarge):
+    if isinstance(returned, client.AnswerTooLarge):
         return shown._replace(error=TOO_MUCH)
-    if isinstance(returned, RpcError):
+    if isinstance(returned, client.RpcError):
         reason = FAILED if returned.is_refusal else "The node refused the call."
         return shown._replace(error=reason)
     try:

@@ -32,30 +32,20 @@ from scan.extensions.contract_details.contract_page import (
 )
 from scan.extensions.contract_details.contract_values import Output, Value
 from scan.hex import to_hex
+from scan.http import requests
 from scan.http.request_state import services
-from scan.http.requests import (
-    Prerequisite,
-    client_address,
-    form,
-    note_changed_index,
-    reader,
-    requires,
-)
-from scan.pages.addresses_and_tokens import is_of_contract
-from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages import addresses_and_tokens, filtered_lists, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
-from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
-from scan.verification.languages import language_of_path
+from scan.verification.languages import language_of_path, vyper
 from scan.verification.languages.solidity import SOLIDITY, YUL, Language
-from scan.verification.languages.vyper import VYPER
 from scan.verification.match_search import BY_PATH
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100
-SOURCE_SUFFIXES = (".sol", *VYPER.suffixes, *YUL.suffixes)
+SOURCE_SUFFIXES = (".sol", *vyper.VYPER.suffixes, *YUL.suffixes)
 VYPER_VERSION = "vyper:"  # the beginning of a version of Vyper
 SWITCHES = {"": None, "on": True, "off": False}
 # The form's words for the fields of /api/v1/verify.
@@ -74,15 +64,15 @@ blueprint = Blueprint("pages_contract_tabs", __name__)
 
 @blueprint.get("/verified-contracts")
 def list_verified_contracts() -> Response:
-    shown = filtered_list(
+    shown = filtered_lists.filtered_list(
         "/verified-contracts",
         "/contracts",
         (),
-        lambda window, _: contracts.verified_page(reader(), window),
-        paging=UNORDERED,
+        lambda window, _: contracts.verified_page(requests.reader(), window),
+        paging=filtered_lists.UNORDERED,
     )
     listed = [bytes.fromhex(record["address"][2:]) for record in shown.records]
-    proxies = contracts.proxies_among(reader(), listed)
+    proxies = contracts.proxies_among(requests.reader(), listed)
     return shown.response("verified_contracts.html", contracts=shown, proxies=proxies)
 
 
@@ -92,15 +82,15 @@ def choose_contract() -> Response:
     address = request.args.get("address", "").strip()
     if not address:
         return page("verify.html")
-    target = f"/address/{to_hex(address_of(address))}?tab=contract#verify"
+    target = f"/address/{to_hex(records.address_of(address))}?tab=contract#verify"
     return Response(status=303, headers={"Location": target})
 
 
 @blueprint.get("/address/<address>/abi")
 def get_abi(address: str) -> Response:
     """Return the ABI of a verified contract, as JSON."""
-    reader().do_not_cache()  # large ABIs would evict everything else
-    contract, _ = contracts.get_with_proxy(reader(), address_of(address), {"abi"})
+    requests.reader().do_not_cache()  # large ABIs would evict everything else
+    contract, _ = contracts.get_with_proxy(requests.reader(), records.address_of(address), {"abi"})
     if contract.abi is None:
         raise NotFound(contract.not_verified)
     return Response(contract.abi, headers={**dict(HEADERS), "Content-Type": "application/json"})
@@ -109,15 +99,15 @@ def get_abi(address: str) -> Response:
 @blueprint.get("/address/<address>/source")
 def get_source_file(address: str) -> Response:
     """Return one file of a verified contract, as text."""
-    content = read_source_file(address_of(address), request.args.get("file", ""))
+    content = read_source_file(records.address_of(address), request.args.get("file", ""))
     return Response(content, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
 
 
 @blueprint.post("/address/<address>/call")
-@requires(Prerequisite.NODE)
+@requests.requires(requests.Prerequisite.NODE)
 def call_function(address: str) -> Response:
     """Return the contract's page with the result of a view function."""
-    key = address_of(address)
+    key = records.address_of(address)
     sent = _form()
     contract = read_contract(key, "read")
     call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
@@ -128,7 +118,11 @@ def call_function(address: str) -> Response:
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
         values = [*map(argument_of, call["sent"])]
-        value = reader().sources.read_calls.call(reader().node, key, name, values).value
+        value = (
+            requests.reader()
+            .sources.read_calls.call(requests.reader().node, key, name, values)
+            .value
+        )
         call["value"] = Value(
             name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
         )
@@ -144,7 +138,7 @@ def _converted(
     """Return the arguments of a call with amounts such as `1.5 ether` in base units."""
     if not any(" " in text or "." in text for text in arguments):
         return list(arguments)
-    names = names_of([], to_hex(key), *contract.returned_addresses)
+    names = records.names_of([], to_hex(key), *contract.returned_addresses)
     units = units_of(key, contract, names).all
     return [
         in_base_units_of_text(text, parameter.shape if parameter else None, units)
@@ -160,19 +154,19 @@ def _in_words(error: ScanError) -> str:
 
 
 @blueprint.post("/address/<address>/verify")
-@requires(Prerequisite.LONG_WAIT)
+@requests.requires(requests.Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
     """Redirect to the contract after a match that was stored, otherwise show the form again."""
-    key = address_of(address)
+    key = records.address_of(address)
     sent = _form()
     fields = {name: sent[name] for name in sent}
     try:
         submission = parse(_submission(key, fields))
-        contracts.get_or_index(reader(), key, ())
-        with services().waiting_threads.place_for_long(client_address()):
-            verified = verify(services().verifier, submission, client_address())
+        contracts.get_or_index(requests.reader(), key, ())
+        with services().waiting_threads.place_for_long(requests.client_address()):
+            verified = verify(services().verifier, submission, requests.client_address())
         if verified.stored:
-            note_changed_index()
+            requests.note_changed_index()
     except ScanError as error:
         return contract_page(
             key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)
@@ -184,8 +178,8 @@ def verify_source(address: str) -> Response:
 
 
 def _form() -> MultiDict[str, str]:
-    reader().do_not_cache()
-    return form(max_fields=MAX_FILES + 50)
+    requests.reader().do_not_cache()
+    return requests.form(max_fields=MAX_FILES + 50)
 
 
 def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
@@ -198,7 +192,7 @@ def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
     }
     language = _language([str(file.filename) for file in request.files.getlist("files")])
     if str(body["compilerVersion"]).startswith(VYPER_VERSION):
-        language = VYPER
+        language = vyper.VYPER
     if language is not SOLIDITY:
         body["language"] = language.name
     names = ("contractName", "license", "evmVersion", "constructorArguments")
@@ -264,7 +258,7 @@ HOOKS = (
                 "contract",
                 "Contract",
                 110,
-                is_of_contract,
+                addresses_and_tokens.is_of_contract,
                 respond=lambda key: contract_page(key, read_contract_view(key)),
                 group=CONTRACT,
             ),
@@ -272,7 +266,7 @@ HOOKS = (
                 "bytecode",
                 "Bytecode",
                 130,
-                is_of_contract,
+                addresses_and_tokens.is_of_contract,
                 respond=bytecode.bytecode_page,
                 group=CONTRACT,
             ),

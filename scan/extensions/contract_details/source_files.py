@@ -21,12 +21,9 @@ from scan import parameters
 from scan.errors import NotFound
 from scan.pages.formatting import file_anchor, visible, visible_block
 from scan.queries import contracts
-from scan.queries.contracts import Contract, language_of, libraries_by_file
 from scan.queries.reader import Reader
-from scan.verification.languages import language_of_path
+from scan.verification.languages import language_of_path, solidity, vyper
 from scan.verification.languages import standard_input as input_of
-from scan.verification.languages.solidity import SOLIDITY, YUL
-from scan.verification.languages.vyper import VYPER
 
 # Usual sources take 0.4 us a character, hostile ones up to 3; each is coloured once.
 MAX_HIGHLIGHTED = 100_000
@@ -53,7 +50,7 @@ _CLASSES = {"Token.Keyword": "k", "Token.Comment": "c", "Token.Literal": "s"}  #
 
 
 @lru_cache(maxsize=KEPT_SOURCES)
-def highlighted_lines(source: str, language: str = SOLIDITY.name) -> tuple[Markup, ...]:
+def highlighted_lines(source: str, language: str = solidity.SOLIDITY.name) -> tuple[Markup, ...]:
     """Return the lines of a source as HTML, without colours above MAX_HIGHLIGHTED."""
     if len(source) > MAX_HIGHLIGHTED:
         return tuple(Markup(escape(line)) for line in source.split("\n"))
@@ -124,7 +121,7 @@ def _lexer(language: str) -> Any:
             "root": [space, line_comment, block_comment, *strings, (_YUL_KEYWORDS, Keyword), *rest]
         }
 
-    lexers: Mapping[str, Any] = {VYPER.name: Vyper, YUL.name: Yul}
+    lexers: Mapping[str, Any] = {vyper.VYPER.name: Vyper, solidity.YUL.name: Yul}
     return lexers.get(language, Solidity)(stripnl=False, ensurenl=False)
 
 
@@ -273,7 +270,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\u202a-\u202e\u2066-\u2069]")
 _DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.I)
 
 
-def get(reader: Reader, address: bytes) -> Contract:
+def get(reader: Reader, address: bytes) -> contracts.Contract:
     """Return a verified contract with its sources and settings; raises NotFound."""
     reader.do_not_cache()  # large ones would evict everything else
     contract, _ = contracts.get_with_proxy(reader, address, {"sources", "settings"})
@@ -282,17 +279,17 @@ def get(reader: Reader, address: bytes) -> Contract:
     return contract
 
 
-def standard_input(contract: Contract) -> bytes:
+def standard_input(contract: contracts.Contract) -> bytes:
     """Return the compiler's standard JSON input; its settings are those of the metadata."""
     settings: dict[str, Any] = json.loads(contract.settings or "{}")
     libraries = settings.get("libraries")
     if isinstance(libraries, dict):
-        settings["libraries"] = libraries_by_file(libraries)
+        settings["libraries"] = contracts.libraries_by_file(libraries)
     sources = orjson.Fragment(contract.sources or "{}")
-    return orjson.dumps(input_of(language_of(contract), sources, settings))
+    return orjson.dumps(input_of(contracts.language_of(contract), sources, settings))
 
 
-def archive(contract: Contract) -> bytes:
+def archive(contract: contracts.Contract) -> bytes:
     """Return a ZIP archive of the sources by safe paths, and of the standard JSON input."""
     content = io.BytesIO()
     sources = json.loads(contract.sources or "{}")

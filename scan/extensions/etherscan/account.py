@@ -9,8 +9,7 @@ import orjson
 
 from scan.contracts.account_state import CALL_GAS
 from scan.errors import NotFound, UpstreamFailed
-from scan.ethereum.client import Call, RpcError
-from scan.ethereum.request_node import NOT_ANSWERING
+from scan.ethereum import client, request_node
 from scan.ethereum.token_metadata import TOTAL_SUPPLY, balance_of
 from scan.extensions.etherscan.replies import (
     BAD_ADDRESS,
@@ -26,7 +25,6 @@ from scan.extensions.internal_transfers import views as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.queries import addresses, blocks, tokens
-from scan.queries.addresses import get_many, tokens_held
 from scan.queries.pages import Window, filtered_page
 
 MOST_BALANCES = 20
@@ -169,25 +167,25 @@ def items(parameters: Parameters) -> Reply:
 
 def _held(parameters: Parameters, token_type: str, form: str) -> Reply:
     limit, offset = parameters.limit_and_offset()
-    page = tokens_held(reader(), parameters.address(), Window(limit, offset), token_type)
+    page = addresses.tokens_held(reader(), parameters.address(), Window(limit, offset), token_type)
     rows = [renamed(form, held) for held in orjson.loads(page.data)]
     return rows_reply(rows, NO_DATA, page.total)
 
 
-def _balances(addresses: list[bytes], tag: str) -> list[str]:
+def _balances(keys: list[bytes], tag: str) -> list[str]:
     """Return balances in wei at the newest indexed block, or at another block from the node."""
     if tag == "latest":
-        balances = [account.balance for account in get_many(reader(), addresses)]
+        balances = [account.balance for account in addresses.get_many(reader(), keys)]
         if not all(balance.is_current for balance in balances):  # the response has no block number
-            raise UpstreamFailed(NOT_ANSWERING)
+            raise UpstreamFailed(request_node.NOT_ANSWERING)
         return [balance.required().wei for balance in balances]
-    calls = [Call("eth_getBalance", (to_hex(address), tag)) for address in addresses]
+    calls = [client.Call("eth_getBalance", (to_hex(address), tag)) for address in keys]
     try:
         return [str(quantity(balance)) for balance in reader().node.batch(calls)]
-    except RpcError:
+    except client.RpcError:
         raise Failure("Error! The node does not have the state of this block") from None
     except BadHex:
-        raise UpstreamFailed(NOT_ANSWERING) from None
+        raise UpstreamFailed(request_node.NOT_ANSWERING) from None
 
 
 def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
@@ -199,9 +197,9 @@ def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
     call = {"to": to_hex(contract), "data": call_data, "gas": hex(CALL_GAS)}
     try:
         returned = data(reader().node.call("eth_call", call, tag))
-    except (RpcError, BadHex) as error:
-        if isinstance(error, RpcError) and not error.is_refusal:
-            raise UpstreamFailed(NOT_ANSWERING) from None
+    except (client.RpcError, BadHex) as error:
+        if isinstance(error, client.RpcError) and not error.is_refusal:
+            raise UpstreamFailed(request_node.NOT_ANSWERING) from None
         raise Failure("Error! The call of the contract failed") from None
     if len(returned) < 32:
         raise Failure("Error! The contract does not have this function")
@@ -215,7 +213,7 @@ NO_CONTRACT = "Contract address not found"
 def token_list(parameters: Parameters) -> Reply:
     """Return the tokens that an address holds."""
     limit, offset = parameters.limit_and_offset()
-    page = tokens_held(reader(), parameters.address(), Window(limit, offset))
+    page = addresses.tokens_held(reader(), parameters.address(), Window(limit, offset))
     rows = [renamed("held_token", token) for token in orjson.loads(page.data)]
     return rows_reply(rows, NO_TOKENS)
 

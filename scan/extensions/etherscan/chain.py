@@ -11,24 +11,12 @@ import orjson
 from scan.errors import NotFound
 from scan.ethereum.token_metadata import in_units
 from scan.extensions.chain_statistics import statistics
-from scan.extensions.etherscan.account import NO_DATA
-from scan.extensions.etherscan.replies import (
-    Failure,
-    Parameters,
-    Reply,
-    RpcReply,
-    gwei,
-    renamed,
-    result_window,
-    rows_reply,
-)
+from scan.extensions.etherscan import account, replies
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data
 from scan.http.requests import reader
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses, blocks, tokens, transactions
-from scan.queries.network import token_standard
-from scan.queries.pages import Window
+from scan.queries import addresses, blocks, network, pages, tokens, transactions
 
 MOST_TOP_HOLDERS = 1_000
 # Of tokeninfo: what the publishers of tokens say of them, which nobody gives here.
@@ -41,88 +29,88 @@ LATEST_S = 100_000_000_000  # of the year 5138; a time of ours in milliseconds i
 NO_SUCH_BLOCK = "Error! No closest block found"
 
 
-def block_by_time(parameters: Parameters) -> Reply:
+def block_by_time(parameters: replies.Parameters) -> replies.Reply:
     parameters.required("timestamp")
     closest = parameters.text("closest", "before").lower()
     if closest not in ("before", "after"):
-        raise Failure("Error! Invalid closest: before or after")
+        raise replies.Failure("Error! Invalid closest: before or after")
     time_s = parameters.integer("timestamp", 0)
     if time_s > LATEST_S:
-        raise Failure("Error! Invalid timestamp: seconds are expected, not milliseconds")
+        raise replies.Failure("Error! Invalid timestamp: seconds are expected, not milliseconds")
     before, after = blocks.nearest(reader(), time_s)
     number = before if closest == "before" else after
     if number is None:
-        raise Failure(NO_SUCH_BLOCK)
-    return Reply(str(number))
+        raise replies.Failure(NO_SUCH_BLOCK)
+    return replies.Reply(str(number))
 
 
-def fees_of_day(parameters: Parameters) -> Reply:
+def fees_of_day(parameters: replies.Parameters) -> replies.Reply:
     """Return the fees of a day (UTC) in wei."""
     day = parameters.day("date")
     [row] = orjson.loads(statistics.days(reader(), day, day).data) or [None]
     if row is None:
-        raise Failure("Error! No blocks of this day are indexed")
-    return Reply({"total_fees": row["fees"]})
+        raise replies.Failure("Error! No blocks of this day are indexed")
+    return replies.Reply({"total_fees": row["fees"]})
 
 
-def receipt_status(parameters: Parameters) -> Reply:
+def receipt_status(parameters: replies.Parameters) -> replies.Reply:
     """Return a receipt's status, which is empty if the transaction is not indexed."""
     status = transactions.status(reader(), parameters.hash32("txhash"))
-    return Reply({"status": "" if status is None else str(int(status))})
+    return replies.Reply({"status": "" if status is None else str(int(status))})
 
 
-def execution_status(parameters: Parameters) -> Reply:
+def execution_status(parameters: replies.Parameters) -> replies.Reply:
     body = transactions.get(reader(), parameters.hash32("txhash"))
     if body is None:
-        raise Failure("Error! The transaction is not indexed")
+        raise replies.Failure("Error! The transaction is not indexed")
     failure = explanations.failure(reader(), orjson.loads(body))
     if failure is None:
-        return Reply({"isError": "0", "errDescription": ""})
-    return Reply({"isError": "1", "errDescription": failure.reason.sentence})
+        return replies.Reply({"isError": "0", "errDescription": ""})
+    return replies.Reply({"isError": "1", "errDescription": failure.reason.sentence})
 
 
-def token(parameters: Parameters) -> Reply:
+def token(parameters: replies.Parameters) -> replies.Reply:
     try:
         record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
     except NotFound:
-        return rows_reply([], NO_DATA)
+        return replies.rows_reply([], account.NO_DATA)
     row = {
-        **renamed("token", record),
-        "tokenType": token_standard(record["type"]).replace("-", ""),
+        **replies.renamed("token", record),
+        "tokenType": network.token_standard(record["type"]).replace("-", ""),
         **dict.fromkeys(OF_PUBLISHERS, ""),
     }
-    return rows_reply([row], NO_DATA)
+    return replies.rows_reply([row], account.NO_DATA)
 
 
-def token_holder_count(parameters: Parameters) -> Reply:
+def token_holder_count(parameters: replies.Parameters) -> replies.Reply:
     try:
-        page = tokens.holders(reader(), parameters.address("contractaddress"), Window(1, 0))
+        page = tokens.holders(reader(), parameters.address("contractaddress"), pages.Window(1, 0))
     except NotFound:
-        return Reply("0")
-    return Reply(str(page.total))
+        return replies.Reply("0")
+    return replies.Reply(str(page.total))
 
 
-def token_holders(parameters: Parameters) -> Reply:
+def token_holders(parameters: replies.Parameters) -> replies.Reply:
     limit, offset = parameters.limit_and_offset()
     address = parameters.address("contractaddress")
     try:
-        page = tokens.holders(reader(), address, Window(limit, offset))
+        page = tokens.holders(reader(), address, pages.Window(limit, offset))
     except NotFound:
-        return rows_reply([], NO_DATA, 0)
-    rows = [renamed("holder", holder) for holder in orjson.loads(page.data)]
-    return rows_reply(rows, NO_DATA, page.total)
+        return replies.rows_reply([], account.NO_DATA, 0)
+    rows = [replies.renamed("holder", holder) for holder in orjson.loads(page.data)]
+    return replies.rows_reply(rows, account.NO_DATA, page.total)
 
 
-def top_holders(parameters: Parameters) -> Reply:
+def top_holders(parameters: replies.Parameters) -> replies.Reply:
     """Return the largest holders, with balances in units of the token; addresses with code are of
     the type C, others of E."""
     address = parameters.address("contractaddress")
     limit, _ = parameters.limit_and_offset(MOST_TOP_HOLDERS)
     try:
         decimals = orjson.loads(tokens.get(reader(), address))["decimals"] or 0
-        holders = orjson.loads(tokens.holders(reader(), address, Window(limit, 0)).data)
+        holders = orjson.loads(tokens.holders(reader(), address, pages.Window(limit, 0)).data)
     except NotFound:
-        return rows_reply([], NO_DATA)
+        return replies.rows_reply([], account.NO_DATA)
     parties = addresses.parties(reader(), [data(holder["address"]) for holder in holders])
     rows = [
         {
@@ -132,27 +120,27 @@ def top_holders(parameters: Parameters) -> Reply:
         }
         for holder in holders
     ]
-    return rows_reply(rows, NO_DATA)
+    return replies.rows_reply(rows, account.NO_DATA)
 
 
 def _has_code(parties: Mapping[str, Mapping[str, Any]], address: str) -> bool:
     return bool(parties.get(address, {}).get("isContract"))
 
 
-def gas_oracle(_parameters: Parameters) -> Reply:
+def gas_oracle(_parameters: replies.Parameters) -> replies.Reply:
     """Return prices in gwei, with the base fee; the ratios are of the newest five blocks."""
     prices = statistics.price(reader())
     suggestions = prices["suggestions"]
     if suggestions is None:
-        raise Failure("Error! No transactions in the newest blocks")
+        raise replies.Failure("Error! No transactions in the newest blocks")
     base_fee = prices["nextBaseFeePerGas"] or prices["baseFeePerGas"] or "0"
-    return Reply(
+    return replies.Reply(
         {
             "LastBlock": str(prices["blockNumber"]),
-            "SafeGasPrice": gwei(suggestions["slow"]["gasPrice"]),
-            "ProposeGasPrice": gwei(suggestions["standard"]["gasPrice"]),
-            "FastGasPrice": gwei(suggestions["fast"]["gasPrice"]),
-            "suggestBaseFee": gwei(base_fee),
+            "SafeGasPrice": replies.gwei(suggestions["slow"]["gasPrice"]),
+            "ProposeGasPrice": replies.gwei(suggestions["standard"]["gasPrice"]),
+            "FastGasPrice": replies.gwei(suggestions["fast"]["gasPrice"]),
+            "suggestBaseFee": replies.gwei(base_fee),
             "gasUsedRatio": ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5]),
         }
     )
@@ -165,41 +153,41 @@ PASSED = "Error! Block number already pass"
 NOTHING_INDEXED = "Error! No block is indexed"
 
 
-def mined_blocks(parameters: Parameters) -> Reply:
+def mined_blocks(parameters: replies.Parameters) -> replies.Reply:
     if parameters.text("blocktype", "blocks").lower() != "blocks":
-        raise Failure("Error! Only blocktype=blocks is offered")
-    limit, offset = result_window(parameters)
+        raise replies.Failure("Error! Only blocktype=blocks is offered")
+    limit, offset = replies.result_window(parameters)
     kept_from = reader().kept_from
     since = kept_from.number if kept_from else 0
     rows, _ = blocks.by_miner(reader(), parameters.address(), limit, offset, since=since)
-    return rows_reply([renamed("mined_block", row) for row in rows], NO_BLOCKS)
+    return replies.rows_reply([replies.renamed("mined_block", row) for row in rows], NO_BLOCKS)
 
 
-def beacon_withdrawals(parameters: Parameters) -> Reply:
+def beacon_withdrawals(parameters: replies.Parameters) -> replies.Reply:
     """Return withdrawals with their amounts in gwei, as the consensus layer counts."""
-    limit, offset = result_window(parameters)
+    limit, offset = replies.result_window(parameters)
     window = parameters.window()._replace(limit=limit, offset=offset)
     rows = [
-        renamed("withdrawal", record)
+        replies.renamed("withdrawal", record)
         for record in blocks.withdrawals_page(reader(), window, address=parameters.address())
     ]
-    return rows_reply(rows, NO_WITHDRAWALS)
+    return replies.rows_reply(rows, NO_WITHDRAWALS)
 
 
-def block_reward(parameters: Parameters) -> Reply:
+def block_reward(parameters: replies.Parameters) -> replies.Reply:
     """Return the income of a block's producer: the reward for proof of work, and the fees that were
     not burnt."""
     number = _block_number(parameters)
     body = blocks.get(reader(), number)
     if body is None:
-        raise Failure(BLOCK_NOT_FOUND)
+        raise replies.Failure(BLOCK_NOT_FOUND)
     record = orjson.loads(body)
     amounts = blocks.amounts(reader(), [number]).get(str(number))
     if amounts is None:
-        raise Failure(BLOCK_NOT_FOUND)
+        raise replies.Failure(BLOCK_NOT_FOUND)
     if amounts["reward"] is None:
-        raise Failure(f"Error! {reader().not_indexed('The reward is not known.').message}")
-    return Reply(
+        raise replies.Failure(f"Error! {reader().not_indexed('The reward is not known.').message}")
+    return replies.Reply(
         {
             "blockNumber": str(number),
             "timeStamp": str(amounts["seconds"]),
@@ -218,19 +206,19 @@ def block_reward(parameters: Parameters) -> Reply:
     )
 
 
-def row_counts(parameters: Parameters) -> Reply:
+def row_counts(parameters: replies.Parameters) -> replies.Reply:
     """Return how many rows the lists of transactions and transfers have of a block."""
     number = _block_number(parameters)
     body = blocks.get(reader(), number)
     internal = blocks.amounts(reader(), [number]).get(str(number), {}).get("internalTransfers")
     if body is None:
-        raise Failure(BLOCK_NOT_FOUND)
+        raise replies.Failure(BLOCK_NOT_FOUND)
     kept_from = reader().kept_from
     if internal is None or (kept_from is not None and number < kept_from.number):
-        raise Failure(f"Error! {reader().not_indexed('The rows are not known.').message}")
+        raise replies.Failure(f"Error! {reader().not_indexed('The rows are not known.').message}")
     of_types = reader().row("queries/token_transfers_count_by_type", block_number=number)
     names = ("erc20TxsCount", "erc721TxsCount", "erc1155TxsCount")
-    return Reply(
+    return replies.Reply(
         {
             "block": number,
             "txsCount": orjson.loads(body)["txCount"],
@@ -240,14 +228,14 @@ def row_counts(parameters: Parameters) -> Reply:
     )
 
 
-def block_countdown(parameters: Parameters) -> Reply:
+def block_countdown(parameters: replies.Parameters) -> replies.Reply:
     target = _block_number(parameters)
     countdown = blocks.countdown(reader(), target)
     if countdown is None:
-        raise Failure(NOTHING_INDEXED)
+        raise replies.Failure(NOTHING_INDEXED)
     if not countdown.remaining:
-        raise Failure(PASSED)
-    return Reply(
+        raise replies.Failure(PASSED)
+    return replies.Reply(
         {
             "CurrentBlock": str(countdown.newest),
             "CountdownBlock": str(target),
@@ -257,19 +245,19 @@ def block_countdown(parameters: Parameters) -> Reply:
     )
 
 
-def newest_block(_parameters: Parameters) -> RpcReply:
+def newest_block(_parameters: replies.Parameters) -> replies.RpcReply:
     """Return the newest indexed block in JSON-RPC's form, as Blockscout does."""
-    return RpcReply("result", hex(_newest()))
+    return replies.RpcReply("result", hex(_newest()))
 
 
 def _newest() -> int:
     newest = blocks.newest_number(reader())
     if newest is None:
-        raise Failure(NOTHING_INDEXED)
+        raise replies.Failure(NOTHING_INDEXED)
     return newest
 
 
-def _block_number(parameters: Parameters) -> int:
+def _block_number(parameters: replies.Parameters) -> int:
     parameters.required("blockno")
     return min(parameters.integer("blockno", 0), BIGINT_MAX)
 
@@ -282,19 +270,19 @@ WRONG_DATES = (
 )
 
 
-def days_as(object_name: str, parameters: Parameters) -> Reply:
+def days_as(object_name: str, parameters: replies.Parameters) -> replies.Reply:
     """Return the days between two dates as objects, the oldest first, or with sort=desc last."""
     return _days(object_name, parameters, statistics.days(reader(), *_dates(parameters)).data)
 
 
-def block_times(parameters: Parameters) -> Reply:
+def block_times(parameters: replies.Parameters) -> replies.Reply:
     """Return the mean time between blocks, of the days that have some."""
     first, last = _dates(parameters)
     (days,) = reader().row("queries/daily_block_times_list", date_from=first, date_to=last)
     return _days("day_of_block_times", parameters, days)
 
 
-def blocks_as(object_name: str, field: str, parameters: Parameters) -> Reply:
+def blocks_as(object_name: str, field: str, parameters: replies.Parameters) -> replies.Reply:
     """Return what the blocks of each day have together as objects, which show `field`."""
     first, last = _dates(parameters)
     (days,) = reader().row(
@@ -305,21 +293,21 @@ def blocks_as(object_name: str, field: str, parameters: Parameters) -> Reply:
         most=MOST_BLOCKS,
     )
     if days is None:
-        raise Failure(TOO_MANY_BLOCKS)
+        raise replies.Failure(TOO_MANY_BLOCKS)
     if any(day[field] is None for day in orjson.loads(days)):
-        raise Failure(f"Error! {reader().not_indexed(NOT_OF_ALL).message}")
+        raise replies.Failure(f"Error! {reader().not_indexed(NOT_OF_ALL).message}")
     return _days(object_name, parameters, days)
 
 
-def _dates(parameters: Parameters) -> tuple[date, date]:
+def _dates(parameters: replies.Parameters) -> tuple[date, date]:
     first, last = parameters.day("startdate"), parameters.day("enddate")
     if not timedelta() <= last - first < timedelta(statistics.MAX_DAYS):
-        raise Failure(WRONG_DATES)
+        raise replies.Failure(WRONG_DATES)
     return first, last
 
 
-def _days(object_name: str, parameters: Parameters, days: str) -> Reply:
-    rows: list[Any] = [renamed(object_name, day) for day in orjson.loads(days)]
+def _days(object_name: str, parameters: replies.Parameters, days: str) -> replies.Reply:
+    rows: list[Any] = [replies.renamed(object_name, day) for day in orjson.loads(days)]
     if parameters.direction() == "desc":
         rows.reverse()
-    return rows_reply(rows, NO_DATA)
+    return replies.rows_reply(rows, account.NO_DATA)

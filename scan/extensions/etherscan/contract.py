@@ -17,11 +17,9 @@ from scan.extensions.internal_transfers.traces import is_creation, walk_calls
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
-from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
-from scan.verification.languages import language_of_path, standard_input
-from scan.verification.languages.vyper import VYPER
+from scan.verification.languages import language_of_path, standard_input, vyper
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -93,7 +91,7 @@ def verified_contracts(parameters: Parameters) -> Reply:
     return rows_reply(rows, "No contracts found", page.total)
 
 
-def _row(contract: Contract) -> dict[str, str]:
+def _row(contract: contracts.Contract) -> dict[str, str]:
     settings = orjson.loads(contract.settings or "{}")
     optimizer = settings.get("optimizer", {})
     return {
@@ -114,9 +112,9 @@ def _row(contract: Contract) -> dict[str, str]:
     }
 
 
-def _compiler_version(contract: Contract) -> str:
+def _compiler_version(contract: contracts.Contract) -> str:
     """Return the version as Etherscan writes it: v0.8.26+commit.8a97fa7a, vyper:0.4.3."""
-    prefix = VYPER_PREFIX if language_of_path(contract.path) is VYPER else "v"
+    prefix = VYPER_PREFIX if language_of_path(contract.path) is vyper.VYPER else "v"
     return f"{prefix}{contract.compiler_version}"
 
 
@@ -129,7 +127,7 @@ def _libraries(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _source_code(contract: Contract, settings: Mapping[str, Any]) -> str:
+def _source_code(contract: contracts.Contract, settings: Mapping[str, Any]) -> str:
     """Return the text of a single file if the other fields say how it was compiled; otherwise
     standard JSON in double braces."""
     sources = orjson.loads(contract.sources or "{}")
@@ -152,7 +150,7 @@ def _are_plain(settings: Mapping[str, Any]) -> bool:
 
 def _standard(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings for standard JSON: with libraries by file, and an output selection."""
-    libraries = libraries_by_file(settings.get("libraries", {}))
+    libraries = contracts.libraries_by_file(settings.get("libraries", {}))
     outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
     return {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}
 

@@ -24,8 +24,7 @@ from scan.extensions.etherscan.replies import (
     Reply,
     RpcReply,
 )
-from scan.http import requests
-from scan.http.hooks import Interfaces
+from scan.http import hooks, requests
 from scan.http.request_state import Interface, services
 from scan.queries.network import name_of
 from scan.settings import Settings
@@ -267,4 +266,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (ETHERSCAN,)
 
 
-HOOKS = Interfaces(register=register)
+HOOKS = hooks.Interfaces(register=register)

@@ -21,8 +21,7 @@ from scan.errors import InvalidParameter, RateLimited, ScanError
 from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
 from scan.hex import BadHex, data
 from scan.http.request_state import Interface
-from scan.queries.network import token_standard
-from scan.queries.pages import Window
+from scan.queries import network, pages
 from scan.server.responses import WsgiResponse, json_response
 
 if TYPE_CHECKING:
@@ -188,11 +187,11 @@ class Parameters:
             raise Failure(None, PAGE_TOO_LARGE.format(most))
         return size, min((number - 1) * size, parameters.BIGINT_MAX)
 
-    def window(self) -> Window:
+    def window(self) -> pages.Window:
         """Return the window of a list: its page, order and range of blocks, which has no end where
         `endblock` is missing or `latest`."""
         limit, offset = self.limit_and_offset()
-        return Window(limit, offset, self.direction(), self.first_block(), self.last_block())
+        return pages.Window(limit, offset, self.direction(), self.first_block(), self.last_block())
 
     def day(self, name: str) -> date:
         try:
@@ -253,7 +252,7 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "gwei": gwei,
     "hex": lambda value: hex(int(value)),
     "seconds": seconds,
-    "standard": token_standard,
+    "standard": network.token_standard,
     "text": lambda value: "" if value is None else str(value),
 }
 renamed = Renaming(Path(__file__).with_name("objects.toml"), FORMATS)

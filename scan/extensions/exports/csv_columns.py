@@ -20,8 +20,7 @@ from scan.api.openapi.schemas import declared, renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.token_metadata import COIN_DECIMALS, in_units
 from scan.extensions.exports.hooks import Context, Exports, Record
-from scan.queries.holdings import COIN
-from scan.queries.network import token_standard
+from scan.queries import holdings, network
 
 # Excel reads a file without it in the machine's own encoding; LibreOffice reads either.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -106,13 +105,13 @@ GROUPS = {
 def _token(record: Record) -> str | None:
     """Return the asset of a record of a transfer, or of a row of a history; None for an item."""
     if record["tokenAddress"] is None:
-        return COIN
+        return holdings.COIN
     token: str = record["tokenAddress"]
     return token if record["tokenType"] == "BEP20" else None
 
 
 ASSETS: Mapping[str, Callable[[Record], str | None]] = {
-    "coin_price": lambda _: COIN,
+    "coin_price": lambda _: holdings.COIN,
     "token_price": _token,
     "token_in_price": lambda record: record["tokenIn"],
     "token_out_price": lambda record: record["tokenOut"],
@@ -123,7 +122,7 @@ FORMATS: Mapping[str, Callable[[Any, Context], Cell]] = {
     "date_time": lambda value, _: date_time(value),
     "id": lambda value, _: token_id(value),
     # A token's standard as pages call it; empty for the coin.
-    "standard": lambda value, context: value and token_standard(value, context.chain_id),
+    "standard": lambda value, context: value and network.token_standard(value, context.chain_id),
     "text": lambda value, _: text(value or ""),
     "units": lambda value, _: units(value),
     "wei": lambda value, _: wei(value),

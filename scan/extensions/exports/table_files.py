@@ -10,9 +10,8 @@ from typing import IO, NamedTuple, Protocol
 from pyarrow import parquet
 
 from scan.cached_values import LazyMapping, LazySequence
+from scan.database import lists, statements
 from scan.database.connection import Database
-from scan.database.lists import all_entities
-from scan.database.statements import identifiers
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.extensions.exports import csv_columns
@@ -61,7 +60,7 @@ _COUNTED: Sequence[str] = LazySequence(
         *"""
     transactions internal_transfers withdrawals token_transfers dex_trades logs credits uncles
     """.split(),
-        *(name for name, entity in all_entities().items() if entity.is_sparse),
+        *(name for name, entity in lists.all_entities().items() if entity.is_sparse),
     )
 )
 RANGE_TABLES: Sequence[str] = LazySequence(lambda: ("blocks", *_COUNTED))
@@ -100,7 +99,7 @@ def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> I
     for first, last in _batches(table, blocks):
         rows = database.rows(
             f"exports/{table}_get_range",
-            columns=identifiers(EXPORTED[table]),
+            columns=statements.identifiers(EXPORTED[table]),
             block_from=first,
             block_to=last,
         )

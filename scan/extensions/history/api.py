@@ -16,13 +16,10 @@ from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.extensions.history.sums import monthly_sums
 from scan.extensions.history.sums.monthly_sums import valued_page
+from scan.http import list_responses, request_state
 from scan.http.hooks import Service
-from scan.http.list_responses import list_body, list_response, next_link, window_of
-from scan.http.request_state import PARAMETER
 from scan.http.requests import Response, json_value, query_arguments, reader
-from scan.queries import tokens
-from scan.queries.entities import RANGE
-from scan.queries.pages import FILTER_KEYS, Page, Window
+from scan.queries import entities, pages, tokens
 
 DEFAULT_POINTS = 40
 
@@ -32,13 +29,13 @@ blueprint = Blueprint("history", __name__)
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
     arguments = query_arguments(
-        *HistoryFilter._fields, *RANGE, "group", "orderBy", "limit", "cursor", "format"
+        *HistoryFilter._fields, *entities.RANGE, "group", "orderBy", "limit", "cursor", "format"
     )
     key, filters = parameters.address(address), history.read_filter(arguments)
     is_grouped = "group" in arguments
     if is_grouped:
         parameters.one_of(arguments["group"], "group", history.GROUPS)
-    return list_response(
+    return list_responses.list_response(
         "history",
         arguments,
         lambda window: history.page(reader(), key, window, filters, is_grouped=is_grouped),
@@ -56,7 +53,7 @@ def list_balances(address: str) -> Response:
     )
     token = parameters.optional_address(arguments, "token")
     key = parameters.address(address)
-    read = balance_history.page(reader(), key, points, token, window_of(arguments))
+    read = balance_history.page(reader(), key, points, token, list_responses.window_of(arguments))
     unexplained = read.check.unexplained
     response = json_value(
         {
@@ -72,14 +69,14 @@ def list_balances(address: str) -> Response:
         }
     )
     if read.next is not None:
-        response.headers["Link"] = next_link(read.next, arguments)
+        response.headers["Link"] = list_responses.next_link(read.next, arguments)
     return response
 
 
-def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+def _history_body(name: str, page: pages.Page, arguments: Mapping[str, str]) -> Response:
     assert isinstance(page, HistoryPage)
     unexplained = None if page.unexplained is None else str(page.unexplained)
-    return list_body(
+    return list_responses.list_body(
         name,
         page,
         arguments,
@@ -120,15 +117,15 @@ def sum_transfers_of_token(address: str) -> Response:
 
 
 def _sums(entity: str, **fixed: str) -> Response:
-    keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
-    arguments = query_arguments(*keys, *RANGE, PARAMETER)
+    keys = [key for key in pages.FILTER_KEYS[entity] if key not in fixed]
+    arguments = query_arguments(*keys, *entities.RANGE, request_state.PARAMETER)
     filters = {**arguments, **fixed}
     address = parameters.optional_address(filters, "address")
 
-    def read(window: Window) -> Page:
+    def read(window: pages.Window) -> pages.Page:
         return valued_page(monthly_sums.page(reader(), entity, window, filters, address))
 
-    return list_response(
+    return list_responses.list_response(
         "sums",
         arguments,
         read,
@@ -138,7 +135,7 @@ def _sums(entity: str, **fixed: str) -> Response:
     )
 
 
-def _of_months(page: Page) -> Page:
+def _of_months(page: pages.Page) -> pages.Page:
     """Return sums without those of all rows, which a spreadsheet would add to the months'."""
     sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
     return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))

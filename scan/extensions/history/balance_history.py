@@ -14,10 +14,8 @@ from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses, blocks, tokens
-from scan.queries.blocks import hash_at
+from scan.queries import addresses, blocks, network, tokens
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
-from scan.queries.network import coin_symbol
 from scan.queries.pages import Window, in_blocks
 from scan.queries.reader import Reader
 
@@ -123,7 +121,7 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
 
 def _unit(reader: Reader, token: bytes | None) -> tuple[str, int | None]:
     if token is None:
-        return coin_symbol(reader), COIN_DECIMALS
+        return network.coin_symbol(reader), COIN_DECIMALS
     for record in tokens.by_addresses(reader, [token]).values():
         return record["symbol"], record["decimals"]
     raise NotFound("Token not found.")
@@ -136,7 +134,7 @@ def _newest(
     if traversal.cursor is not None:
         number, hash_, wei = traversal.cursor.position
         assert isinstance(number, int)
-        if hash_at(reader, number) != hash_:
+        if blocks.hash_at(reader, number) != hash_:
             raise InvalidParameter(INVALID, field="cursor")
         return {"block_to": number, "balance": int.from_bytes(bytes(wei), signed=True)}
     if token is not None:

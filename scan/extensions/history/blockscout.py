@@ -2,37 +2,34 @@
 
 from typing import Any
 
-from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import before_block, list_response, path_address
-from scan.extensions.blockscout.routing import Object, routes, timestamp
+from scan.extensions.blockscout import hooks, lists, routing
 from scan.extensions.history import balance_history
-from scan.extensions.history.balance_history import CoinBalance
 from scan.http.requests import Response, json_value, reader
 
 DAYS = 10
 CHANGES_OF_DAYS = 1000
 
-blueprint = routes("history")
+blueprint = routing.routes("history")
 
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")
 def list_coin_balances(address_hash: str) -> Response:
-    key, window = path_address(address_hash), before_block()
+    key, window = lists.path_address(address_hash), lists.before_block()
     changes, has_more = balance_history.coin_balances_page(
         reader(), key, window.limit, window.block_to
     )
     items = [coin_balance_object(change) for change in changes]
     following = {"block_number": changes[-1].block_number} if has_more and changes else None
-    return list_response(items, following)
+    return lists.list_response(items, following)
 
 
-def coin_balance_object(change: CoinBalance) -> Object:
+def coin_balance_object(change: balance_history.CoinBalance) -> routing.Object:
     return {
         "transaction_hash": change.transaction_hash,
         "block_number": change.block_number,
         "delta": str(change.delta),
         "value": None if change.value is None else str(change.value),
-        "block_timestamp": timestamp(change.timestamp),
+        "block_timestamp": routing.timestamp(change.timestamp),
     }
 
 
@@ -40,7 +37,7 @@ def coin_balance_object(change: CoinBalance) -> Object:
 def list_coin_balances_by_day(address_hash: str) -> Response:
     """Return the balances at the end of the newest days that changed them, oldest first."""
     changes, _ = balance_history.coin_balances_page(
-        reader(), path_address(address_hash), CHANGES_OF_DAYS
+        reader(), lists.path_address(address_hash), CHANGES_OF_DAYS
     )
     by_day: dict[str, Any] = {}
     for change in changes:  # newest first
@@ -50,4 +47,4 @@ def list_coin_balances_by_day(address_hash: str) -> Response:
     return json_value({"days": DAYS, "items": items})
 
 
-HOOKS = Blockscout(blueprint=blueprint)
+HOOKS = hooks.Blockscout(blueprint=blueprint)

@@ -10,20 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from scan.commands import hooks, startup
 from scan.commands.arguments import whole_number
-from scan.commands.hooks import Arguments, CommandOptions, Commands
-from scan.commands.startup import require_node
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
-from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.ethereum.served_chain import BlockId
-from scan.ethereum.state_proofs import (
-    ImproperProof,
-    account_call,
-    header_call,
-    proven_header,
-    read_account,
-)
+from scan.ethereum import client, served_chain, state_proofs
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
 from scan.observability.logs import escape
@@ -41,7 +32,7 @@ class Drawn(NamedTuple):
     genesis: GenesisBalance | None
 
 
-def add_arguments(command: Arguments) -> None:
+def add_arguments(command: hooks.Arguments) -> None:
     command.add_argument(
         "--proofs",
         type=whole_number,
@@ -57,13 +48,13 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     """Compare balances; None where the command is to do something else."""
     if not options.proofs:
         return None
-    require_node(settings)
+    startup.require_node(settings)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-audit")
     node = node_of_index(settings)
     try:
         return ProofAudit(database, node).compare(options.proofs, seed)
-    except NodeError as error:
+    except client.NodeError as error:
         print(f"cannot compare with the node: {escape(str(error))}", flush=True)
         return NOT_COMPARED
     finally:
@@ -74,7 +65,7 @@ class ProofAudit:
     """Compares sums with proofs. `unproven` counts addresses of which the node proves nothing, by
     the reason."""
 
-    def __init__(self, database: Database, node: Node) -> None:
+    def __init__(self, database: Database, node: client.Node) -> None:
         self._database = database
         self._node = node
         self._drawn: set[bytes] = set()
@@ -92,7 +83,7 @@ class ProofAudit:
         if untraced != 0:
             lacking = "all" if untraced is None else untraced
             print(f"sums lack internal transfers: {lacking} blocks have no traces")
-        genesis = BlockId(0, bytes(genesis_hash))
+        genesis = served_chain.BlockId(0, bytes(genesis_hash))
         compared, differing = 0, 0
         for keys in _keys(count, seed):
             for line in self._differences(keys, genesis):
@@ -107,13 +98,13 @@ class ProofAudit:
             return DIFFERS
         return ALL_EQUAL if compared else NOT_COMPARED
 
-    def _differences(self, keys: Sequence[bytes], genesis: BlockId) -> Iterator[str]:
+    def _differences(self, keys: Sequence[bytes], genesis: served_chain.BlockId) -> Iterator[str]:
         """Yield for each address whose balance is proven by how much its history differs, in words,
         or ""."""
         rows = self._database.rows("audit/balances_draw", keys=[*keys])
         if not rows:
             return
-        block = BlockId(rows[0][0], bytes(rows[0][1]))
+        block = served_chain.BlockId(rows[0][0], bytes(rows[0][1]))
         drawn = [_drawn(*row[2:]) for row in rows if bytes(row[2]) not in self._drawn]
         self._drawn.update(row.address for row in drawn)
         proven = self._proven([row.address for row in drawn], block)
@@ -126,30 +117,37 @@ class ProofAudit:
             total = _total(row._replace(genesis=opening))
             yield "" if balance == total else _difference(row.address, total, balance, block)
 
-    def _proven(self, addresses: Sequence[bytes], block: BlockId) -> dict[bytes, int]:
+    def _proven(self, addresses: Sequence[bytes], block: served_chain.BlockId) -> dict[bytes, int]:
         """Return the balances that the node proves, by address."""
-        calls = [header_call(block), *(account_call(address, block) for address in addresses)]
+        calls = [
+            state_proofs.header_call(block),
+            *(state_proofs.account_call(address, block) for address in addresses),
+        ]
         header, *answers = self._node.results(calls)
         balances = {}
         for address, answer in zip(addresses, answers, strict=True):
             try:
-                if isinstance(answer, RpcError):
-                    raise ImproperProof(str(answer))
-                encoded = proven_header(block, header)
-                balances[address] = read_account(address, block, encoded, answer).balance
-            except ImproperProof as error:
+                if isinstance(answer, client.RpcError):
+                    raise state_proofs.ImproperProof(str(answer))
+                encoded = state_proofs.proven_header(block, header)
+                balances[address] = state_proofs.read_account(
+                    address, block, encoded, answer
+                ).balance
+            except state_proofs.ImproperProof as error:
                 self.unproven[str(error)] += 1
         return balances
 
-    def _read_genesis(self, address: bytes, genesis: BlockId) -> GenesisBalance | None:
+    def _read_genesis(self, address: bytes, genesis: served_chain.BlockId) -> GenesisBalance | None:
         """Return a balance at genesis from the node, and store it; None where it gives none."""
-        calls = [header_call(genesis), account_call(address, genesis)]
-        balance = Call("eth_getBalance", (to_hex(address), genesis))
+        calls = [state_proofs.header_call(genesis), state_proofs.account_call(address, genesis)]
+        balance = client.Call("eth_getBalance", (to_hex(address), genesis))
         header, proof, answer = self._node.results([*calls, balance])
         try:
-            encoded = proven_header(genesis, header)
-            read = GenesisBalance(read_account(address, genesis, encoded, proof).balance, True)
-        except ImproperProof:
+            encoded = state_proofs.proven_header(genesis, header)
+            read = GenesisBalance(
+                state_proofs.read_account(address, genesis, encoded, proof).balance, True
+            )
+        except state_proofs.ImproperProof:
             if (wei := _quantity(answer)) is None:
                 return None
             read = GenesisBalance(wei, False)
@@ -163,7 +161,7 @@ def _drawn(address: bytes, net_wei: Any, genesis: Any, is_proven: bool | None) -
     return Drawn(bytes(address), int(net_wei), opening)
 
 
-def _difference(address: bytes, total: int, balance: int, block: BlockId) -> str:
+def _difference(address: bytes, total: int, balance: int, block: served_chain.BlockId) -> str:
     difference = f"{abs(balance - total)} wei {'more' if balance > total else 'less'}"
     return (
         f"{to_hex(address)}: its history is {total} wei, proven are {balance} wei at block"
@@ -188,4 +186,4 @@ def _quantity(value: Any) -> int | None:
         return None
 
 
-HOOKS = Commands(options={"audit": CommandOptions(run, add_arguments)})
+HOOKS = hooks.Commands(options={"audit": hooks.CommandOptions(run, add_arguments)})

@@ -11,25 +11,13 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
-from scan.extensions.history import balance_history
+from scan.extensions.history import balance_history, queries
 from scan.extensions.history import queries as history
-from scan.extensions.history.balance_history import BalanceHistory
-from scan.extensions.history.queries import HistoryPage
 from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
 from scan.http.list_responses import window_of
 from scan.http.requests import query_arguments, reader
-from scan.pages.filtered_lists import (
-    RANGES,
-    Field,
-    FilteredList,
-    api_text,
-    entity_list,
-    filtered_list,
-    in_words,
-)
-from scan.pages.formatting import short_name
-from scan.pages.hooks import HOLDINGS, AddressTab, Pages, Section
+from scan.pages import filtered_lists, formatting, hooks
 from scan.pages.records import address_of, names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.queries import addresses, holdings
@@ -41,30 +29,34 @@ MAX_CHOICES = 20  # tokens to choose from
 MAX_LINES = 8  # of an entry
 FEES = ("show", "hide")
 BALANCE_FIELDS = (
-    Field("token", "The token", "address"),
-    Field("timeTo", "The day", "day"),
-    Field("blockTo", "The block", "number"),
+    filtered_lists.Field("token", "The token", "address"),
+    filtered_lists.Field("timeTo", "The day", "day"),
+    filtered_lists.Field("blockTo", "The block", "number"),
 )
 HISTORY_FIELDS = (
-    Field("types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}),
-    Field("direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}),
-    Field("token", "Token", "address"),
-    Field("counterparty", "Counterparty", "address"),
-    *RANGES,
+    filtered_lists.Field(
+        "types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}
+    ),
+    filtered_lists.Field(
+        "direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}
+    ),
+    filtered_lists.Field("token", "Token", "address"),
+    filtered_lists.Field("counterparty", "Counterparty", "address"),
+    *filtered_lists.RANGES,
 )
 
 
-def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
+def _history_tab(key: bytes) -> tuple[filtered_lists.FilteredList, dict[str, Any]]:
     """Return the list and the other values of address_history.html."""
     fees = parameters.one_of(request.args.get("fees", FEES[0]), "fees", FEES)
 
-    def read(window: Window, values: Mapping[str, str]) -> HistoryPage:
+    def read(window: Window, values: Mapping[str, str]) -> queries.HistoryPage:
         filters = history.read_filter(values)
         if fees == "hide":
             filters = filters._replace(types=tuple(t for t in filters.types if t != "fee"))
         return history.page(reader(), key, window, filters, is_grouped=True)
 
-    listed = filtered_list(
+    listed = filtered_lists.filtered_list(
         f"/address/{to_hex(key)}",
         f"/addresses/{to_hex(key)}/history",
         HISTORY_FIELDS,
@@ -93,11 +85,13 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
         token = parameters.optional_address(values, "token")
         if {"blockTo", "timeTo"} <= values.keys():
             raise InvalidParameter("blockTo: give a day or a block, not both.", field="blockTo")
-        position = {name: api_text(name, values[name]) for name in names if name in values}
+        position = {
+            name: filtered_lists.api_text(name, values[name]) for name in names if name in values
+        }
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
     except (InvalidParameter, NotFound, HistoryUnavailable) as error:
         reader().do_not_cache()
-        error.message, refusal = in_words(error, BALANCE_FIELDS), error
+        error.message, refusal = filtered_lists.in_words(error, BALANCE_FIELDS), error
     held = addresses.tokens_held(reader(), key, Window(MAX_CHOICES, 0))
     return None, {
         "balances": read,
@@ -110,12 +104,12 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
     }
 
 
-def _chart(balances: BalanceHistory) -> Chart | None:
+def _chart(balances: balance_history.BalanceHistory) -> Chart | None:
     points = [
         Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
         for point in balances.points
     ]
-    title = f"Balance, {short_name(balances.symbol)}" if balances.symbol else "Balance"
+    title = f"Balance, {formatting.short_name(balances.symbol)}" if balances.symbol else "Balance"
     return line_chart(points, title=title, decimals=balances.decimals or 0)
 
 
@@ -157,7 +151,7 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
         of = address if key == "address" else parameters.optional_address(values, "address")
         return monthly_sums.page(reader, entity, window, values, of)
 
-    listed = entity_list(
+    listed = filtered_lists.entity_list(
         entity,
         f"{parent}/{rows}/sums",
         f"{collection}/{shown_address}/{rows}/sums",
@@ -179,20 +173,20 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
 
 
 HOOKS = (
-    Pages(
+    hooks.Pages(
         tabs=(
-            AddressTab(
+            hooks.AddressTab(
                 "history", "History", 20, template="address_history.html", read=_history_tab
             ),
-            AddressTab(
+            hooks.AddressTab(
                 "chart",
                 "Balance",
                 80,
                 template="address_balance.html",
                 read=_balance_tab,
-                group=HOLDINGS,
+                group=hooks.HOLDINGS,
             ),
         )
     ),
-    Pages(blueprints=(blueprint,), sections=(Section({"list": "list_sums.html"}),)),
+    hooks.Pages(blueprints=(blueprint,), sections=(hooks.Section({"list": "list_sums.html"}),)),
 )

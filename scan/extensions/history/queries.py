@@ -17,17 +17,14 @@ from scan.database.lists import all_credit_types
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.ethereum.token_metadata import balance_of
-from scan.extensions.history.genesis_balances import GenesisBalances
-from scan.extensions.history.sql_values import all_history_types, history_numbers
+from scan.extensions.history import genesis_balances, sql_values
 from scan.parameters import BIGINT_MAX
-from scan.queries import addresses, cursors
+from scan.queries import addresses, cursors, network, pages
 from scan.queries.addresses import Balance, Head
-from scan.queries.network import coin_symbol
-from scan.queries.pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 TYPES = (
-    *(type_.name for type_ in all_history_types()),
+    *(type_.name for type_ in sql_values.all_history_types()),
     "block_reward",
     "withdrawal",
     *(type_.name for type_ in all_credit_types()),
@@ -49,7 +46,7 @@ MAX_COUNTED = 100_000
 # Rows that a page of transactions reads at once: most transactions have two or three.
 LEAST_ROWS_READ = 256
 ROWS_READ_PER_ENTRY = 4
-LISTS = len(history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
+LISTS = len(sql_values.history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
 UNBOUNDED: Mapping[str, Any] = {
     "has_bounds": False,
     "lowest": [0] * LISTS,
@@ -74,7 +71,7 @@ class HistoryFilter(NamedTuple):
 
 
 @dataclass(frozen=True)
-class HistoryPage(Page):
+class HistoryPage(pages.Page):
     """`reason` says why all rows together are not the whole history: None where they are.
 
     The rows are those of the coin, or of the token in the filter. `unexplained` is the balance less
@@ -111,7 +108,7 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
 def page(
     reader: Reader,
     address: bytes,
-    window: Window,
+    window: pages.Window,
     filters: HistoryFilter,
     *,
     is_grouped: bool = False,
@@ -123,7 +120,7 @@ def page(
     """
     scope = {"address": address, **filters._asdict(), "is_grouped": is_grouped or None}
     traversal = window.traversal("history", scope, POSITION)
-    window = in_kept_blocks(reader, window)
+    window = pages.in_kept_blocks(reader, window)
     entries = window.limit
     if is_grouped:
         window = window._replace(limit=max(LEAST_ROWS_READ, ROWS_READ_PER_ENTRY * entries))
@@ -149,7 +146,7 @@ def page(
         seen_block=traversal.seen_block,
         direction=window.direction,
         limit=window.limit,
-        symbol=coin_symbol(reader),
+        symbol=network.coin_symbol(reader),
         most_counted=MAX_COUNTED,
         is_grouped=is_grouped,
         entries=entries,
@@ -161,7 +158,7 @@ def page(
         row = read(**bounds, **_STORED)
     is_genesis_unknown = False
     if filters.token is None and _needs_genesis(reader, address, row):
-        genesis = reader.sources.get(GenesisBalances).read(reader, address)
+        genesis = reader.sources.get(genesis_balances.GenesisBalances).read(reader, address)
         is_genesis_unknown = genesis is None and row[_GENESIS] is None
         if genesis is not None:
             row = read(**bounds, genesis=genesis.balance, is_genesis_proven=genesis.is_proven)
@@ -237,7 +234,7 @@ def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:
 def _bounds(
     reader: Reader,
     address: bytes,
-    window: Window,
+    window: pages.Window,
     filters: HistoryFilter,
     traversal: cursors.Traversal,
 ) -> Mapping[str, Any]:
@@ -260,7 +257,7 @@ def _bounds(
     return {"has_bounds": True, "lowest": lowest, "highest": highest}
 
 
-def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> str:
+def read_by(reader: Reader, address: bytes, window: pages.Window, filters: HistoryFilter) -> str:
     """Return the list that rows are read from: `token` where that is the shorter one, `address`, or
     `any` for a history by counterparty."""
     if filters.counterparty is not None:

@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
-from scan.ethereum import client
+from scan.ethereum import client, request_node, sparse_tables
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
-from scan.ethereum.request_node import NodeSession
-from scan.ethereum.sparse_tables import InternalTransfer
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers import trace_checks, transaction_traces
-from scan.extensions.internal_transfers.step_traces import read_steps
+from scan.extensions.internal_transfers import step_traces, trace_checks, transaction_traces
 from scan.extensions.internal_transfers.traces import (
     BlockTraces,
     is_creation,
@@ -158,7 +155,7 @@ class NodeTraceReader(TraceReader):
         """
         created: list[bytes] = []
         destroyed: tuple[bytes, ...] = ()
-        transfers: list[InternalTransfer] = []
+        transfers: list[sparse_tables.InternalTransfer] = []
         failed: frozenset[int] = frozenset()
         is_complete = True
         read = {"debug": read_call_trace, "trace": read_flat_trace, "steps": _read_steps}[tracer]
@@ -260,7 +257,7 @@ def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: An
     if not block.has_statuses and answer.get("failed") is True:
         return BlockTraces([], [], frozenset((transaction.transaction_index,)))
     try:
-        frame, is_complete = read_steps(transaction, answer["structLogs"])
+        frame, is_complete = step_traces.read_steps(transaction, answer["structLogs"])
     except (BadHex, KeyError, TypeError, IndexError, ValueError) as error:
         hash_ = to_hex(transaction.hash)
         log.warning("the steps of transaction %s cannot be read: %r", hash_, error)
@@ -287,7 +284,7 @@ class TracedInputs:
         self._traces = transaction_traces.TransactionTraces(traces)
 
     def input_of(
-        self, node: NodeSession, indexed: IndexedTransaction, address: bytes
+        self, node: request_node.NodeSession, indexed: IndexedTransaction, address: bytes
     ) -> bytes | None:
         """Return the input of the last creation at the address; None if there is none, or the trace
         was cut. Raises as TransactionTraces.calls() does."""

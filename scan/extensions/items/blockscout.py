@@ -7,11 +7,8 @@ import orjson
 
 from scan import parameters
 from scan.ethereum.signatures import checksummed
-from scan.extensions.blockscout import address_and_token_objects, lists
+from scan.extensions.blockscout import address_and_token_objects, hooks, lists, routing, tokens
 from scan.extensions.blockscout.addresses import TOKEN, tokens_held
-from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.routing import Object, routes
-from scan.extensions.blockscout.tokens import holder_objects, token_of
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.item_metadata import Metadata
 from scan.hex import data, to_hex
@@ -21,14 +18,14 @@ from scan.queries.pages import Window
 ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for
 SHOWN_ITEMS = 15  # in a collection
 
-blueprint = routes("items")
+blueprint = routing.routes("items")
 
 
 @blueprint.path("/tokens/<address_hash>/instances")
 def list_instances(address_hash: str) -> Response:
     """Return items in descending order of their first transfers, without their metadata: those of a
     token, or what of them one address holds."""
-    token_record, holder = token_of(address_hash), lists.address("holder_address_hash")
+    token_record, holder = tokens.token_of(address_hash), lists.address("holder_address_hash")
     token_id = lists.amount("unique_token")
     key = data(token_record["address"])
     position = None if token_id is None else (items.ordinal(reader(), key, token_id),)
@@ -60,7 +57,7 @@ def list_instances(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>")
 def get_instance(address_hash: str, token_id: str) -> Response:
-    token = address_and_token_objects.token_object(token_of(address_hash))
+    token = address_and_token_objects.token_object(tokens.token_of(address_hash))
     item = _item(address_hash, token_id)
     record, metadata = orjson.loads(item.record), item.media.metadata
     objects = address_and_token_objects.AddressObjects([record["owner"]])
@@ -117,7 +114,7 @@ def get_instance_transfers_count(address_hash: str, token_id: str) -> Response:
 def list_instance_holders(address_hash: str, token_id: str) -> Response:
     """Return the 100 largest holders of an item, all on one page."""
     item = _item(address_hash, token_id)
-    return lists.list_response(holder_objects(orjson.loads(item.owners), token_id), None)
+    return lists.list_response(tokens.holder_objects(orjson.loads(item.owners), token_id), None)
 
 
 @blueprint.path("/addresses/<address_hash>/nft")
@@ -162,7 +159,7 @@ def list_collections(address_hash: str) -> Response:
     return lists.list_response(shown, following)
 
 
-def _instances(holder: str, records: list[lists.Record]) -> list[Object]:
+def _instances(holder: str, records: list[lists.Record]) -> list[routing.Object]:
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     owner = address_and_token_objects.AddressObjects([holder]).of(holder) if records else None
     return [
@@ -178,13 +175,13 @@ def _instances(holder: str, records: list[lists.Record]) -> list[Object]:
 
 def _instance(
     token_id: str,
-    token: Object,
-    owner: Object | None,
+    token: routing.Object,
+    owner: routing.Object | None,
     *,
-    metadata: Object | None = None,
+    metadata: routing.Object | None = None,
     image: str | None = None,
     value: str | None = None,
-) -> Object:
+) -> routing.Object:
     """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
     return {
         "id": token_id,
@@ -205,4 +202,4 @@ def _instance(
     }
 
 
-HOOKS = Blockscout(blueprint=blueprint)
+HOOKS = hooks.Blockscout(blueprint=blueprint)

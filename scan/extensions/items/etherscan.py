@@ -2,8 +2,7 @@
 
 import orjson
 
-from scan.extensions.etherscan.account import NO_TOKENS
-from scan.extensions.etherscan.hooks import Etherscan
+from scan.extensions.etherscan import account, hooks
 from scan.extensions.etherscan.replies import Parameters, Reply, renamed, rows_reply
 from scan.extensions.items import queries as items
 from scan.http.requests import reader
@@ -23,7 +22,7 @@ def token_list(parameters: Parameters) -> Reply:
             for item in orjson.loads(items.held_by(reader(), address, window).data)
             if item["type"] in WITH_AMOUNTS
         )
-    return rows_reply(rows, NO_TOKENS)
+    return rows_reply(rows, account.NO_TOKENS)
 
 
-HOOKS = Etherscan(actions={("account", "tokenlist"): token_list})
+HOOKS = hooks.Etherscan(actions={("account", "tokenlist"): token_list})

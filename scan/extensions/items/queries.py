@@ -11,15 +11,12 @@ import orjson
 
 from scan.cached_values import SizedCache
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.ethereum import token_metadata
-from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum import client, token_metadata
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media, Thumbnail
 from scan.hex import BadHex, data, to_hex
-from scan.queries import balances
-from scan.queries.pages import WITH_AMOUNTS, Page, Window
+from scan.queries import balances, pages, tokens
 from scan.queries.reader import Reader
-from scan.queries.tokens import UNKNOWN
 
 GAS = 30_000_000
 LIST_GAS = 4_000_000  # for each item of a list: a page of 25 may take the gas of three single items
@@ -97,7 +94,7 @@ def _read(
     for item in items:
         call_data = f"0x{SELECTORS[item.token_type]}{item.token_id:064x}"
         call = {"to": to_hex(item.token), "data": call_data, "gas": hex(gas)}
-        calls.append(Call("eth_call", (call, hex(block_number))))
+        calls.append(client.Call("eth_call", (call, hex(block_number))))
     try:
         return [_uri(result) for result in node.results(calls, most_bytes)]
     except (UpstreamFailed, Unavailable):
@@ -106,9 +103,9 @@ def _read(
 
 def _uri(result: object) -> TokenUri:
     """Return the URI in a call's result, or the problem where the result is an error."""
-    if isinstance(result, AnswerTooLarge):
+    if isinstance(result, client.AnswerTooLarge):
         return TokenUri(None, TOO_LONG)
-    if isinstance(result, RpcError):
+    if isinstance(result, client.RpcError):
         is_final = result.is_refusal
         return TokenUri(None, REVERTED if is_final else NODE_AWAY, is_final)
     if isinstance(result, str) and len(result) > MAX_RESPONSE_BYTES:  # one of a batch
@@ -135,7 +132,7 @@ class Item(NamedTuple):
     media: Media
 
 
-def page(reader: Reader, token: bytes, window: Window) -> Page:
+def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
     """Return a token's items in descending order of their first transfers; raises NotFound for a
     BEP20 or unknown token."""
     traversal = window.traversal("items", {"token": token}, has_blocks=False)
@@ -148,10 +145,10 @@ def page(reader: Reader, token: bytes, window: Window) -> Page:
     )
     _require_items(token_type)
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(data, count, total, following)
+    return pages.Page(data, count, total, following)
 
 
-def held_by(reader: Reader, address: bytes, window: Window) -> Page:
+def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
     """Return the BEP721 and BEP1155 items held, in descending order of their first transfers."""
     traversal = window.traversal("items held", {"address": address}, has_blocks=False)
     data, count, total, first_ordinal = reader.row(
@@ -162,10 +159,10 @@ def held_by(reader: Reader, address: bytes, window: Window) -> Page:
         after=traversal.after,
     )
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(_corrected(reader, data, holder=address), count, total, following)
+    return pages.Page(_corrected(reader, data, holder=address), count, total, following)
 
 
-def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) -> Page:
+def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Window) -> pages.Page:
     """Return the items of a token that an address holds, in descending order of their first
     transfers, with how many of each; raises NotFound as page() does."""
     filters = {"token": token, "address": address}
@@ -179,7 +176,7 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) 
     )
     _require_items(token_type)
     following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return Page(_corrected(reader, data, token, address), count, None, following)
+    return pages.Page(_corrected(reader, data, token, address), count, None, following)
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
@@ -196,7 +193,7 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
-    if token_type in WITH_AMOUNTS:
+    if token_type in pages.WITH_AMOUNTS:
         owners = _corrected(reader, owners, token, item=token_id)
     return Item(record, owners, transfers, uri, media)
 
@@ -254,7 +251,7 @@ def ordinal(reader: Reader, token: bytes, token_id: int) -> int:
     return int(first or 0)
 
 
-def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Page:
+def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window) -> pages.Page:
     """Return an item's transfers, the newest first; raises NotFound as get() does."""
     traversal = window.traversal("item transfers", {"token": token, "id": token_id})
     data, count, total, token_type, *edges = reader.row(
@@ -270,12 +267,12 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Pa
     if total is None:
         raise _never_moved()
     row = data, count, total, *edges
-    return Page.of_row(reader, "token_transfers", traversal, row, reader.kept_from)
+    return pages.Page.of_row(reader, "token_transfers", traversal, row, reader.kept_from)
 
 
 def _require_items(token_type: str | None) -> None:
     if token_type is None:
-        raise NotFound(UNKNOWN)
+        raise NotFound(tokens.UNKNOWN)
     if token_type == "BEP20":
         raise NotFound("This token is a BEP20: it is not an NFT and has no items.")
 

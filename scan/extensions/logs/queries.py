@@ -9,10 +9,9 @@ from scan import parameters
 from scan.contracts.abi import AbiError, canonical
 from scan.contracts.abi_decoding import Decoded, DecodingBudget, standard_abis
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum import rlp_and_tries, transaction_reader
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
-from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
@@ -82,7 +81,7 @@ def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
         return parameters.hash32(event, "topic0")
     if "(" in event:
         try:
-            return keccak256(canonical(event).encode())
+            return rlp_and_tries.keccak256(canonical(event).encode())
         except AbiError as error:
             reason = f"topic0 is not a signature: {error}."
             raise InvalidParameter(reason, field="topic0") from None
@@ -250,7 +249,7 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     """Return the decoded event of each record, or None: by the ABI of its contract, by standards or
     by imported signatures, within the decoding budget."""
     logs = [
-        TransactionLog(
+        transaction_reader.TransactionLog(
             data(record["address"]),
             tuple(data(topic) for topic in record["topics"]),
             data(record["data"]),

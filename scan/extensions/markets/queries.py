@@ -11,9 +11,8 @@ from scan import parameters
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, served_chain, token_metadata
 from scan.hex import BadHex, data, to_hex
-from scan.queries import balances
+from scan.queries import balances, pages
 from scan.queries.cursors import ORDINAL, POOL
-from scan.queries.pages import MAX_DEX_NAME, Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 HOUR_S = 3_600
@@ -45,15 +44,15 @@ def read_filters(arguments: Mapping[str, str]) -> PoolFilters:
     """Return the filters of a query string; raises InvalidParameter."""
     filters: PoolFilters = {}
     if "dex" in arguments:
-        filters["dex"] = parameters.text(arguments["dex"], "dex", most=MAX_DEX_NAME)
+        filters["dex"] = parameters.text(arguments["dex"], "dex", most=pages.MAX_DEX_NAME)
     if "tokenAddress" in arguments:
         filters["token"] = parameters.address(arguments["tokenAddress"], "tokenAddress")
     return filters
 
 
 def page(
-    reader: Reader, window: Window, *, dex: str | None = None, token: bytes | None = None
-) -> Page:
+    reader: Reader, window: pages.Window, *, dex: str | None = None, token: bytes | None = None
+) -> pages.Page:
     """Return pools by the number of trades; of an exchange, or with a token on either side."""
     filters = {"dex": dex, "token": token}
     traversal = window.traversal("pools", filters, (ORDINAL, POOL), has_blocks=False)
@@ -70,7 +69,7 @@ def page(
         after_address=after_address,
     )
     following = traversal.next(None if address is None else (trade_count, bytes(address)))
-    return Page(data, count, total, following)
+    return pages.Page(data, count, total, following)
 
 
 def pools_of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
@@ -161,7 +160,7 @@ def _from_trades(
 def _count_and_candles(
     reader: Reader, address: bytes, span_s: int, first_s: int, last_s: int
 ) -> tuple[int, str]:
-    window = in_kept_blocks(reader, Window(1, 0, time_from=first_s, time_to=last_s))
+    window = pages.in_kept_blocks(reader, pages.Window(1, 0, time_from=first_s, time_to=last_s))
     count, data = reader.row(
         "queries/pool_candles_list_by_block",
         address=address,

@@ -11,17 +11,14 @@ from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from scan.errors import InvalidJson, UnsupportedMediaType
-from scan.extensions.mcp import is_installed
-from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json
-from scan.http.hooks import Interfaces
-from scan.http.request_state import Interface
-from scan.http.requests import Prerequisite, client_address, reader, requires, whole_body
+from scan.extensions.mcp import is_installed, tools
+from scan.http import hooks, request_state, requests
 from scan.json_bodies import check_json
 from scan.server.responses import Environ, refuse
 from scan.settings import Settings
 
 
-def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interface]:
     if not is_installed():
         return ()
     app.register_blueprint(endpoint(app.extensions["scan.document"]))
@@ -35,7 +32,7 @@ MAX_MESSAGE_VALUES = 10_000
 CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
 # Every message is charged as a page, besides what its call of a tool costs.
 LINE = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models"
-INTERFACE = Interface(
+INTERFACE = request_state.Interface(
     refuse,
     paths=frozenset({PATH}),
     has_page_limit=True,
@@ -45,12 +42,12 @@ INTERFACE = Interface(
 )
 
 
-def endpoint(document: Callable[[], Json]) -> Blueprint:
+def endpoint(document: Callable[[], tools.Json]) -> Blueprint:
     """Return the endpoint's blueprint; `document` returns the API's OpenAPI document."""
     blueprint = Blueprint("mcp", __name__)
 
     @blueprint.post(PATH)
-    @requires(Prerequisite.NODE_FIELDS)
+    @requests.requires(requests.Prerequisite.NODE_FIELDS)
     def message() -> Response:
         # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
         # extra `mcp` they are not installed.
@@ -61,18 +58,18 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
         if not request.is_json:
             raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
         environ, api = request.environ, current_app.wsgi_app
-        body = whole_body(InvalidJson, is_kept=False)
+        body = requests.whole_body(InvalidJson, is_kept=False)
         try:  # before the protocol's packages parse the message, and report its other faults
             check_json(body.decode("latin-1"), MAX_MESSAGE_VALUES)
         except ValueError as error:
             raise InvalidJson(f"The message is refused: {error}.") from None
 
-        async def send(sent: ApiRequest) -> ApiResponse:
+        async def send(sent: tools.ApiRequest) -> tools.ApiResponse:
             return _request_api(api, environ, sent)  # may block: the loop serves this message alone
 
         server = make_server(document(), send)
         # What it requests of the API shares its place at the node: inside it must not wait.
-        with reader().sources.gateway.place(client_address(), is_optional=False):
+        with requests.reader().sources.gateway.place(requests.client_address(), is_optional=False):
             response = anyio.run(respond, serving(server), environ, body)
         headers = Headers(response.headers)
         headers.setdefault("Content-Type", "text/plain")
@@ -81,7 +78,7 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
     return blueprint
 
 
-def _request_api(api: object, caller: Environ, sent: ApiRequest) -> ApiResponse:
+def _request_api(api: object, caller: Environ, sent: tools.ApiRequest) -> tools.ApiResponse:
     """Request the API through all steps that a request over HTTP takes: limit, cache, log."""
     builder = EnvironBuilder(
         method=sent.method,
@@ -93,7 +90,7 @@ def _request_api(api: object, caller: Environ, sent: ApiRequest) -> ApiResponse:
     environ = builder.get_environ()
     environ |= {name: caller[name] for name in CALLER if name in caller}
     chunks, status, _ = run_wsgi_app(api, environ, buffered=True)  # type: ignore[arg-type]
-    return ApiResponse(int(status[:3]), b"".join(chunks))
+    return tools.ApiResponse(int(status[:3]), b"".join(chunks))
 
 
-HOOKS = Interfaces(register=register)
+HOOKS = hooks.Interfaces(register=register)

@@ -15,18 +15,10 @@ from scan.cached_values import SizedCache
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeGateway, NodeSession, NodeTimedOut
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.names import gateways
+from scan.extensions.names import gateways, node_names, normalization
 from scan.extensions.names.chain_names import ChainNames, Claims, Target
 from scan.extensions.names.gateways import Gateways
 from scan.extensions.names.name_services import ENS, NameService, service_of
-from scan.extensions.names.node_names import (
-    MAX_LOOKUPS,
-    GatewayReads,
-    NameReads,
-    Problem,
-    evm_coin_type,
-)
-from scan.extensions.names.normalization import Normalizer, NotChecked, NotNormalizable
 from scan.extensions.names.settings import Settings
 from scan.queries import blocks
 from scan.queries.addresses import AddressName, AddressNames
@@ -49,10 +41,10 @@ class Primary(NamedTuple):
     known or not shown."""
 
     name: str | None
-    problem: Problem | None = None
+    problem: node_names.Problem | None = None
 
 
-UNREAD = Primary(None, Problem.UNREAD)
+UNREAD = Primary(None, node_names.Problem.UNREAD)
 
 
 class Resolved(NamedTuple):
@@ -62,7 +54,7 @@ class Resolved(NamedTuple):
 
     name: str
     address: bytes | None
-    problem: Problem | None
+    problem: node_names.Problem | None
     block: int | None
     coin_type: int | None = None
 
@@ -70,7 +62,7 @@ class Resolved(NamedTuple):
 class _Kept(NamedTuple):
     """What an address had chosen at a block: a text, a problem or nothing."""
 
-    claim: str | Problem | None
+    claim: str | node_names.Problem | None
     block_hash: bytes
     read_at: float  # time.monotonic()
     is_hosted: bool = False  # other hosts were asked
@@ -93,7 +85,7 @@ class Names(AddressNames):
         self, settings: Settings, hosts: Gateways | None = None, l1: NodeGateway | None = None
     ) -> None:
         """`asked` are hosts that names' contracts name, `l1` is a node of Ethereum."""
-        self.normalizer = Normalizer()
+        self.normalizer = normalization.Normalizer()
         self._settings = settings
         self._hosts = hosts
         self._l1 = l1
@@ -128,9 +120,9 @@ class Names(AddressNames):
             return Resolved(name, None, None, None)
         names = self._chain_names(reader, reader.node, ONE_S, service, block)
         target = names.target(name)
-        if target.address is Problem.OFF_CHAIN:
+        if target.address is node_names.Problem.OFF_CHAIN:
             target = self._hosted_target(reader, service, name, block) or target
-        if isinstance(target.address, Problem):
+        if isinstance(target.address, node_names.Problem):
             return Resolved(name, None, target.address, block.number)
         return Resolved(name, target.address, None, block.number, target.coin_type)
 
@@ -172,16 +164,18 @@ class Names(AddressNames):
     ) -> ChainNames:
         """Return the names of a request, whose nodes have so many seconds."""
 
-        def reads(session: NodeSession, of: NameService, at: BlockId | str) -> NameReads:
+        def reads(session: NodeSession, of: NameService, at: BlockId | str) -> node_names.NameReads:
             place = lambda: reader.sources.gateway.place(reader.client)  # noqa: E731
-            lookups = None if hosts is None else GatewayReads(hosts, session, place)
-            return NameReads(session, of, at, lookups)
+            lookups = None if hosts is None else node_names.GatewayReads(hosts, session, place)
+            return node_names.NameReads(session, of, at, lookups)
 
         l1 = None
         if self._l1 is not None and service.contract != ENS.contract:
             l1 = reads(self._l1.session(reader.client).within(seconds), ENS, "latest")
         chain_id = int(reader.sources.chain_id.read() or 1)
-        return ChainNames(reads(node.within(seconds), service, block), l1, evm_coin_type(chain_id))
+        return ChainNames(
+            reads(node.within(seconds), service, block), l1, node_names.evm_coin_type(chain_id)
+        )
 
     def of_addresses(
         self, reader: Reader, addresses: Sequence[bytes]
@@ -208,9 +202,9 @@ class Names(AddressNames):
         for address in addresses:
             names[address] = UNREAD
             if address in claims:
-                with suppress(NotChecked, UpstreamFailed, Unavailable):
+                with suppress(normalization.NotChecked, UpstreamFailed, Unavailable):
                     names[address] = self._checked(reader, claims[address])
-        if any(name.problem is Problem.UNREAD for name in names.values()):
+        if any(name.problem is node_names.Problem.UNREAD for name in names.values()):
             reader.do_not_cache()
         return names
 
@@ -266,8 +260,8 @@ class Names(AddressNames):
         hosted = [
             address
             for address, claim in claims.items()
-            if claim is Problem.OFF_CHAIN and not self._was_hosted(address)
-        ][:MAX_LOOKUPS]
+            if claim is node_names.Problem.OFF_CHAIN and not self._was_hosted(address)
+        ][: node_names.MAX_LOOKUPS]
         if not hosted:
             return {}
         read = self._by_gateways(reader, service, block, lambda names: names.claims(hosted))
@@ -279,29 +273,31 @@ class Names(AddressNames):
 
     def _keep(self, claims: Claims, block: BlockId, *, is_hosted: bool = False) -> Claims:
         read_at = time.monotonic()
-        known: Claims = {a: claim for a, claim in claims.items() if claim is not Problem.UNREAD}
+        known: Claims = {
+            a: claim for a, claim in claims.items() if claim is not node_names.Problem.UNREAD
+        }
         for address, claim in known.items():
             self._kept.store(address, _Kept(claim, block.hash, read_at, is_hosted), ENTRY_BYTES)
         return known
 
-    def _known(self, claims: Mapping[bytes, str | Problem | None]) -> dict[bytes, str]:
+    def _known(self, claims: Mapping[bytes, str | node_names.Problem | None]) -> dict[bytes, str]:
         """Return claims that are normalised names, without those whose check would wait."""
         names = {}
         for address, claim in claims.items():
-            with suppress(NotNormalizable):
+            with suppress(normalization.NotNormalizable):
                 if isinstance(claim, str) and self.normalizer.known(claim) == claim:
                     names[address] = claim
         return names
 
-    def _checked(self, reader: Reader, claim: str | Problem | None) -> Primary:
+    def _checked(self, reader: Reader, claim: str | node_names.Problem | None) -> Primary:
         """Return a claim where it is a normalised name. Raises NotChecked, UpstreamFailed,
         Unavailable."""
         if not isinstance(claim, str):
             return Primary(None, claim)
-        with suppress(NotNormalizable):
+        with suppress(normalization.NotNormalizable):
             if self._normalized(reader, claim) == claim:
                 return Primary(claim)
-        return Primary(None, Problem.NOT_NORMALIZED)
+        return Primary(None, node_names.Problem.NOT_NORMALIZED)
 
     def _normalized(self, reader: Reader, text: str) -> str:
         """Return a name, normalised; the process that others wait for takes one of the places of

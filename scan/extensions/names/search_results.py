@@ -6,16 +6,16 @@ import re
 from typing import Any
 
 from scan.errors import Unavailable, UpstreamFailed
-from scan.extensions.names.node_names import Problem
-from scan.extensions.names.normalization import NotChecked, NotNormalizable
-from scan.extensions.names.primary_names import Names, Resolved
+from scan.extensions.names import node_names, normalization, primary_names
 from scan.extensions.search.hooks import Results, Search, exact_result
 from scan.hex import to_hex
 from scan.queries.reader import Reader
 
 REASONS = {
-    Problem.OFF_CHAIN: "other hosts keep it (EIP-3668), and are not asked or gave no valid answer",
-    Problem.UNREAD: "the node did not answer",
+    node_names.Problem.OFF_CHAIN: (
+        "other hosts keep it (EIP-3668), and are not asked or gave no valid answer"
+    ),
+    node_names.Problem.UNREAD: "the node did not answer",
 }
 _LIKE_NAME = re.compile(r"\S+\.[^\s.]{2,}\Z")
 
@@ -23,9 +23,9 @@ _LIKE_NAME = re.compile(r"\S+\.[^\s.]{2,}\Z")
 def addresses_of_name(reader: Reader, text: str) -> list[dict[str, Any]]:
     try:
         resolved = _resolve(reader, text)
-    except NotNormalizable:
+    except normalization.NotNormalizable:
         return []
-    if not isinstance(resolved, Resolved) or resolved.address is None:
+    if not isinstance(resolved, primary_names.Resolved) or resolved.address is None:
         return []
     return [exact_result("name", to_hex(resolved.address), resolved.name, ("name",))]
 
@@ -35,25 +35,25 @@ def unread_name(reader: Reader, text: str) -> list[dict[str, str]]:
     ASCII is no name, as `refusal`; nothing where neither is so."""
     try:
         resolved = _resolve(reader, text)
-    except NotNormalizable as error:
+    except normalization.NotNormalizable as error:
         return [] if text.isascii() else [{"refusal": str(error)}]
-    if isinstance(resolved, Resolved):
+    if isinstance(resolved, primary_names.Resolved):
         reason = REASONS[resolved.problem] if resolved.problem else None
     else:
         reason = resolved
     return [{"reason": reason}] if reason else []
 
 
-def _resolve(reader: Reader, text: str) -> Resolved | str | None:
+def _resolve(reader: Reader, text: str) -> primary_names.Resolved | str | None:
     """Return what a text of a search that looks like a name leads to, or why it is not known.
     Raises NotNormalizable."""
-    names, text = reader.sources.get(Names), text.strip()
+    names, text = reader.sources.get(primary_names.Names), text.strip()
     service = names.service(reader) if _LIKE_NAME.match(text) else None
     if service is None:
         return None
     try:
         return names.resolve(reader, service, text)
-    except (NotChecked, UpstreamFailed, Unavailable) as error:
+    except (normalization.NotChecked, UpstreamFailed, Unavailable) as error:
         reader.do_not_cache()
         return str(error).rstrip(".")
 

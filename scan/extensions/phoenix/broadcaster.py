@@ -19,15 +19,12 @@ import orjson
 from flask import Flask
 
 from scan.errors import ScanError, Unavailable, UpstreamFailed
-from scan.extensions.blockscout.address_and_token_objects import transfer_objects
-from scan.extensions.blockscout.blocks import block_objects
+from scan.extensions.blockscout import address_and_token_objects, blocks
 from scan.extensions.blockscout.transaction_objects import transaction_objects
 from scan.extensions.history import balance_history
 from scan.extensions.history.blockscout import coin_balance_object
 from scan.extensions.phoenix.channels import SILENT_S, Message, Socket, Topics
-from scan.extensions.streams.block_events import StreamFilter
-from scan.extensions.streams.broadcaster import Stream, Streams
-from scan.extensions.streams.open_response import OpenStreams
+from scan.extensions.streams import block_events, broadcaster, open_response
 from scan.hex import data
 from scan.http.request_state import REQUEST_STATE, RequestState, Services
 from scan.queries import addresses, network
@@ -35,7 +32,7 @@ from scan.queries.reader import Reader
 
 log = logging.getLogger(__name__)
 
-FILTER = StreamFilter(frozenset({"heads", "transactions", "token_transfers"}))
+FILTER = block_events.StreamFilter(frozenset({"heads", "transactions", "token_transfers"}))
 LOOK_EVERY_S = 1.0  # for verifications that have ended
 CHECK_EVERY_S = 15.0  # for clients that have left
 MOST_UNREAD = 64  # pieces of a stream; one that is further ahead is opened anew
@@ -55,9 +52,9 @@ class Sockets:
     def __init__(self, core: Services) -> None:
         self._core = core
         self._topics = Topics()
-        self._open = OpenStreams[Socket]()
+        self._open = open_response.OpenStreams[Socket]()
         self._pieces: queue.Queue[_Piece] = queue.Queue(MOST_UNREAD)
-        self._stream: Stream | None = None
+        self._stream: broadcaster.Stream | None = None
         self._has_clients = threading.Event()
         self._lock = threading.Lock()
         self._process = 0
@@ -112,7 +109,7 @@ class Sockets:
                 self._has_clients.wait()
             self._verified_since = None
         if self._stream is None:
-            self._stream = self._core.sources.get(Streams).open("sockets", FILTER, None)
+            self._stream = self._core.sources.get(broadcaster.Streams).open("sockets", FILTER, None)
             self._stream.attach(self)
         try:
             piece = self._pieces.get(timeout=LOOK_EVERY_S)
@@ -201,7 +198,7 @@ def _of_heads(reader: Reader, heads: Sequence[Record], joined: frozenset[str]) -
     of_miners = {f"blocks:{head['miner']}" for head in heads}
     if heads and joined & {"blocks:new_block", *of_miners}:
         block_time = str(network.totals(reader)["blockTimeMs"] or 0)
-        for head, block in zip(heads, block_objects(heads), strict=True):
+        for head, block in zip(heads, blocks.block_objects(heads), strict=True):
             payload = {"average_block_time": block_time, "block": block}
             for topic in ("blocks:new_block", f"blocks:{head['miner']}"):
                 yield topic, "new_block", payload
@@ -241,7 +238,7 @@ def _of_transfers(
     for token, count in counts.items():
         yield f"tokens:{token}", "token_transfer", {"token_transfer": count}
     for address, of_address in _by_address(records, joined):
-        shown = transfer_objects(of_address[-MOST_ROWS:])
+        shown = address_and_token_objects.transfer_objects(of_address[-MOST_ROWS:])
         yield f"addresses:{address}", "token_transfer", {"token_transfers": shown}
         number = of_address[-1]["blockNumber"]
         yield f"addresses:{address}", "token_balance", {"block_number": number}

@@ -9,9 +9,7 @@ from scan.errors import InvalidParameter
 from scan.extensions.blockscout.routing import refuse
 from scan.extensions.phoenix.broadcaster import Sockets
 from scan.extensions.phoenix.channels import SocketResponse
-from scan.http.hooks import Interfaces
-from scan.http.request_state import Interface
-from scan.http.requests import client_address, reader
+from scan.http import hooks, request_state, requests
 from scan.server.responses import OPEN_RESPONSE
 from scan.settings import Settings
 
@@ -20,17 +18,17 @@ PATH = f"{PREFIX}v2/websocket"
 VERSION = "2.0.0"  # of the messages, as clients name it
 
 
-def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interface]:
     blueprint = Blueprint("blockscout_phoenix", __name__)
 
     @blueprint.get(PATH)
     def open_socket() -> Response:
         """Raises InvalidParameter for what is no handshake, RateLimited, Unavailable."""
-        reader().do_not_cache()
+        requests.reader().do_not_cache()
         if request.args.get("vsn") != VERSION:
             raise InvalidParameter(f"vsn must be {VERSION}.", field="vsn")
-        address = client_address()
-        socket = reader().sources.get(Sockets).open(address, address, app)
+        address = requests.client_address()
+        socket = requests.reader().sources.get(Sockets).open(address, address, app)
         try:
             accepted = socket.accept(request.environ)
         except InvalidParameter:
@@ -42,7 +40,7 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
         return response
 
     app.register_blueprint(blueprint)
-    return (Interface(refuse, prefixes=(PREFIX,)),)
+    return (request_state.Interface(refuse, prefixes=(PREFIX,)),)
 
 
-HOOKS = Interfaces(register=register)
+HOOKS = hooks.Interfaces(register=register)

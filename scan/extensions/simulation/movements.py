@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from scan.ethereum.blocks import COIN_EMITTER, EventLog
+from scan.ethereum import blocks, transaction_reader
 from scan.ethereum.events import (
     WITH_AMOUNTS,
     WRAPPING,
@@ -18,7 +18,6 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
-from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.hex import to_hex
@@ -50,16 +49,16 @@ class Movements(NamedTuple):
     is_truncated: bool
 
 
-def kept_logs(frames: Sequence[TraceFrame]) -> list[TransactionLog]:
+def kept_logs(frames: Sequence[TraceFrame]) -> list[transaction_reader.TransactionLog]:
     """Return the logs of calls that were not undone, without those that repeat what calls say."""
     logs = (log for frame in frames if not frame.is_undone for log in frame.logs or ())
-    return [log for log in logs if log.address != COIN_EMITTER]
+    return [log for log in logs if log.address != blocks.COIN_EMITTER]
 
 
 def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) -> Movements:
     """Return what calls move and approve; without `is_traced` the frames are one call's own."""
     logs = kept_logs(frames)
-    read = (transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
+    read = (transfer_event(blocks.EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
     events = item_by_item([event for event in read if event is not None])
     of_coin = (_coin_movement(frame) for frame in frames if is_traced and _moves_coin(frame))
     of_logs = (
@@ -136,7 +135,7 @@ def _record(
     }
 
 
-def _approvals(log: TransactionLog) -> Iterator[dict[str, Any]]:
+def _approvals(log: transaction_reader.TransactionLog) -> Iterator[dict[str, Any]]:
     topics = log.topics
     if len(topics) < 3 or topics[0] not in (APPROVAL, APPROVAL_FOR_ALL):
         return

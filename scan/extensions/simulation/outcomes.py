@@ -26,9 +26,7 @@ from scan.extensions.transaction_details.explanations.state_changes import named
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
-from scan.extensions.transaction_details.storage import mapping_keys
-from scan.extensions.transaction_details.storage.mapping_keys import HashedValues
-from scan.extensions.transaction_details.storage.queries import proxies_at
+from scan.extensions.transaction_details.storage import mapping_keys, queries
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
@@ -213,7 +211,7 @@ def _proxies(reader: Reader, outcome: Outcome, block: Block) -> _Proxies:
     called = dict.fromkeys(frame.to_address for frame in frames if frame.to_address is not None)
 
     def by_state(addresses: Sequence[bytes], overridden: Mapping[bytes, Words]) -> Implementations:
-        proxies = proxies_at(reader, addresses, block, overridden)
+        proxies = queries.proxies_at(reader, addresses, block, overridden)
         return {a: p.implementations for a, p in proxies.items() if p.kind not in IN_CODE}
 
     on_chain = by_state([*called][:MAX_CONTRACTS], {})
@@ -272,7 +270,7 @@ def _with_names(
     if outcome.changes is None:
         return outcome
 
-    def hashed() -> HashedValues:
+    def hashed() -> mapping_keys.HashedValues:
         if (outcome.trace.frames[0].gas_used or 0) > mapping_keys.MAX_GAS:
             return ()
         return values_hashed(reader.node, block, call, outcome.overrides)

@@ -11,8 +11,7 @@ from scan.extensions.simulation.outcomes import addresses_in, anonymous_gas, sim
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations import pages
 from scan.http.requests import Prerequisite, block_argument, reader, requires
-from scan.pages.hooks import Pages
-from scan.pages.records import names_of
+from scan.pages import hooks, records
 from scan.pages.site import page
 
 FIELDS = ("from", "to", "value", "data", "gas", "block")
@@ -55,7 +54,7 @@ def show_simulation() -> Response:
         most_slots=pages.MAX_SLOTS,
         is_open=False,
         error=error,
-        names=names_of((), *([] if simulated is None else [*addresses_in([simulated])])),
+        names=records.names_of((), *([] if simulated is None else [*addresses_in([simulated])])),
     )
 
 
@@ -74,4 +73,4 @@ def _wei(text: str) -> int:
     return int(coins[1] + (coins[2] or "").ljust(COIN_DECIMALS, "0"))
 
 
-HOOKS = Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))
+HOOKS = hooks.Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))

@@ -11,19 +11,15 @@ import orjson
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
-from scan.contracts.abi import AbiError, parse_types, signature_of
-from scan.contracts.abi_decoding import LIBRARY
+from scan.contracts import abi, abi_decoding
 from scan.extensions.sourcify import fields
 from scan.hex import to_hex
 from scan.http.requests import json_fragment
 from scan.queries import contracts
-from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
-from scan.verification import storage_layouts
+from scan.verification import storage_layouts, verifier
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
-from scan.verification.languages import language_of_path, standard_input
-from scan.verification.languages.solidity import SOLIDITY
-from scan.verification.verifier import MESSAGES
+from scan.verification.languages import language_of_path, solidity, standard_input
 
 # Sourcify's names of proxies; it has none of other kinds.
 PROXY_TYPES = {
@@ -71,10 +67,10 @@ def minimal_record(
         "chainId": chain_id,
         "address": to_checksum_address(address),
     }
-    return {**record, "warning": MESSAGES[RUNTIME]} if match == RUNTIME else record
+    return {**record, "warning": verifier.MESSAGES[RUNTIME]} if match == RUNTIME else record
 
 
-def usual_fields(contract: Contract) -> dict[str, Any]:
+def usual_fields(contract: contracts.Contract) -> dict[str, Any]:
     return {"verifiedAt": contract.verified_at, "matchId": contract.match_id}
 
 
@@ -82,7 +78,7 @@ def contract_record(
     reader: Reader,
     chain_id: str,
     address: bytes,
-    stored: Contract,
+    stored: contracts.Contract,
     selection: fields.Selection,
     creation: bytes | None,
 ) -> dict[str, Any]:
@@ -128,7 +124,7 @@ def _deployment(reader: Reader, address: bytes) -> dict[str, Any]:
     )
 
 
-def _compilation(stored: Contract) -> dict[str, Any]:
+def _compilation(stored: contracts.Contract) -> dict[str, Any]:
     language = language_of_path(stored.path)
     return {
         "language": language.name,
@@ -140,19 +136,19 @@ def _compilation(stored: Contract) -> dict[str, Any]:
     }
 
 
-def _settings(stored: Contract) -> dict[str, Any]:
+def _settings(stored: contracts.Contract) -> dict[str, Any]:
     """Return the settings as in standard JSON, where libraries are grouped by file."""
     settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
-    libraries = libraries_by_file(settings.get("libraries", {}))
+    libraries = contracts.libraries_by_file(settings.get("libraries", {}))
     return {**settings, "libraries": libraries} if libraries else settings
 
 
-def _standard_input(stored: Contract) -> dict[str, Any]:
+def _standard_input(stored: contracts.Contract) -> dict[str, Any]:
     language = language_of_path(stored.path).name
     return standard_input(language, json_fragment(stored.sources), _settings(stored))
 
 
-def _standard_output(stored: Contract) -> dict[str, Any]:
+def _standard_output(stored: contracts.Contract) -> dict[str, Any]:
     """Return the compiler's output for this contract alone, as Sourcify does, with the values that
     are stored."""
     contract = {
@@ -165,36 +161,36 @@ def _standard_output(stored: Contract) -> dict[str, Any]:
     return {"contracts": {stored.path: {stored.name: contract}}}
 
 
-def _storage_layout(stored: Contract) -> Any:
+def _storage_layout(stored: contracts.Contract) -> Any:
     """Return Solidity's layout, without what Scan adds to it; Vyper's has another form."""
-    if stored.storage is None or language_of_path(stored.path) is not SOLIDITY:
+    if stored.storage is None or language_of_path(stored.path) is not solidity.SOLIDITY:
         return None
     layout = orjson.loads(storage_layouts.unpacked(bytes(stored.storage)))
     return {name: layout[name] for name in ("storage", "types") if name in layout}
 
 
-def _documentation(stored: Contract, kind: str) -> Any:
+def _documentation(stored: contracts.Contract, kind: str) -> Any:
     """Return `userdoc` or `devdoc` from the metadata file."""
     if stored.metadata is None:
         return None
     return orjson.loads(stored.metadata).get("output", {}).get(kind)
 
 
-def _signatures(stored: Contract) -> dict[str, list[dict[str, str]]]:
+def _signatures(stored: contracts.Contract) -> dict[str, list[dict[str, str]]]:
     """Return the signatures of functions, events and errors with their hashes, as compiled."""
     listed: dict[str, list[dict[str, str]]] = {"function": [], "event": [], "error": []}
     for entry in orjson.loads(stored.interface or "[]"):
         kind = entry.get("type", "function")
-        if kind in listed and LIBRARY not in entry:
-            with suppress(AbiError, KeyError):
-                text = signature_of(entry, parse_types(entry.get("inputs", [])))
+        if kind in listed and abi_decoding.LIBRARY not in entry:
+            with suppress(abi.AbiError, KeyError):
+                text = abi.signature_of(entry, abi.parse_types(entry.get("inputs", [])))
                 hash_ = to_hex(bytes(keccak(text=text)))
                 hashes = {"signatureHash32": hash_, "signatureHash4": hash_[:10]}
                 listed[kind].append({"signature": text, **hashes})
     return listed
 
 
-_BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
+_BUILDERS: Mapping[str, Callable[[contracts.Contract], Any]] = {
     "runtimeBytecode": fields.runtime_bytecode,
     "sources": lambda stored: json_fragment(stored.sources),
     "compilation": _compilation,
@@ -212,7 +208,7 @@ _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
 }
 
 
-def _proxy_resolution(reader: Reader, address: bytes, stored: Contract) -> dict[str, Any]:
+def _proxy_resolution(reader: Reader, address: bytes, stored: contracts.Contract) -> dict[str, Any]:
     lookup = contracts.proxy_of(reader, address, stored)
     if not lookup.is_known:
         error = fields.error_value("proxy_resolution_error", "The node does not respond.")

@@ -20,29 +20,12 @@ from scan.extensions.sourcify.contract_record import (
     minimal_record,
     usual_fields,
 )
-from scan.extensions.sourcify.fields import (
-    SOURCIFY,
-    AlreadyVerified,
-    ContractNotDeployed,
-    JobNotFound,
-    UnsupportedChain,
-    reads_creation,
-)
 from scan.hex import data
-from scan.http.hooks import Interfaces
+from scan.http import hooks, requests
 from scan.http.request_state import Interface, services
-from scan.http.requests import (
-    Response,
-    client_address,
-    json_object,
-    json_value,
-    query_arguments,
-    reader,
-)
 from scan.json_bodies import MAX_SOURCES_BYTES
 from scan.parameters import BIGINT_MAX, integer_text
-from scan.queries import contracts
-from scan.queries.network import name_of
+from scan.queries import contracts, network
 from scan.settings import Settings
 from scan.verification.metadata_request import check_number, member, request_of, text_member
 
@@ -91,47 +74,52 @@ blueprint = Blueprint("sourcify", __name__)
 
 
 @blueprint.get("/v2/contract/<chain_id>/<address>")
-def get_contract(chain_id: str, address: str) -> Response:
+def get_contract(chain_id: str, address: str) -> requests.Response:
     contract = parameters.address(address)
-    selection = fields.selected(query_arguments("fields", "omit"))
+    selection = fields.selected(requests.query_arguments("fields", "omit"))
     own_chain = _require_own_chain(chain_id)
-    stored = contracts.get_or_index(reader(), contract, columns_of(selection))
+    stored = contracts.get_or_index(requests.reader(), contract, columns_of(selection))
     if not stored.is_verified:
-        return json_value(minimal_record(own_chain, contract, None, None), 404)
+        return requests.json_value(minimal_record(own_chain, contract, None, None), 404)
     creation = None
-    if reads_creation(selection.get("creationBytecode", ())):
+    if fields.reads_creation(selection.get("creationBytecode", ())):
         creations = services().verifier.creations
-        creation = creations.input_of(contract, stored.since_block or 0, reader().node)
+        creation = creations.input_of(contract, stored.since_block or 0, requests.reader().node)
         if creation is None:  # the node does not give it now
-            reader().do_not_cache()
-    return json_value(contract_record(reader(), own_chain, contract, stored, selection, creation))
+            requests.reader().do_not_cache()
+    return requests.json_value(
+        contract_record(requests.reader(), own_chain, contract, stored, selection, creation)
+    )
 
 
 @blueprint.get("/v2/contract/all-chains/<address>")
-def get_on_all_chains(address: str) -> Response:
+def get_on_all_chains(address: str) -> requests.Response:
     contract = parameters.address(address)
-    query_arguments()
-    stored, own_chain = contracts.get(reader(), contract, ()), reader().sources.chain_id.read()
+    requests.query_arguments()
+    stored, own_chain = (
+        contracts.get(requests.reader(), contract, ()),
+        requests.reader().sources.chain_id.read(),
+    )
     if own_chain is None or not stored.is_verified:
-        return json_value({"results": []}, 404)
+        return requests.json_value({"results": []}, 404)
     record = minimal_record(own_chain, contract, stored.match, stored.creation_match)
-    return json_value({"results": [record | usual_fields(stored)]})
+    return requests.json_value({"results": [record | usual_fields(stored)]})
 
 
 @blueprint.get("/v2/contracts/<chain_id>")
-def list_contracts(chain_id: str) -> Response:
+def list_contracts(chain_id: str) -> requests.Response:
     """Return verified contracts in the order of their matches' ids, those verified last first."""
-    arguments = query_arguments("sort", "limit", "afterMatchId")
+    arguments = requests.query_arguments("sort", "limit", "afterMatchId")
     sort = parameters.one_of(arguments.get("sort", "desc"), "sort", ("asc", "desc"))
     start = 0 if sort == "asc" else BIGINT_MAX
     own_chain = _require_own_chain(chain_id)
-    (rows,) = reader().row(
+    (rows,) = requests.reader().row(
         "queries/verified_contracts_list_by_match",
         limit=integer_text(arguments, "limit", default=MOST_LISTED, least=1, most=MOST_LISTED),
         is_descending=sort == "desc",
         after=integer_text(arguments, "afterMatchId", default=start, least=0),
     )
-    return json_value({"results": [_listed(own_chain, row) for row in orjson.loads(rows)]})
+    return requests.json_value({"results": [_listed(own_chain, row) for row in orjson.loads(rows)]})
 
 
 def _listed(chain_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,72 +128,72 @@ def _listed(chain_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")
-def verify(chain_id: str, address: str) -> Response:
+def verify(chain_id: str, address: str) -> requests.Response:
     return _submit(chain_id, address, from_standard_json(address, _body()))
 
 
 @blueprint.post("/v2/verify/metadata/<chain_id>/<address>")
-def verify_metadata(chain_id: str, address: str) -> Response:
+def verify_metadata(chain_id: str, address: str) -> requests.Response:
     return _submit(chain_id, address, from_metadata(address, _body()))
 
 
 @blueprint.get("/v2/verify/<verification_id>")
-def get_verification(verification_id: str) -> Response:
+def get_verification(verification_id: str) -> requests.Response:
     """Return a job, after waiting up to WAIT_FOR_JOB_S for its end to spare clients requests."""
     job = services().sources.get(VerificationJobs).wait(verification_id, WAIT_FOR_JOB_S)
     if job is None:
-        raise JobNotFound(f"No verification job found for id {verification_id[:100]}")
-    return json_value(_job_record(job))
+        raise fields.JobNotFound(f"No verification job found for id {verification_id[:100]}")
+    return requests.json_value(_job_record(job))
 
 
 @blueprint.get("/chains")
-def list_chains() -> Response:
-    chain_id = reader().sources.chain_id.read()
+def list_chains() -> requests.Response:
+    chain_id = requests.reader().sources.chain_id.read()
     if chain_id is None:
-        return json_value([])
-    name = name_of(chain_id, services().settings.chain_name)
-    return json_value([chains.record(int(chain_id), name)])
+        return requests.json_value([])
+    name = network.name_of(chain_id, services().settings.chain_name)
+    return requests.json_value([chains.record(int(chain_id), name)])
 
 
 def _body() -> dict[str, object]:
     request.max_content_length = MAX_SOURCES_BYTES
-    return json_object()
+    return requests.json_object()
 
 
 def _require_own_chain(chain_id: str) -> str:
     """Return the chain's id; raises UnsupportedChain for any chain other than the indexed one."""
-    canonical, own_chain = chains.canonical_id(chain_id), reader().sources.chain_id.read()
+    canonical, own_chain = chains.canonical_id(chain_id), requests.reader().sources.chain_id.read()
     if own_chain is None or own_chain != canonical:
-        raise UnsupportedChain(chain_id)
+        raise fields.UnsupportedChain(chain_id)
     return own_chain
 
 
-def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
+def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> requests.Response:
     _require_own_chain(chain_id)
-    stored = contracts.get_or_index(reader(), parameters.address(address), ())
+    stored = contracts.get_or_index(requests.reader(), parameters.address(address), ())
     if stored.verifier is None and stored.is_full_match:
-        raise AlreadyVerified(
+        raise fields.AlreadyVerified(
             f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"
             " creationMatch both being exact matches."
         )
     try:
         jobs = services().sources.get(VerificationJobs)
-        job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+        job_id = jobs.submit(submission, requests.client_address(), wait_s=WAIT_FOR_CONTRACT_S)
     except InvalidParameter as error:
         if error.field == "sourceCode":
             message = error.message.replace("sourceCode", "stdJsonInput")
             raise InvalidParameter(message, field="stdJsonInput") from None
         raise
     except NotFound as error:
-        raise ContractNotDeployed(error.message) from None
-    return json_value({"verificationId": job_id}, 202)
+        raise fields.ContractNotDeployed(error.message) from None
+    return requests.json_value({"verificationId": job_id}, 202)
 
 
 def _job_record(job: Job) -> dict[str, Any]:
-    chain_id = reader().sources.chain_id.read() or ""
+    chain_id = requests.reader().sources.chain_id.read() or ""
     contract = minimal_record(chain_id, job.address, job.match, job.creation_match)
     if job.match is not None:
-        contract |= usual_fields(contracts.get(reader(), job.address, ()))
+        contract |= usual_fields(contracts.get(requests.reader(), job.address, ()))
     record: dict[str, Any] = {
         "isJobCompleted": job.is_over,
         "verificationId": job.id,
@@ -226,7 +214,7 @@ def _iso(moment: datetime) -> str:
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     app.register_blueprint(blueprint, name="sourcify_server", url_prefix="/server")
-    return (SOURCIFY,)
+    return (fields.SOURCIFY,)
 
 
-HOOKS = Interfaces(register=register)
+HOOKS = hooks.Interfaces(register=register)

@@ -19,9 +19,8 @@ import orjson
 from scan.errors import RateLimited, ScanError, Unavailable
 from scan.extensions.streams.block_events import BlockEvent, Position
 from scan.observability import metrics
-from scan.server.accepted_connections import SEND_WAIT_S
+from scan.server import accepted_connections, responses
 from scan.server.connection import Connection, State
-from scan.server.responses import OPEN_RESPONSE, Environ
 
 if TYPE_CHECKING:
     from scan.server.worker import Worker
@@ -40,9 +39,9 @@ class EventStream(Protocol):
     def close(self) -> None: ...
 
 
-def keep_open(environ: Environ, stream: EventStream) -> None:
+def keep_open(environ: responses.Environ, stream: EventStream) -> None:
     """Have the response to a request stay open for a stream."""
-    environ[OPEN_RESPONSE] = partial(OpenResponse, stream=stream)
+    environ[responses.OPEN_RESPONSE] = partial(OpenResponse, stream=stream)
 
 
 class OpenResponse:
@@ -114,7 +113,7 @@ class OpenResponse:
                 then()
         else:
             if len(conn.to_send) < unsent or conn.deadline == FOREVER:
-                conn.deadline = time.monotonic() + SEND_WAIT_S
+                conn.deadline = time.monotonic() + accepted_connections.SEND_WAIT_S
             self._worker.watch(conn, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
 
     def _ready(self, conn: Connection) -> None:

@@ -19,8 +19,7 @@ from scan.contracts.proxy_contracts import (
 )
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.blocks import COIN_EMITTER
-from scan.ethereum.request_node import NodeSession
+from scan.ethereum import blocks, request_node
 from scan.hex import BadHex, data, to_hex
 
 CACHE_BYTES = 32 * 1024 * 1024
@@ -95,14 +94,14 @@ class ContractAbis:
             )
             for address, row in rows.items()
         }
-        if COIN_EMITTER in addresses and self._database.value("contracts/coin_logs_exist"):
-            contracts[COIN_EMITTER] = Contract((_coin_abi(),))
+        if blocks.COIN_EMITTER in addresses and self._database.value("contracts/coin_logs_exist"):
+            contracts[blocks.COIN_EMITTER] = Contract((_coin_abi(),))
         return contracts
 
     def find_at(
         self,
         emitters: Collection[Emitter],
-        node: NodeSession,
+        node: request_node.NodeSession,
         budget: DecodingBudget,
         implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[Emitter, Contract]:
@@ -137,7 +136,7 @@ class ContractAbis:
     def find_at_or_now(
         self,
         emitters: Collection[Emitter],
-        node: NodeSession,
+        node: request_node.NodeSession,
         budget: DecodingBudget,
         implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[bytes, Contract]:
@@ -154,7 +153,7 @@ class ContractAbis:
     def proxies_at(
         self,
         emitters: Collection[Emitter],
-        node: NodeSession,
+        node: request_node.NodeSession,
         overridden: Mapping[bytes, Words] = {},
     ) -> dict[Emitter, Proxy]:
         """Return the proxies among contracts at blocks, by their code or their state, or by
@@ -242,7 +241,7 @@ class ContractAbis:
     def _implementations_of(
         self,
         emitters: Mapping[Emitter, Delegation],
-        node: NodeSession,
+        node: request_node.NodeSession,
         overridden: Mapping[bytes, Words] = {},
     ) -> dict[Emitter, Proxy]:
         """Return the proxies among emitters. They are cached by emitter, as the state at a block's

@@ -12,11 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import orjson
 
-from scan.contracts import abi_decoding
+from scan.contracts import abi_decoding, abi_json, visible_text
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
-from scan.contracts.abi_json import render
-from scan.contracts.visible_text import text_start
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import Content, TransactionUnavailable
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
@@ -63,7 +61,7 @@ def decode_result(
     except (AbiError, OverflowError):
         return None
     return [
-        abi_decoding.Argument(name, type_.name, render(type_, value))
+        abi_decoding.Argument(name, type_.name, abi_json.render(type_, value))
         for name, type_, value in zip(function.output_names, function.outputs, values, strict=True)
     ]
 
@@ -286,7 +284,7 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
 
 
 def _memo(selector: bytes) -> dict[str, str]:
-    text = text_start(selector, len(selector))
+    text = visible_text.text_start(selector, len(selector))
     return {"memo": f"{text}…"} if text else {}
 
 

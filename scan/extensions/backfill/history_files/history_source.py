@@ -11,10 +11,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from scan.ethereum.block_validation import STATUSES
+from scan.ethereum import block_validation, client
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
-from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.backfill import plan, spool
+from scan.extensions.backfill.history_files import raw_block, raw_decoder
 from scan.extensions.backfill.history_files.e2store import BadFile, E2File
 from scan.extensions.backfill.history_files.file_sources import (
     FileStore,
@@ -23,11 +24,7 @@ from scan.extensions.backfill.history_files.file_sources import (
     is_url,
     list_files,
 )
-from scan.extensions.backfill.history_files.raw_block import RawBlock, read_block
-from scan.extensions.backfill.history_files.raw_decoder import decode
-from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE, Range
-from scan.extensions.backfill.spool import SpoolFailed
 from scan.extensions.block_records.uncles.block_completion import completed, is_mined
 from scan.hex import BadHex, data
 from scan.indexer.block_rows import FetchedBlock
@@ -47,7 +44,7 @@ class RangeHistory(NamedTuple):
     downloads: str  # a folder
     ca_bundle: str
 
-    def source(self, node: Node, blocks: BlockSource) -> "HistorySource":
+    def source(self, node: client.Node, blocks: BlockSource) -> "HistorySource":
         return HistorySource(self, node, blocks)
 
     def on_another_machine(self, folder: Path) -> "RangeHistory":
@@ -62,7 +59,7 @@ def _may_have_failed(transaction: DecodedTransaction) -> bool:
 class HistorySource:
     """Reads blocks from files; from the node those after the last file."""
 
-    def __init__(self, history: RangeHistory, node: Node, blocks: BlockSource) -> None:
+    def __init__(self, history: RangeHistory, node: client.Node, blocks: BlockSource) -> None:
         self._history = history
         self._node = node
         self._blocks = blocks
@@ -105,7 +102,7 @@ class HistorySource:
         parent = keccak256(file.header(first - 1)) if first > file.first_block else None
         fetched = []
         for number in range(first, last + 1):
-            raw = read_block(file.parts(number), number)
+            raw = raw_block.read_block(file.parts(number), number)
             if parent not in (None, raw.header["parentHash"]):
                 raise BadFile(f"block {number} does not name the block before it as its parent")
             parent = raw.hash
@@ -116,22 +113,22 @@ class HistorySource:
             self._require_of_node(last, parent)
         return fetched
 
-    def _fetched(self, raw: RawBlock) -> FetchedBlock:
+    def _fetched(self, raw: raw_block.RawBlock) -> FetchedBlock:
         assert self._chain_id is not None
-        block, header, uncles = decode(raw, self._chain_id)
+        block, header, uncles = raw_decoder.decode(raw, self._chain_id)
         try:
             if not block.withdrawals and is_mined(header):
                 block = completed(block, self._chain_id, len(uncles), uncles)
         except BadHex as error:
             raise BadFile(f"block {block.number}: {error}") from None
         if not block.has_statuses and any(map(_may_have_failed, block.transactions)):
-            block = block._replace(unproven=STATUSES)
+            block = block._replace(unproven=block_validation.STATUSES)
         return self._blocks.untraced(block_in_unit(block, self._chain_id))
 
     def _require_of_node(self, number: int, hash_: bytes | None) -> None:
         """Raise BadFile where the node has another block. Nodes that drop blocks may keep their
         headers; what the node does not have, the blocks after it prove."""
-        with suppress(NodeError, RpcError):
+        with suppress(client.NodeError, client.RpcError):
             node_hash = read_hash(self._node, number) or self._header_hash(number)
             if node_hash not in (None, hash_):
                 raise BadFile(f"block {number} is not the one that the node has")
@@ -157,7 +154,7 @@ class HistorySource:
             except (BadFile, FileNotFoundError, PermissionError) as error:
                 problems.append(f"{listed}: {error}")
                 self._store.refuse(listed, str(error))
-        raise failed or SpoolFailed("; ".join(problems) or f"no file has block {number}")
+        raise failed or spool.SpoolFailed("; ".join(problems) or f"no file has block {number}")
 
     def _opened(self, listed: HistoryFile, number: int) -> tuple[HistoryFile, E2File]:
         self.close()
@@ -233,7 +230,7 @@ class ChainFiles:
         file, *others = self._not_refused(era)
         self._store.refuse(file, reason)
         if not others:
-            raise SpoolFailed(f"{file}: {reason}")
+            raise spool.SpoolFailed(f"{file}: {reason}")
         self.newly_refused()
         return _blocks_of(era)
 
@@ -275,7 +272,7 @@ def open_files(
     """Return the files of sources. Raises NodeError where one does not answer, CannotBackfill where
     they cannot be used."""
     if options.cluster and any(map(is_url, sources)):
-        raise CannotBackfill("--cluster needs --history as a folder that all machines share")
+        raise plan.CannotBackfill("--cluster needs --history as a folder that all machines share")
     try:
         listed = [file for source in sources for file in list_files(source, settings.ca_bundle)]
         eras = consecutive(listed, settings.start_block or 0)
@@ -284,11 +281,11 @@ def open_files(
         files.keeps = options.keep_history
         files.begin()
     except BadHex as error:
-        raise CannotBackfill(f"--last-hash: {error}") from None
+        raise plan.CannotBackfill(f"--last-hash: {error}") from None
     except BadFile as error:
-        raise CannotBackfill(f"--history: {error}") from None
+        raise plan.CannotBackfill(f"--history: {error}") from None
     except OSError as error:
-        raise NodeError(f"--history: {error}") from None
+        raise client.NodeError(f"--history: {error}") from None
     return files
 
 

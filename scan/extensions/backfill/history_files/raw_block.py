@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from scan.ethereum import block_encoding
-from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum import block_encoding, blocks
 from scan.ethereum.rlp_and_tries import (
     LISTS,
     LONG,
@@ -222,7 +221,7 @@ def _read_logs(data: bytes, start: int, end: int) -> list[RawLog]:
             min(data[log], data[topic_list]) < LISTS
             or max(data[address[0]], data[value[0]]) >= LISTS
             or address[2] - address[1] != _ADDRESS_BYTES
-            or count > MAX_TOPICS
+            or count > blocks.MAX_TOPICS
             or last - first != count * _TOPIC_ITEM
             or data[first:last:_TOPIC_ITEM] != _TOPIC_PREFIX * count
         ):

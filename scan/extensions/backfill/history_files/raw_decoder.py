@@ -8,17 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from scan.ethereum import blocks, rlp_and_tries
-from scan.ethereum.block_decoder import assembled
-from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
-from scan.ethereum.column_types import as_unsigned
+from scan.ethereum import block_decoder, block_encoding, blocks, column_types, rlp_and_tries
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, match
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
 from scan.ethereum.transaction_checks import signer
-from scan.extensions.backfill.history_files import raw_block
-from scan.extensions.backfill.history_files.e2store import BadFile
+from scan.extensions.backfill.history_files import e2store, raw_block
 from scan.hex import to_hex
 
 _METHOD_BYTES, _ADDRESS_BYTES, _HASH_BYTES, _WORD_BYTES = 4, 20, 32, 32
@@ -64,9 +60,9 @@ def decode(raw: raw_block.RawBlock, chain_id: int) -> DecodedParts:
         uncles = [_header(blocks.UncleJson, raw_block.read_header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
     except blocks.MalformedBlock as error:
-        raise BadFile(str(error)) from None
+        raise e2store.BadFile(str(error)) from None
     except (ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
-        raise BadFile(f"block {number} cannot be decoded: {error}"[:200]) from None
+        raise e2store.BadFile(f"block {number} cannot be decoded: {error}"[:200]) from None
 
 
 def _block(raw: raw_block.RawBlock, header: Any, number: int, chain_id: int) -> blocks.DecodedBlock:
@@ -92,7 +88,7 @@ def _block(raw: raw_block.RawBlock, header: Any, number: int, chain_id: int) -> 
         if layout.authorizations is not None:
             entries = [_named(_AUTHORIZATION, entry) for entry in items[layout.authorizations]]
             authorizations.append((index, entries, items[0].lstrip(b"\0")))
-    return assembled(
+    return block_decoder.assembled(
         header,
         form,
         transactions,
@@ -119,7 +115,7 @@ def _form(header: Any, chain_id: int) -> Form | None:
 
 def _header(type_: Any, fields: Mapping[str, bytes], **others: Any) -> Any:
     texts = {
-        name: _quantity(value) if name in HEADER_QUANTITIES else to_hex(value)
+        name: _quantity(value) if name in block_encoding.HEADER_QUANTITIES else to_hex(value)
         for name, value in fields.items()
     }
     return type_(**texts, **others)
@@ -206,7 +202,7 @@ def _transaction(
         if {*map(len, blobs)} - {_HASH_BYTES}:
             raise ValueError("a hash of a blob has another size")
         fee += BLOB_GAS * len(blobs) * prices.blob
-        blob_gas_price = as_unsigned(prices.blob)
+        blob_gas_price = column_types.as_unsigned(prices.blob)
     creates = to_address is None and status
     return blocks.DecodedTransaction(
         index,
@@ -269,4 +265,4 @@ def _quantity(value: bytes) -> str:
     return hex(int.from_bytes(value))
 
 
-_LAYOUTS = {type_: _Layout.of(names) for type_, names in TRANSACTION_FIELDS.items()}
+_LAYOUTS = {type_: _Layout.of(names) for type_, names in block_encoding.TRANSACTION_FIELDS.items()}

@@ -16,18 +16,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scan.extensions.contract_details.builds.build_folders import read_json
-from scan.verification.bytecode_comparison import (
-    ADDRESS_BYTES,
-    PUSH20,
-    PUSH32,
-    ByteRange,
-    LinkedCode,
-    operand_size,
-)
+from scan.verification import bytecode_comparison, settings_search
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
 from scan.verification.languages.vyper import VYPER, immutable_size
-from scan.verification.settings_search import SolcVersion
 
 # Where code is linked: 40 characters, which begin with two underscores.
 _PLACEHOLDER = re.compile(r"__.{38}")
@@ -71,7 +63,7 @@ class BuiltContract(NamedTuple):
     name: str
     language: str
     version: str
-    runtime: LinkedCode
+    runtime: bytecode_comparison.LinkedCode
     abi: bytes
     creation: Code
     selectors: Mapping[str, str] | None = None
@@ -326,7 +318,7 @@ def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
     return {path: source.text for path, source in sources.items() if source.text}
 
 
-def linked(code: Code) -> LinkedCode:
+def linked(code: Code) -> bytecode_comparison.LinkedCode:
     """Return code with zeros where libraries are linked. A build that does not say where immutables
     are, as Ape's, has them where solc reserves their places. Raises ValueError where it is not hex,
     above the bounds, or has links and immutables where solc has none: they are the operands of
@@ -346,17 +338,19 @@ def linked(code: Code) -> LinkedCode:
     placeholders = [*islice(_PLACEHOLDER.finditer(text), MAX_PLACES + 1)]
     if len(placeholders) + sum(map(len, (immutables or {}).values())) > MAX_PLACES:
         raise ValueError(f"the code has more than {MAX_PLACES} links and immutables")
-    links: defaultdict[str, list[ByteRange]] = defaultdict(list)
+    links: defaultdict[str, list[bytecode_comparison.ByteRange]] = defaultdict(list)
     for placeholder in placeholders:
         start, half = divmod(placeholder.start(), 2)
-        if half or text[2 * start - 2 : 2 * start] != f"{PUSH20:02x}":
+        if half or text[2 * start - 2 : 2 * start] != f"{bytecode_comparison.PUSH20:02x}":
             raise ValueError("a link is no operand of PUSH20")
         is_hash = placeholder[0].startswith("__$")
         name = names.get(start) or (placeholder[0] if is_hash else f"{placeholder[0]}{start}")
-        links[name].append(ByteRange(start, start + ADDRESS_BYTES))
-    linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * ADDRESS_BYTES, text))
+        links[name].append(
+            bytecode_comparison.ByteRange(start, start + bytecode_comparison.ADDRESS_BYTES)
+        )
+    linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * bytecode_comparison.ADDRESS_BYTES, text))
     ranges = {
-        name: tuple(ByteRange(r.start, r.start + r.length) for r in references)
+        name: tuple(bytecode_comparison.ByteRange(r.start, r.start + r.length) for r in references)
         for name, references in (immutables or {}).items()
     }
     if immutables is None:
@@ -365,23 +359,25 @@ def linked(code: Code) -> LinkedCode:
     for start, end in (place for places in ranges.values() for place in places):
         if not 0 < start <= end <= len(linked_code):
             raise ValueError("an immutable is outside of the code")
-        if linked_code[start - 1 : end] != bytes([PUSH32, *bytes(32)]):
+        if linked_code[start - 1 : end] != bytes([bytecode_comparison.PUSH32, *bytes(32)]):
             raise ValueError("an immutable is no operand of PUSH32")
-    return LinkedCode(linked_code, {name: tuple(places) for name, places in links.items()}, ranges)
+    return bytecode_comparison.LinkedCode(
+        linked_code, {name: tuple(places) for name, places in links.items()}, ranges
+    )
 
 
-def _reserved(code: bytes) -> Iterator[ByteRange]:
+def _reserved(code: bytes) -> Iterator[bytecode_comparison.ByteRange]:
     """Yield the places in which solc has an immutable's value written at deployment: a PUSH32 of
     zeros, where it would write a zero itself in a byte or two."""
     offset = 0
     while offset < len(code):
-        end = offset + 1 + operand_size(code, offset)
-        if code[offset] == PUSH32 and code[offset + 1 : end] == bytes(32):
-            yield ByteRange(offset + 1, end)
+        end = offset + 1 + bytecode_comparison.operand_size(code, offset)
+        if code[offset] == bytecode_comparison.PUSH32 and code[offset + 1 : end] == bytes(32):
+            yield bytecode_comparison.ByteRange(offset + 1, end)
         offset = end
 
 
-def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:
+def _vyper_code(creation: str, runtime: str, version: str) -> bytecode_comparison.LinkedCode:
     """Return Vyper's runtime code with a range for the immutables that follow it. Raises ValueError
     where they are longer than the code, which would be equal to any code that begins like it."""
     linked_code = linked(Code(runtime, immutable_references={}))
@@ -389,11 +385,11 @@ def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:
     size = immutable_size(creation.removeprefix("0x"), None, _numbers(version))
     if not 0 <= size <= end:
         raise ValueError("the immutables are longer than the code")
-    places = {"0": (ByteRange(end, end + size),)} if size else {}
+    places = {"0": (bytecode_comparison.ByteRange(end, end + size),)} if size else {}
     return linked_code._replace(code=linked_code.code + bytes(size), immutables=places)
 
 
-def _numbers(version: str) -> SolcVersion:
+def _numbers(version: str) -> settings_search.SolcVersion:
     numbers = _VERSION.search(version)
     major, minor, patch = map(int, numbers[0].split(".")) if numbers else (0, 0, 0)
     return major, minor, patch

@@ -38,12 +38,9 @@ from scan.extensions.contract_details.builds.build_formats import (
     read_file,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
-from scan.verification import creation_comparison, source_maps
-from scan.verification.creation_comparison import PREAMBLE, CreationCode
-from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
-from scan.verification.languages.solidity import SOLIDITY
+from scan.verification import creation_comparison, metadata_request, source_maps
+from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
 from scan.verification.languages.vyper import source_map
-from scan.verification.metadata_request import request_with, with_hash
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES, Submission
 from scan.verification.submission_compilations import OUTPUTS
 
@@ -87,7 +84,7 @@ def together(submissions: Sequence[Submission]) -> Sequence[Submission]:
     for one in submissions:
         is_named = one.contract_path is not None and one.contract_name is not None
         fits = all(sources.get(path, text) == text for path, text in one.sources.items())
-        if not (is_named and fits) or one.language is not SOLIDITY:
+        if not (is_named and fits) or one.language is not solidity.SOLIDITY:
             return submissions
         sources |= one.sources
         selection[one.contract_path or ""][one.contract_name or ""] = OUTPUTS
@@ -160,7 +157,7 @@ def _listed_request(
         characters += len(content)
         if characters > MAX_SOURCE_BYTES:
             raise NoBuild(f"its sources have more than {MAX_SOURCE_BYTES >> 20} MiB")
-    return request_with(address, metadata, sources)
+    return metadata_request.request_with(address, metadata, sources)
 
 
 def _manifest_request(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
@@ -201,7 +198,7 @@ def _file_with_hash(file: Path, path: str, stated: object) -> str | None:
     """Return the text of the project's file at a path, or its variation, that has the stated hash;
     None where none has."""
     for content in _contents(file, path):
-        if hashed := with_hash(content.decode("utf-8", "replace"), [str(stated)]):
+        if hashed := metadata_request.with_hash(content.decode("utf-8", "replace"), [str(stated)]):
             return hashed[1]
     return None
 
@@ -239,7 +236,7 @@ class BuiltCreation(NamedTuple):
     """The creation code of a built contract, and its source map as source_maps.packed() has it."""
 
     built: BuiltContract
-    code: CreationCode
+    code: creation_comparison.CreationCode
     source_map: bytes
 
     @property
@@ -282,7 +279,7 @@ def contract_and_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
     code. A contract whose creation code is malformed has none."""
     yield built._replace(creation=Code())
     creation = built.creation.object.removeprefix("0x")
-    preceded = Code(PREAMBLE.hex() + creation, immutable_references={})
+    preceded = Code(creation_comparison.PREAMBLE.hex() + creation, immutable_references={})
     try:
         blueprint = linked(preceded) if creation else None
     except ValueError:

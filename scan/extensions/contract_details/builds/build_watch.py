@@ -20,15 +20,7 @@ import orjson
 
 from scan import errors
 from scan.database.connection import Database
-from scan.extensions.contract_details.builds import build_sources
-from scan.extensions.contract_details.builds.build_folders import FileState, list_files, state_of
-from scan.extensions.contract_details.builds.build_formats import (
-    COMPILATION,
-    MALFORMED,
-    BuiltContract,
-    NoBuild,
-    contracts_of,
-)
+from scan.extensions.contract_details.builds import build_folders, build_formats, build_sources
 from scan.extensions.contract_details.builds.build_sources import BuiltCreation
 from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
@@ -73,7 +65,7 @@ class _Deployed(NamedTuple):
 
     address: bytes
     code_hash: bytes
-    builds: Sequence[BuiltContract]
+    builds: Sequence[build_formats.BuiltContract]
     tried: int = 0
     since: float = 0.0
 
@@ -84,11 +76,11 @@ class Builds(BuiltCreations):
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = [folder.resolve() for folder in folders]  # from here on without links
-        self._states: dict[Path, FileState] = {}
-        self._contracts: dict[Path, Sequence[BuiltContract]] = {}
+        self._states: dict[Path, build_folders.FileState] = {}
+        self._contracts: dict[Path, Sequence[build_formats.BuiltContract]] = {}
         self._creations: dict[Path, Sequence[BuiltCreation]] = {}
         self._bytes = 0  # of the contracts
-        self._by_length: Mapping[int, Sequence[BuiltContract]] = {}
+        self._by_length: Mapping[int, Sequence[build_formats.BuiltContract]] = {}
         self._by_creation: Mapping[bytes, Sequence[BuiltCreation]] = {}
         # What was read of files, by the file, path and name; None of a build without sources.
         self._mapped: dict[tuple[Path, str, str], MappedCode | None] = {}
@@ -105,7 +97,7 @@ class Builds(BuiltCreations):
         started = time.monotonic()
         if started < self._next_at:
             return False
-        listing = list_files(self._folders)
+        listing = build_folders.list_files(self._folders)
         self._next_at = started + LISTING_SHARE * (time.monotonic() - started)
         if listing.left_out and listing.left_out != self._left_out:
             log.warning("not all builds are read: %s", listing.left_out)
@@ -123,7 +115,7 @@ class Builds(BuiltCreations):
             self._by_length = self._indexed()
         return bool(changed or removed)
 
-    def _keep(self, file: Path, contracts: Sequence[BuiltContract]) -> None:
+    def _keep(self, file: Path, contracts: Sequence[build_formats.BuiltContract]) -> None:
         """Keep what a file has, as long as there is room: the oldest files give way."""
         self._bytes -= self._size_of(file)
         creations = map(build_sources.creation_of, contracts)
@@ -143,8 +135,8 @@ class Builds(BuiltCreations):
         contracts, creations = self._contracts.get(file, ()), self._creations.get(file, ())
         return sum(built.size for built in contracts) + sum(made.size for made in creations)
 
-    def _indexed(self) -> Mapping[int, Sequence[BuiltContract]]:
-        by_length: defaultdict[int, list[BuiltContract]] = defaultdict(list)
+    def _indexed(self) -> Mapping[int, Sequence[build_formats.BuiltContract]]:
+        by_length: defaultdict[int, list[build_formats.BuiltContract]] = defaultdict(list)
         newest_first = sorted(self._contracts, key=lambda f: -self._states[f].modified_ns)
         for built in (built for file in newest_first for built in self._contracts[file]):
             by_length[len(built.runtime.code)].append(built)
@@ -183,19 +175,21 @@ class Builds(BuiltCreations):
         file = fitting.built.file
         mapped = build_sources.mapped(fitting, creation)
         try:
-            return mapped if state_of(file) == self._states.get(file) else None
+            return mapped if build_folders.state_of(file) == self._states.get(file) else None
         except OSError:
             return None
 
-    def match(self, code: bytes) -> Sequence[BuiltContract]:
+    def match(self, code: bytes) -> Sequence[build_formats.BuiltContract]:
         """Return the builds that have deployed code, of each folder the newest of a form and name:
         those that also have its metadata before others, and those that say what compiled them
         before those that cannot be compiled."""
-        matching: dict[tuple[Path, str, str, str], tuple[tuple[bool, ...], BuiltContract]] = {}
+        matching: dict[
+            tuple[Path, str, str, str], tuple[tuple[bool, ...], build_formats.BuiltContract]
+        ] = {}
         for built in self._by_length.get(len(code), ()):
             comparison = compare_runtime(code, built.runtime, {})
             if comparison.match or comparison.inner_metadata:
-                is_compilable = built.version != "" or built.form == COMPILATION
+                is_compilable = built.version != "" or built.form == build_formats.COMPILATION
                 rank = (comparison.match == FULL, comparison.match == PARTIAL, is_compilable)
                 origin = (built.file.parent, built.form, built.path, built.name)
                 if origin not in matching or matching[origin][0] < rank:
@@ -204,10 +198,10 @@ class Builds(BuiltCreations):
         return [built for _, built in ranked[:MAX_MATCHING]]
 
 
-def _read(file: Path) -> list[BuiltContract]:
+def _read(file: Path) -> list[build_formats.BuiltContract]:
     try:
-        return [c for c in contracts_of(file) if len(c.abi) <= MAX_ABI_BYTES]
-    except (NoBuild, OSError) as error:
+        return [c for c in build_formats.contracts_of(file) if len(c.abi) <= MAX_ABI_BYTES]
+    except (build_formats.NoBuild, OSError) as error:
         log.debug("%s is no build: %s", file, error)
         return []
 
@@ -263,7 +257,7 @@ class BuildWatch:
             self._seen.update(batch)
         self._after = max(0, head[0] - FORK_BLOCKS)
 
-    def _is_due(self, code_hash: bytes, built: BuiltContract) -> bool:
+    def _is_due(self, code_hash: bytes, built: build_formats.BuiltContract) -> bool:
         """Return whether a contract was not taken just now: a build is written anew all the time
         where a compiler watches its sources."""
         taken_at = self._taken_at.get(_source(code_hash, built), -TRY_AGAIN_S)
@@ -321,7 +315,7 @@ class BuildWatch:
             try:
                 body = build_sources.verification_request(built, to_hex(deployed.address))
                 return deployed, parse(body)
-            except (NoBuild, OSError, errors.ScanError) as error:
+            except (build_formats.NoBuild, OSError, errors.ScanError) as error:
                 deployed = self._go_on(deployed, error)
         return None
 
@@ -338,7 +332,11 @@ class BuildWatch:
     def _go_on(self, deployed: _Deployed, error: Exception) -> _Deployed:
         """Note why a build did not verify a contract. What a compiler says has text of files, which
         only the log may have."""
-        reason = str(error) if isinstance(error, NoBuild | errors.ScanError) else UNREADABLE
+        reason = (
+            str(error)
+            if isinstance(error, build_formats.NoBuild | errors.ScanError)
+            else UNREADABLE
+        )
         trace, address = error if reason is UNREADABLE else None, to_hex(deployed.address)
         log.warning("a build of %s does not verify it: %s", address, error, exc_info=trace)
         is_quoting = isinstance(error, errors.SourceDoesNotCompile)
@@ -378,18 +376,18 @@ class BuildWatch:
         )
 
 
-def _source(code_hash: bytes, built: BuiltContract) -> tuple[bytes, Path, str]:
+def _source(code_hash: bytes, built: build_formats.BuiltContract) -> tuple[bytes, Path, str]:
     """Return a code with the folder and the form of a build that has it."""
     return code_hash, built.file.parent, built.form
 
 
-def _abi(built: BuiltContract) -> str:
+def _abi(built: build_formats.BuiltContract) -> str:
     """Return the entries of a build's interface as JSON; none where its ABI is no list of objects,
     or malformed. PostgreSQL takes no text with a null character out of JSON."""
     try:
         abi: object = orjson.loads(built.abi)
         listed = [e for e in abi if isinstance(e, dict)] if isinstance(abi, list) else []
         entries = [*map(orjson.dumps, interface_of(listed, built.selectors or {}))]
-    except MALFORMED:
+    except build_formats.MALFORMED:
         entries = []
     return f"[{','.join(entry.decode() for entry in entries if NULL not in entry)}]"

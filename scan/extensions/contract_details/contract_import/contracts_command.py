@@ -16,21 +16,10 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from scan.commands.arguments import add_actions, add_command
-from scan.commands.startup import connected, require_node
+from scan.commands import arguments, startup
 from scan.errors import InvalidParameter, ScanError
 from scan.extensions.contract_details import contract_page
-from scan.extensions.contract_details.contract_import import importer
-from scan.extensions.contract_details.contract_import.importer import (
-    DOWNLOAD_S,
-    FILE_BATCH_ROWS,
-    Answer,
-    ContractImport,
-    read_records,
-    record_of,
-    write_records,
-)
-from scan.extensions.contract_details.contract_import.source_client import SourceClient
+from scan.extensions.contract_details.contract_import import importer, source_client
 from scan.extensions.contract_details.contract_import.source_records import (
     Blockscout,
     Etherscan,
@@ -42,8 +31,7 @@ from scan.hex import to_hex
 from scan.observability.logs import escape
 from scan.queries.reader import ChainId
 from scan.settings import Settings
-from scan.verification.compiler_store import CompilerStore
-from scan.verification.request import parse
+from scan.verification import compiler_store, request
 from scan.verification.verifier import Verifier, add_findings
 
 NO_MAP = "the compiler gives no source map for it"
@@ -60,7 +48,9 @@ def add_missing(verifier: Verifier) -> Iterator[Outcome]:
     """Yield the outcome for each verified contract without a source map, by address."""
     after = b""
     while rows := verifier.database.rows(
-        "contract_import/verified_contracts_list_unmapped", after=after, limit=FILE_BATCH_ROWS
+        "contract_import/verified_contracts_list_unmapped",
+        after=after,
+        limit=importer.FILE_BATCH_ROWS,
     ):
         for row in rows:
             after = bytes(row[0])
@@ -69,9 +59,9 @@ def add_missing(verifier: Verifier) -> Iterator[Outcome]:
 
 def _add(verifier: Verifier, row: tuple[object, ...]) -> str | None:
     try:
-        submission = parse(record_of(row, None).submission())
+        submission = request.parse(importer.record_of(row, None).submission())
         compilers = verifier.compilers.of(submission.language.kind)
-        compilers.compiler(submission.version, DOWNLOAD_S)
+        compilers.compiler(submission.version, importer.DOWNLOAD_S)
         return None if add_findings(verifier, submission) else NO_MAP
     except ScanError as error:
         return error.message
@@ -99,9 +89,9 @@ which adds both. One that was interrupted goes on."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
-    actions = add_actions(group)
+    actions = arguments.add_actions(group)
     text = "verify what another explorer has verified"
-    load = add_command(actions, "import", text, IMPORT, import_contracts)
+    load = arguments.add_command(actions, "import", text, IMPORT, import_contracts)
     load.add_argument(
         "--from",
         dest="source",
@@ -119,9 +109,9 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         "--rate", type=_rate, default=DEFAULT_RATE, help="requests a second, 2 by default"
     )
     text = "compile verified contracts again whose source map is not known"
-    add_command(actions, "source-maps", text, SOURCE_MAPS, add_source_maps)
+    arguments.add_command(actions, "source-maps", text, SOURCE_MAPS, add_source_maps)
     text = "write every verified contract to a file that `import` accepts"
-    export = add_command(actions, "export", text, run=export_contracts)
+    export = arguments.add_command(actions, "export", text, run=export_contracts)
     export.add_argument("file", type=Path, metavar="FILE.ndjson")
 
 
@@ -136,16 +126,16 @@ def _rate(text: str) -> float:
 
 
 def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
-    require_node(settings)
-    with connected(settings, NAME) as database:
+    startup.require_node(settings)
+    with startup.connected(settings, NAME) as database:
         chain_id = ChainId(database).read()
         if chain_id is None:
             raise ScanError("no block is indexed yet")
         source = _source(settings, options, chain_id) if options.source else None
         name = source.name if source else f"file {Path(options.input).name}"
-        compilers = CompilerStore(settings)
+        compilers = compiler_store.CompilerStore(settings)
         verifier = importer.make_verifier(settings, database)
-        contracts = ContractImport(verifier, compilers, name)
+        contracts = importer.ContractImport(verifier, compilers, name)
         if options.again:
             contracts.forget()
         try:
@@ -158,8 +148,8 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def add_source_maps(settings: Settings, _options: argparse.Namespace) -> int:
-    require_node(settings)
-    with connected(settings, NAME) as database:
+    startup.require_node(settings)
+    with startup.connected(settings, NAME) as database:
         counts: Counter[bool] = Counter()
         outcomes = add_missing(importer.make_verifier(settings, database))
         try:
@@ -176,7 +166,7 @@ def add_source_maps(settings: Settings, _options: argparse.Namespace) -> int:
 def _source(settings: Settings, options: argparse.Namespace, chain_id: str) -> Source:
     if not _URL.fullmatch(options.input):
         raise InvalidParameter("the URL must be http or https, without user, query and fragment")
-    client = SourceClient(options.input, options.rate, settings.ca_bundle)
+    client = source_client.SourceClient(options.input, options.rate, settings.ca_bundle)
     if options.source == "etherscan":
         return Etherscan(client, _key(options.key), chain_id)
     return Blockscout(client) if options.source == "blockscout" else Sourcify(client, chain_id)
@@ -192,10 +182,10 @@ def _key(text: str) -> str:
 
 
 def _answers(
-    contracts: ContractImport, source: Source | None, options: argparse.Namespace
-) -> Iterator[Answer]:
+    contracts: importer.ContractImport, source: Source | None, options: argparse.Namespace
+) -> Iterator[importer.Answer]:
     if source is None:
-        answers = contracts.of_records(read_records(Path(options.input)))
+        answers = contracts.of_records(importer.read_records(Path(options.input)))
     elif options.addresses:
         answers = contracts.of_addresses(source, _lines(options.addresses))
     elif options.listed:
@@ -213,7 +203,7 @@ def _lines(path: str) -> Iterator[str]:
                 yield text
 
 
-def _report(answers: Iterator[Answer], name: str) -> None:
+def _report(answers: Iterator[importer.Answer], name: str) -> None:
     """Print a line for each contract that is not verified, and the number of each outcome."""
     counts: Counter[str] = Counter()
     matches: Counter[str] = Counter()
@@ -241,8 +231,8 @@ def _report(answers: Iterator[Answer], name: str) -> None:
 
 def export_contracts(settings: Settings, options: argparse.Namespace) -> int:
     try:
-        with connected(settings, NAME) as database, whole_file(options.file) as file:
-            count = write_records(database, file, ChainId(database).read())
+        with startup.connected(settings, NAME) as database, whole_file(options.file) as file:
+            count = importer.write_records(database, file, ChainId(database).read())
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     print(f"{count} contracts written")

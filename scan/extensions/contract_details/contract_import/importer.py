@@ -32,15 +32,7 @@ from scan.errors import (
 )
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.extensions.contract_details.contract_import.source_client import (
-    MAX_ANSWER_BYTES,
-    Malformed,
-)
-from scan.extensions.contract_details.contract_import.source_records import (
-    Record,
-    Source,
-    named_language,
-)
+from scan.extensions.contract_details.contract_import import source_client, source_records
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
@@ -61,7 +53,7 @@ DOWNLOAD_S = 300.0
 MAX_RECORD_BYTES = 12 * 1024 * 1024
 BATCH_ROWS = 500
 
-Read = Callable[[], Record | None]
+Read = Callable[[], source_records.Record | None]
 
 
 class Answer(NamedTuple):
@@ -71,7 +63,7 @@ class Answer(NamedTuple):
     outcome: str
     match: str | None = None
     reason: str | None = None
-    record: Record | None = None
+    record: source_records.Record | None = None
 
 
 class _Uncounted(StoredBytes):
@@ -116,12 +108,12 @@ class ContractImport:
         ):
             [(address, text)] = rows
             after = bytes(address)
-            record = msgspec.json.decode(text, type=Record)
+            record = msgspec.json.decode(text, type=source_records.Record)
             if self._is_installed(record):
                 yield self._answer(after, lambda record=record: record)  # type: ignore[misc]
 
-    def _is_installed(self, record: Record) -> bool:
-        language = LANGUAGES.get(named_language(record.language))
+    def _is_installed(self, record: source_records.Record) -> bool:
+        language = LANGUAGES.get(source_records.named_language(record.language))
         if language is None:
             return False
         try:
@@ -130,7 +122,7 @@ class ContractImport:
         except (InvalidParameter, Unavailable):
             return False
 
-    def of_index(self, source: Source) -> Iterator[Answer]:
+    def of_index(self, source: source_records.Source) -> Iterator[Answer]:
         """Import every indexed contract that no verification covers."""
         after = b""
         while rows := self._database.rows(
@@ -143,12 +135,14 @@ class ContractImport:
                 after = bytes(address)
                 yield self._answer(after, partial(source.record, after))
 
-    def of_addresses(self, source: Source, addresses: Iterable[str]) -> Iterator[Answer]:
+    def of_addresses(
+        self, source: source_records.Source, addresses: Iterable[str]
+    ) -> Iterator[Answer]:
         for text in addresses:
             address = parameters.address(text)
             yield from self._unless_answered(address, partial(source.record, address))
 
-    def of_records(self, records: Iterable[Record]) -> Iterator[Answer]:
+    def of_records(self, records: Iterable[source_records.Record]) -> Iterator[Answer]:
         for record in records:
             address = parameters.address(record.address)
             yield from self._unless_answered(address, lambda record=record: record)  # type: ignore[misc]
@@ -167,18 +161,18 @@ class ContractImport:
             return Answer(address, NOT_INDEXED, reason=error.message)
         try:
             record = read()
-        except Malformed as error:
+        except source_client.Malformed as error:
             answer = Answer(address, DIFFERENT, reason=error.message)
         else:
             answer = Answer(address, ABSENT) if record is None else self._compared(address, record)
         self._store(answer, code_hash)
         return answer
 
-    def _compared(self, address: bytes, record: Record) -> Answer:
+    def _compared(self, address: bytes, record: source_records.Record) -> Answer:
         """Compile and compare a record. One that cannot be compiled here becomes a claim, as that
         is no fault of the source."""
         try:
-            if named_language(record.language) not in LANGUAGES:
+            if source_records.named_language(record.language) not in LANGUAGES:
                 raise InvalidParameter(f"there is no compiler for {clean(record.language)} here")
             submission = parse({**record.submission(), "address": f"0x{address.hex()}"})
             compilers = self._verifier.compilers.of(submission.language.kind)
@@ -191,7 +185,7 @@ class ContractImport:
             reason = error.message if isinstance(error, ScanError) else "its text is no Unicode"
             return Answer(address, DIFFERENT, reason=reason, record=record)
 
-    def _claim(self, address: bytes, record: Record, error: ScanError) -> Answer:
+    def _claim(self, address: bytes, record: source_records.Record, error: ScanError) -> Answer:
         try:
             size = len(msgspec.json.encode(record))
         except UnicodeEncodeError:
@@ -220,17 +214,17 @@ class ContractImport:
 FILE_BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 
 
-def read_records(path: Path) -> Iterator[Record]:
+def read_records(path: Path) -> Iterator[source_records.Record]:
     """Yield the records of a file. Raises OSError, and InvalidParameter with the line's number."""
-    decoder = msgspec.json.Decoder(Record)
+    decoder = msgspec.json.Decoder(source_records.Record)
     with path.open("rb") as file:
         number = 0
-        while line := file.readline(MAX_ANSWER_BYTES + 1):
+        while line := file.readline(source_client.MAX_ANSWER_BYTES + 1):
             number += 1
             if not line.strip():
                 continue
             try:
-                if len(line) > MAX_ANSWER_BYTES:
+                if len(line) > source_client.MAX_ANSWER_BYTES:
                     raise msgspec.DecodeError("it is too long")
                 yield decoder.decode(line)
             except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
@@ -251,7 +245,7 @@ def write_records(database: Database, file: IO[bytes], chain_id: str | None) -> 
     return count
 
 
-def record_of(row: tuple[object, ...], chain_id: str | None) -> Record:
+def record_of(row: tuple[object, ...], chain_id: str | None) -> source_records.Record:
     """Return a row of contract_import/verified_contracts_list as a line of the file."""
     address, match, creation_match, name, path, version, license_, settings, sources, arguments = (
         bytes(value) if isinstance(value, memoryview) else value for value in row
@@ -273,7 +267,7 @@ def record_of(row: tuple[object, ...], chain_id: str | None) -> Record:
             ),
             "constructorArguments": to_hex(arguments) if isinstance(arguments, bytes) else None,
         },
-        Record,
+        source_records.Record,
     )
 
 
@@ -322,7 +316,9 @@ class KeptSources:
         )
         for code_hash, address in rows:
             try:
-                record = msgspec.json.decode(self._file(bytes(code_hash)).read_bytes(), type=Record)
+                record = msgspec.json.decode(
+                    self._file(bytes(code_hash)).read_bytes(), type=source_records.Record
+                )
                 body = {**record.submission(), "address": to_hex(bytes(address))}
                 self._jobs.submit(body, CLIENT)
             except (RateLimited, Unavailable):

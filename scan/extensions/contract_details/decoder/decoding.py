@@ -22,14 +22,8 @@ from scan.contracts.abi_decoding import (
 from scan.contracts.read_calls import constructor_values
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.node_errors import REVERT, CallFailure
-from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.contract_details.decoder import typed_data
-from scan.extensions.contract_details.decoder.nested_calls import (
-    NestedCall,
-    calls_in,
-    functions_with_calls,
-)
+from scan.ethereum import node_errors, rlp_and_tries
+from scan.extensions.contract_details.decoder import nested_calls, typed_data
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
     Block,
@@ -95,7 +89,7 @@ class DecodedCall(NamedTuple):
     """A call inside of another one; `path` has its position in each call around it."""
 
     path: tuple[int, ...]
-    call: NestedCall
+    call: nested_calls.NestedCall
     candidates: Sequence[Candidate]
 
     def record(self) -> dict[str, Any]:
@@ -125,7 +119,7 @@ class Decoding(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         return {
-            "digest": None if self.signed is None else to_hex(keccak256(self.signed)),
+            "digest": None if self.signed is None else to_hex(rlp_and_tries.keccak256(self.signed)),
             **({} if self.described is None else self.described.record()),
             "candidates": [candidate.record() for candidate in self.candidates],
             "reason": self.reason,
@@ -235,13 +229,15 @@ class _Decoder:
             reason = self._reason(encoded.data, known)
             decoded = self._errors(encoded.data, known, reason, is_error=encoded.kind == ERROR)
             errors = self._distinct(ERROR, len(encoded.data), decoded)
-        nested = self._nested(NestedCall(encoded.address, 0, encoded.data), calls)
+        nested = self._nested(nested_calls.NestedCall(encoded.address, 0, encoded.data), calls)
         is_error = encoded.kind == ERROR or (errors and not calls)
         says_why = is_error and reason is not None and (reason.decoded or not errors)
         sentence = reason.sentence if says_why and reason is not None else None
         return Decoding([*calls, *errors], sentence, nested, self._incomplete())
 
-    def _nested(self, call: NestedCall, candidates: Sequence[Candidate]) -> list[DecodedCall]:
+    def _nested(
+        self, call: nested_calls.NestedCall, candidates: Sequence[Candidate]
+    ) -> list[DecodedCall]:
         """Return the calls inside of a call, level by level, in the order of their paths."""
         nested: list[DecodedCall] = []
         level = [DecodedCall((), call, candidates)]
@@ -263,15 +259,15 @@ class _Decoder:
         self._is_cut |= any(map(self._inside, level))
         return sorted(nested, key=lambda decoded: decoded.path)
 
-    def _inside(self, outer: DecodedCall) -> list[NestedCall]:
+    def _inside(self, outer: DecodedCall) -> list[nested_calls.NestedCall]:
         first = next(iter(outer.candidates), None)
         if first is None or not self._budget.allows(len(outer.call.input)):
             return []
-        return calls_in(outer.call.input, first.decoded.signature)
+        return nested_calls.calls_in(outer.call.input, first.decoded.signature)
 
     def _within_bounds(
-        self, calls: Sequence[tuple[tuple[int, ...], NestedCall]], most: int
-    ) -> list[tuple[tuple[int, ...], NestedCall]]:
+        self, calls: Sequence[tuple[tuple[int, ...], nested_calls.NestedCall]], most: int
+    ) -> list[tuple[tuple[int, ...], nested_calls.NestedCall]]:
         kept = []
         for path, call in calls[:most]:
             self._bytes_left -= len(call.input)
@@ -281,7 +277,7 @@ class _Decoder:
         self._is_cut |= len(kept) < len(calls)
         return kept
 
-    def _of_nested(self, call: NestedCall, known: _Known) -> list[Candidate]:
+    def _of_nested(self, call: nested_calls.NestedCall, known: _Known) -> list[Candidate]:
         return self._distinct(CALL, len(call.input), self._functions(call.input, known))
 
     def _known(self, calls: Sequence[tuple[bytes | None, bytes]]) -> list[_Known]:
@@ -321,7 +317,7 @@ class _Decoder:
         for abi, source in known.abis:
             if data[:4] in abi.functions:
                 yield _from(decode_call(data, [abi], token_type, budget=budget), source)
-        yield decode_call(data, [functions_with_calls()], token_type, budget=budget)
+        yield decode_call(data, [nested_calls.functions_with_calls()], token_type, budget=budget)
         yield from self._by_signatures(data, known)
 
     def _by_signatures(self, data: bytes, known: _Known) -> Iterator[Decoded | None]:
@@ -331,7 +327,7 @@ class _Decoder:
                 yield None if decoded is None else decoded._replace(source=source)
 
     def _reason(self, data: bytes, known: _Known) -> Reason:
-        failure = CallFailure(REVERT, data=data, data_size=len(data))
+        failure = node_errors.CallFailure(node_errors.REVERT, data=data, data_size=len(data))
         imported = {data[:4]: known.imported}
         return decode_reason(failure, [abi for abi, _ in known.abis], imported, self._budget)
 

@@ -9,8 +9,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.contracts import abi
-from scan.contracts.abi_decoding import AbiIndex, entries_of, index_abi
+from scan.contracts import abi, abi_decoding
 from scan.extensions.contract_details.decoder.hooks import Decoder
 
 MOST_VALUES = 20_000
@@ -47,9 +46,9 @@ def calls_in(calldata: bytes, signature: str) -> list[NestedCall]:
 
 
 @cache
-def functions_with_calls() -> AbiIndex:
+def functions_with_calls() -> abi_decoding.AbiIndex:
     """Return the functions whose arguments are calls, as an ABI."""
-    return index_abi(entries_of("function", _readers()), "standard")
+    return abi_decoding.index_abi(abi_decoding.entries_of("function", _readers()), "standard")
 
 
 @cache

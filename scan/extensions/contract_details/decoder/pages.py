@@ -30,8 +30,7 @@ from scan.extensions.contract_details.decoder.parameters import (
 )
 from scan.hex import to_hex
 from scan.http.requests import form, reader
-from scan.pages.hooks import Pages
-from scan.pages.records import address_of, addresses_in, names_of
+from scan.pages import hooks, records
 from scan.pages.site import page, site
 from scan.queries import contracts
 
@@ -65,7 +64,7 @@ def _decoding_page(fields: Mapping[str, str]) -> Response:
             decoding = decode(reader(), encoded)
     except ScanError as refused:
         error, status = refused.message, refused.status
-    names = names_of([], *_addresses(encoded, decoding)) if encoded and decoding else {}
+    names = records.names_of([], *_addresses(encoded, decoding)) if encoded and decoding else {}
     return page(
         "decode.html",
         status,
@@ -87,7 +86,7 @@ def _addresses(encoded: Encoded, decoding: Decoding) -> Iterator[str]:
             yield to_hex(call.call.to)
     for candidates in (decoding.candidates, *(call.candidates for call in decoding.calls)):
         for candidate in candidates:
-            yield from addresses_in(candidate.decoded)
+            yield from records.addresses_in(candidate.decoded)
 
 
 @blueprint.get("/encode")
@@ -99,7 +98,7 @@ def show_encoding() -> Response:
     values: dict[str, Any] = {"functions": (), "function": None, "encoded": None, "error": None}
     units, status = amount_units(site().chain().symbol, []), 200
     try:
-        values["functions"] = _functions_at(address_of(address)) if address else ()
+        values["functions"] = _functions_at(records.address_of(address)) if address else ()
         if text:
             values["function"] = function = _function(text, values["functions"])
             if "argument" in request.args or not function.inputs:
@@ -151,7 +150,7 @@ def _functions_at(address: bytes) -> list[Function]:
     return functions
 
 
-HOOKS = Pages(
+HOOKS = hooks.Pages(
     blueprints=(blueprint,),
     menu=(("Contracts", "/decode", "Decode data"), ("Contracts", "/encode", "Encode a call")),
 )

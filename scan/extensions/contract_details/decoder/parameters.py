@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan import json_bodies, parameters
+from scan.contracts import abi_json, read_calls
 from scan.contracts.abi import AbiError, AbiType, parse_signature
-from scan.contracts.abi_json import NoSuchFunction, coerce
-from scan.contracts.read_calls import PreparedCall, prepare
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details import contract_functions
@@ -84,7 +83,7 @@ def typed(values: Mapping[str, str]) -> dict[str, str]:
 
 def _wei(value: object) -> int:
     try:
-        return int(coerce(_WEI, value, "value"))
+        return int(abi_json.coerce(_WEI, value, "value"))
     except AbiError as error:
         raise InvalidParameter(f"{error}.", field="value") from None
 
@@ -105,7 +104,7 @@ FUNCTION_FIELD = "functionName"
 class EncodedCall(NamedTuple):
     """A call; `address` is None where it is of no certain contract."""
 
-    prepared: PreparedCall
+    prepared: read_calls.PreparedCall
     address: bytes | None
 
     def record(self) -> dict[str, Any]:
@@ -140,8 +139,8 @@ def encode(
         return EncodedCall(encoded.prepared, address)
     entry = entry_of(function)
     try:
-        prepared = prepare([entry], entry["name"], arguments, read_only=False)
-    except NoSuchFunction as error:
+        prepared = read_calls.prepare([entry], entry["name"], arguments, read_only=False)
+    except abi_json.NoSuchFunction as error:
         raise InvalidParameter(f"{error}.", field=FUNCTION_FIELD) from None
     except AbiError as error:
         raise InvalidParameter(f"{str(error)[:2000]}.", field="args") from None

@@ -14,9 +14,7 @@ from scan.errors import InvalidParameter, NotFound, Unavailable
 from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.internal_transfers import views as internal_transfers
 from scan.http.requests import reader
-from scan.queries import holdings
-from scan.queries.cursors import read_reference
-from scan.queries.entities import read_filters
+from scan.queries import cursors, entities, holdings
 from scan.queries.holdings import UnitPrices, exact_worth
 from scan.queries.pages import MAX_ENTRIES, Page, Value, Window, bounds_of, in_kept_blocks, list_by
 from scan.queries.reader import Reader
@@ -48,7 +46,7 @@ def page(
     Raises TooManyRows, InvalidParameter where there are too many sums, NotFound without traces,
     Unavailable where the index changes at each attempt.
     """
-    values = read_filters(reader, entity, arguments)
+    values = entities.read_filters(reader, entity, arguments)
     for _ in range(ATTEMPTS):
         attempt = Reader(reader.sources, reader.client)
         data, sums, rows, *more = _read(attempt, entity, window, values, address)
@@ -75,7 +73,7 @@ def _read(
     shortest, end, bounds = bounds_of(
         reader, entity, values, {**span, "direction": "desc", "after": None}, MAX_ENTRIES
     )
-    if (last_unread := read_reference(end.block)) is not None:
+    if (last_unread := cursors.read_reference(end.block)) is not None:
         raise TooManyRows(last_unread.number + 1)
     list_, by_param = list_by(entity, shortest, values)
     params = {**dict.fromkeys(all_entities()[entity].by_param), **by_param, **bounds}

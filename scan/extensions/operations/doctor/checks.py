@@ -8,9 +8,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.database import migrations
+from scan.database import errors, migrations
 from scan.database.connection import Database
-from scan.database.errors import SchemaMismatch
 from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import Node, NodeError, WrongChain
@@ -19,8 +18,7 @@ from scan.ethereum.node_errors import RpcError
 from scan.ethereum.served_chain import ADDRESS, BlockId
 from scan.extensions.operations.monitoring import interface
 from scan.hex import to_hex
-from scan.indexer import chain_identity
-from scan.indexer.node_reader import are_elsewhere, first_kept, is_kept, other_cures
+from scan.indexer import chain_identity, node_reader
 from scan.queries.reader import IndexState
 from scan.settings import Settings
 
@@ -160,7 +158,7 @@ def _check_growth(database: Database) -> Iterator[Outcome]:
 def _check_schema(database: Database) -> Iterator[Outcome]:
     try:
         planned = migrations.plan(database)
-    except SchemaMismatch as error:
+    except errors.SchemaMismatch as error:
         yield _error(error.message.removesuffix(migrations.WAY_OUT), migrations.WAY_OUT)
         return
     if planned is None:
@@ -281,10 +279,10 @@ def _check_history(
             "upgrade it; catching up takes several times as long",
         )
     try:
-        if is_kept(node, number):
+        if node_reader.is_kept(node, number):
             yield "ok", f"has blocks and receipts from block {number}", ""
             return
-        first = first_kept(node, number, head)
+        first = node_reader.first_kept(node, number, head)
     except NodeError as error:
         yield "error", f"its history cannot be read: {error}", "see its log"
         return
@@ -292,10 +290,10 @@ def _check_history(
         yield "error", f"it has neither block {number} nor its newest, {head}", "see its log"
     else:
         text = f"it has pruned blocks before {first}, or their receipts"
-        if are_elsewhere(settings):
+        if node_reader.are_elsewhere(settings):
             yield "ok", f"{text}; an empty index takes them from elsewhere", ""
         else:
-            yield "error", text, advice.format(other_cures(), first)
+            yield "error", text, advice.format(node_reader.other_cures(), first)
 
 
 def _check_places(node: Node, newest: int) -> Iterator[NodeOutcome]:

@@ -27,7 +27,6 @@ from scan.queries.reader import Sources
 from scan.verification import creation_comparison, source_maps, storage_layouts
 from scan.verification.languages.vyper import VYPER
 from scan.verification.source_maps import SourceFunction, SourceText, Span
-from scan.verification.storage_layouts import WITHOUT_SELECTOR
 
 MAX_CREATIONS = 20  # of a transaction that are searched for
 MAX_FILES = 20  # read for a transaction
@@ -53,7 +52,7 @@ class MappedCode(NamedTuple):
     def run_by(self, call_data: bytes) -> "RunFunctions | None":
         """Return the functions that a call may run; None where they are not known."""
         reached = self.functions.get("reached") or {}
-        keys = (call_data[:4].hex(), *WITHOUT_SELECTOR[1 if call_data else 0 :])
+        keys = (call_data[:4].hex(), *storage_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :])
         numbers = next((reached[key] for key in keys if key in reached), None)
         if numbers is None:
             return None

@@ -38,14 +38,12 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
     TransactionFailure,
     TransactionFailures,
 )
-from scan.extensions.transaction_details.explanations.transaction_summary import Summary
 from scan.extensions.transaction_details.storage import mapping_keys
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.pages.hooks import Shown
 from scan.pages.records import Record, addresses_in
-from scan.queries import addresses, network, transactions
-from scan.queries.pages import Window
+from scan.queries import addresses, network, pages, transactions
 from scan.queries.reader import Reader
 
 MAX_INTERNAL = 200  # internal transfers that are read
@@ -56,7 +54,7 @@ def transaction_sentence(
     record: Mapping[str, Any],
     details: TransactionDetails,
     failure: TransactionFailure | None,
-) -> Summary:
+) -> transaction_summary.Summary:
     """Return a sentence about what the transaction did; `failure` is why it failed."""
     facts = _facts(reader, record, details)
     if failure is not None:
@@ -185,7 +183,7 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
         return facts
     key = data(record["hash"], 32)
     internal, is_traced = internal_transfers.transaction_page(
-        reader, key, Window(MAX_INTERNAL, 0, "asc")
+        reader, key, pages.Window(MAX_INTERNAL, 0, "asc")
     )
     count = internal.total or 0
     facts = facts._replace(internal_count=count)

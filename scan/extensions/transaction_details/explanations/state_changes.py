@@ -10,17 +10,14 @@ from typing import Any, NamedTuple, TypeVar
 from eth_hash.auto import keccak
 
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.client import Call
-from scan.ethereum.request_node import NodeSession
+from scan.ethereum import client, request_node
 from scan.ethereum.token_metadata import word
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
 from scan.extensions.transaction_details.contract_abis import Block
 from scan.extensions.transaction_details.explanations.summary_facts import topic_of
+from scan.extensions.transaction_details.storage import mapping_keys, queries, slot_names
 from scan.extensions.transaction_details.storage.collisions import ContractCollision
-from scan.extensions.transaction_details.storage.mapping_keys import HashedValues
-from scan.extensions.transaction_details.storage.queries import NamedStorage, names_of_changes
-from scan.extensions.transaction_details.storage.slot_names import VariableChange, Words
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.queries.reader import Reader
 
@@ -43,7 +40,7 @@ class SlotChange(NamedTuple):
     slot: bytes
     before: bytes
     after: bytes
-    variables: Sequence[VariableChange] = ()
+    variables: Sequence[slot_names.VariableChange] = ()
 
     def record(self) -> dict[str, Any]:
         words = {"slot": self.slot, "before": self.before, "after": self.after}
@@ -65,7 +62,7 @@ class AccountChange(NamedTuple):
     collisions: Sequence[ContractCollision] = ()
 
     @property
-    def words(self) -> Words:
+    def words(self) -> slot_names.Words:
         """The words of changed slots, before and after."""
         return {int.from_bytes(slot.slot): (slot.before, slot.after) for slot in self.slots}
 
@@ -274,7 +271,7 @@ def named_changes(
     changes: StateChanges,
     block: Block,
     frames: Callable[[], Sequence[TraceFrame]],
-    hashed: Callable[[], HashedValues] = tuple,
+    hashed: Callable[[], mapping_keys.HashedValues] = tuple,
     replaced: Collection[bytes] = (),
     implementations: Mapping[bytes, tuple[bytes, ...]] = {},
 ) -> StateChanges:
@@ -290,7 +287,7 @@ def named_changes(
     if not storages:
         return changes
     calls, values = _if_given(reader, frames), _if_given(reader, hashed)
-    named = names_of_changes(reader, storages, block, calls, values, implementations)
+    named = queries.names_of_changes(reader, storages, block, calls, values, implementations)
     accounts = [
         _with_names(account, named[account.address]) if account.address in named else account
         for account in changes.accounts
@@ -313,7 +310,7 @@ def _if_given(reader: Reader, read: Callable[[], Sequence[_Read]]) -> Callable[[
     return attempt
 
 
-def _with_names(account: AccountChange, named: NamedStorage) -> AccountChange:
+def _with_names(account: AccountChange, named: queries.NamedStorage) -> AccountChange:
     slots = [
         slot._replace(variables=named.variables.get(int.from_bytes(slot.slot), ()))
         for slot in account.slots
@@ -328,7 +325,7 @@ MAX_BYTES = 64 * 1024  # of all results
 
 
 def has_changed(
-    node: NodeSession,
+    node: request_node.NodeSession,
     state: Mapping[str, Any],
     contract: bytes,
     words: Sequence[bytes],
@@ -344,7 +341,7 @@ def has_changed(
     if expected is None:
         expected = int.from_bytes(words[state["word"]])
     calls = [
-        Call(method, (*parameters, hex(number)))
+        client.Call(method, (*parameters, hex(number)))
         for number in (block_number, block_number - 1)
         for method, parameters in _reads(state, to_hex(contract), words)
     ]

@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts import abi_decoding
-from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
+from scan.contracts import abi_decoding, revert_reasons
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import TransactionLog
-from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTrace
+from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import decode_call, decode_result
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, decode_event, decode_event_by
@@ -22,10 +20,10 @@ class DecodedFrame(NamedTuple):
     """A decoded call of a trace. `result` is None where the function's outputs are unknown, and
     `location` the line in which it failed."""
 
-    frame: TraceFrame
+    frame: transaction_traces.TraceFrame
     function: abi_decoding.Decoded | None
     result: Sequence[abi_decoding.Argument] | None
-    reason: Reason | None
+    reason: revert_reasons.Reason | None
     logs: Sequence[tuple[TransactionLog, abi_decoding.Decoded | None]] | None
     location: Location | None = None
 
@@ -53,7 +51,7 @@ class DecodedFrame(NamedTuple):
             "logs": None if self.logs is None else [log_record(*log) for log in self.logs],
         }
 
-    def _error(self, reason: Reason) -> dict[str, Any]:
+    def _error(self, reason: revert_reasons.Reason) -> dict[str, Any]:
         location = None if self.location is None else self.location.record()
         return {**reason.record(), "location": location}
 
@@ -69,7 +67,7 @@ def log_record(log: TransactionLog, event: abi_decoding.Decoded | None) -> dict[
 
 
 def decode_trace(
-    trace: TransactionTrace,
+    trace: transaction_traces.TransactionTrace,
     block: contract_abis.Block,
     abis: contract_abis.ContractAbis,
     node: NodeSession,
@@ -102,8 +100,8 @@ def located_frames(
 
 
 def trace_with_gas(
-    trace: TransactionTrace, gas_limit: str | None, gas_used: int
-) -> TransactionTrace:
+    trace: transaction_traces.TransactionTrace, gas_limit: str | None, gas_used: int
+) -> transaction_traces.TransactionTrace:
     """Return the trace with the transaction's gas limit and gas used at the outermost call, as geth
     has them there. Nodes differ in that."""
     first, *others = trace.frames
@@ -121,23 +119,23 @@ def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame
     }
     return [
         decoded
-        if decoded.reason is None or decoded.reason.kind != UNKNOWN_DATA
+        if decoded.reason is None or decoded.reason.kind != revert_reasons.UNKNOWN_DATA
         else decoded._replace(reason=known.get(decoded.reason.data, decoded.reason))
         for decoded in frames
     ]
 
 
-def is_function_call(frame: TraceFrame) -> bool:
+def is_function_call(frame: transaction_traces.TraceFrame) -> bool:
     """Return whether a call's input begins with a selector: not that of a precompiled contract."""
     return (
         len(frame.input) >= 4
-        and not is_creation(frame.type)
+        and not traces.is_creation(frame.type)
         and int.from_bytes(frame.to_address or b"", "big") > LAST_PRECOMPILED
     )
 
 
 def _decoded(
-    frame: TraceFrame,
+    frame: transaction_traces.TraceFrame,
     contracts: Mapping[bytes, contract_abis.Contract],
     budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
@@ -181,7 +179,7 @@ def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
         if event is None and log.topics
     }
     failures = [decoded.frame.failure for decoded in frames if decoded.frame.failure is not None]
-    return functions | topics | selectors_of(failures)
+    return functions | topics | revert_reasons.selectors_of(failures)
 
 
 def _with_imported(
@@ -196,7 +194,7 @@ def _with_imported(
         function = abi_decoding.decode_call_by(frame.input, signatures, budget=budget)
     if frame.failure is not None:
         abis = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT).abis
-        reason = decode_reason(frame.failure, abis, imported, budget)
+        reason = revert_reasons.decode_reason(frame.failure, abis, imported, budget)
     logs = decoded.logs and [
         (log, event or decode_event_by(log, imported, budget)) for log, event in decoded.logs
     ]

@@ -16,8 +16,7 @@ import orjson
 from scan.cached_values import SizedCache
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
-from scan.database.connection import Database
-from scan.database.errors import Conflict
+from scan.database import connection, errors
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
@@ -28,19 +27,9 @@ from scan.ethereum.transaction_reader import (
     TransactionReader,
     TransactionUnavailable,
 )
-from scan.extensions.internal_transfers.step_traces import MAX_CODE_ADDRESSES
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
-from scan.extensions.transaction_details.contract_abis import (
-    NO_CONTRACT,
-    Block,
-    Contract,
-    ContractAbis,
-    Emitter,
-)
-from scan.extensions.transaction_details.explanations.failure_locations import (
-    FailureLocations,
-    Location,
-)
+from scan.extensions.internal_transfers import step_traces, transaction_traces
+from scan.extensions.transaction_details import contract_abis
+from scan.extensions.transaction_details.explanations import failure_locations
 from scan.hex import data, to_hex
 from scan.queries.reader import Reader
 
@@ -69,7 +58,7 @@ class TransactionFailure(NamedTuple):
     function: str | None = None
     is_approximate: bool = False
     is_passing: bool = False
-    location: Location | None = None
+    location: failure_locations.Location | None = None
 
     def record(self) -> dict[str, Any]:
         return {
@@ -107,12 +96,12 @@ class _Unknown(NamedTuple):
 class TransactionFailures:
     def __init__(
         self,
-        database: Database,
-        reads: Database,
-        traces: TransactionTraces,
-        abis: ContractAbis,
+        database: connection.Database,
+        reads: connection.Database,
+        traces: transaction_traces.TransactionTraces,
+        abis: contract_abis.ContractAbis,
         transactions: TransactionReader,
-        locations: FailureLocations,
+        locations: failure_locations.FailureLocations,
     ) -> None:
         """Read from `reads`, which may be a replica, and write to `database`."""
         self.locations = locations
@@ -195,7 +184,7 @@ class TransactionFailures:
                     address=failure.address,
                     kept=KEPT,
                 )
-        except (Unavailable, Conflict) as error:
+        except (Unavailable, errors.Conflict) as error:
             log.warning("why %s failed cannot be kept: %s", indexed.hash, error)
 
     def _called(
@@ -246,16 +235,18 @@ class TransactionFailures:
         is_approximate: bool,
     ) -> TransactionFailure:
         budget = DecodingBudget()
-        codes = failure.code_addresses[:MAX_CODE_ADDRESSES]
+        codes = failure.code_addresses[: step_traces.MAX_CODE_ADDRESSES]
         if not codes and indexed.to_address is not None:
             codes = (data(indexed.to_address, 20),)
-        block = Block(indexed.block_number, indexed.block_hash)
-        emitters = [Emitter(address, block) for address in codes]
+        block = contract_abis.Block(indexed.block_number, indexed.block_hash)
+        emitters = [contract_abis.Emitter(address, block) for address in codes]
         contracts = self._abis.find_at_or_now(emitters, node, budget)
-        abis = [abi for code in codes for abi in contracts.get(code, NO_CONTRACT).abis]
+        abis = [
+            abi for code in codes for abi in contracts.get(code, contract_abis.NO_CONTRACT).abis
+        ]
         imported = self._abis.imported(selectors_of([failure]))
         reason = decode_reason(failure, abis, imported, budget)
-        contract = contracts.get(failure.address or b"", NO_CONTRACT)
+        contract = contracts.get(failure.address or b"", contract_abis.NO_CONTRACT)
         function = self._abis.function_text(failure.selector, contract)
         if reason.kind == NO_REASON and function is None and lacks(contract, failure.selector):
             sentence = f"The contract has no function {to_hex(failure.selector)}."
@@ -276,7 +267,7 @@ def _out_of_gas(failure: CallFailure, gas_limit: str | None) -> str:
     return f"Out of gas: the transaction's limit{limit} was too low."
 
 
-def lacks(contract: Contract, selector: bytes) -> bool:
+def lacks(contract: contract_abis.Contract, selector: bytes) -> bool:
     """Return whether a contract is verified and certainly has no function with this selector."""
     return (
         len(selector) == 4
@@ -311,13 +302,15 @@ def add_reasons(reader: Reader, transactions: Sequence[dict[str, Any]]) -> None:
         return
     failures = _stored(reader, failed)
     codes = {code for failure in failures.values() for code in failure.code_addresses}
-    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
+    abis, budget = reader.sources.get(contract_abis.ContractAbis), DecodingBudget()
     contracts = abis.find(codes, budget)
     imported = abis.imported(selectors_of([*failures.values()]))
     for record in failed:
         failure = failures.get(record["hash"])
         if failure is not None:
-            known = [contracts.get(code, NO_CONTRACT) for code in failure.code_addresses]
+            known = [
+                contracts.get(code, contract_abis.NO_CONTRACT) for code in failure.code_addresses
+            ]
             declared = [abi for contract in known for abi in contract.abis]
             record["reason"] = decode_reason(failure, declared, imported, budget).phrase
         else:

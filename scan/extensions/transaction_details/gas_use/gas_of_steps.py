@@ -23,13 +23,6 @@ from scan.extensions.internal_transfers.step_traces import (
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TraceKind
 from scan.extensions.transaction_details.explanations import mapped_code
-from scan.extensions.transaction_details.explanations.mapped_code import (
-    CALLS,
-    STRUCT_LOGS,
-    MappedCode,
-    SourceFile,
-    SourceFiles,
-)
 from scan.hex import data, to_hex
 from scan.queries.reader import Sources
 from scan.verification import source_maps
@@ -115,7 +108,7 @@ _TRACER = """{
     }
 }"""
 TRACER = bounded(_TRACER, MAX_MS, MAX_CODES=MAX_CODES, REVERT=_REVERT, RETURN=_RETURN)
-WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
+WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", mapped_code.STRUCT_LOGS))
 _ENDS = frozenset("STOP RETURN REVERT SELFDESTRUCT".split())
 
 CallPath = tuple[int, ...]
@@ -223,7 +216,7 @@ def _struct_log_gas(logs: Sequence[Any]) -> GasOfSteps:
         op = str(step["op"])
         is_paid = op == "REVERT" or (op in _ENDS and not step.get("error"))
         last[-1] = offset, gas, min(gas, cost) if is_paid else gas
-        made[-1] += op in CALLS
+        made[-1] += op in mapped_code.CALLS
     while frames:
         end()
     first = whole_number(logs[0]["gas"], MOST_GAS) if logs else None
@@ -246,8 +239,8 @@ MAX_CONTRACTS = 20  # whose source maps are read; the costliest: 24 KiB of code 
 
 
 # Code that ran, with the address that pages show it by, and a line of such code.
-_Code = tuple[bytes | None, MappedCode]
-_Line = tuple[bytes | None, SourceFile, int]
+_Code = tuple[bytes | None, mapped_code.MappedCode]
+_Line = tuple[bytes | None, mapped_code.SourceFile, int]
 
 
 class LineGas(NamedTuple):
@@ -256,7 +249,7 @@ class LineGas(NamedTuple):
     which is not known."""
 
     address: bytes | None
-    file: SourceFile
+    file: mapped_code.SourceFile
     line: int
     function: str | None
     text: str
@@ -310,7 +303,7 @@ def gas_by_line(
 ) -> GasByLine:
     """Return the gas of a transaction by line; `frames` are its calls, and `record` is its."""
     codes = _mapped_codes(sources, gas.codes, frames, record["blockNumber"])
-    files = SourceFiles(sources.database)
+    files = mapped_code.SourceFiles(sources.database)
     sums: Counter[_Line] = Counter()
     shared: Counter[_Line] = Counter()
     functions: dict[_Line, str | None] = {}

@@ -13,13 +13,9 @@ import orjson
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import MALFORMED, TransactionTraces
-from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
-from scan.extensions.transaction_details.details import bound_work
+from scan.extensions.transaction_details import contract_abis, details
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations.trace_decoding import (
-    DecodedFrame,
-    is_function_call,
-)
+from scan.extensions.transaction_details.explanations import trace_decoding
 from scan.extensions.transaction_details.gas_use import gas_of_steps
 from scan.hex import data, to_hex
 from scan.queries import transactions
@@ -40,7 +36,7 @@ class CallGas(NamedTuple):
     """A call: its gas without and with that of the calls inside; None where the trace lacks the gas
     of any of these, or of the call itself."""
 
-    decoded: DecodedFrame
+    decoded: trace_decoding.DecodedFrame
     own: int | None
     total: int | None
 
@@ -48,7 +44,7 @@ class CallGas(NamedTuple):
     def selector(self) -> bytes:
         """The selector of the called function; empty where none is called."""
         frame = self.decoded.frame
-        return frame.input[:4] if is_function_call(frame) else b""
+        return frame.input[:4] if trace_decoding.is_function_call(frame) else b""
 
     @property
     def function(self) -> "_Function":
@@ -91,7 +87,7 @@ class Box(NamedTuple):
     call: CallGas
 
 
-def gas_of_calls(frames: Sequence[DecodedFrame], call_count: int) -> list[CallGas]:
+def gas_of_calls(frames: Sequence[trace_decoding.DecodedFrame], call_count: int) -> list[CallGas]:
     """Return the gas of the first calls of a trace, which has `call_count`, in their order.
 
     Flat traces lack the gas of calls that failed. Of calls that are left out, which come after
@@ -116,7 +112,7 @@ def gas_of_calls(frames: Sequence[DecodedFrame], call_count: int) -> list[CallGa
     ]
 
 
-def _total(decoded: DecodedFrame) -> int | None:
+def _total(decoded: trace_decoding.DecodedFrame) -> int | None:
     frame = decoded.frame
     return 0 if frame.gas_used is None and frame.type == "SELFDESTRUCT" else frame.gas_used
 
@@ -245,7 +241,7 @@ def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> gas_of_st
     UpstreamFailed."""
     if int(record["gasUsed"]) > gas_of_steps.MAX_GAS:
         raise TracesUnavailable(TOO_MUCH_GAS)
-    bound_work(reader, record)
+    details.bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     frames = traces.calls(reader.node, sent).frames
     gas = traces.read(reader.node.within(TIMEOUT_S), sent, gas_of_steps.GAS_OF_STEPS)
@@ -260,8 +256,8 @@ def contract_gas(reader: Reader, address: bytes) -> list[MethodGas]:
         "gas_use/transactions_list_gas", address=address, limit=MAX_CALLS, most=MAX_OF_METHOD
     )
     methods = orjson.loads(text)
-    abis = reader.sources.get(ContractAbis)
-    contract = abis.find([address], DecodingBudget()).get(address, NO_CONTRACT)
+    abis = reader.sources.get(contract_abis.ContractAbis)
+    contract = abis.find([address], DecodingBudget()).get(address, contract_abis.NO_CONTRACT)
     return [
         MethodGas(
             method_id=method["method"],

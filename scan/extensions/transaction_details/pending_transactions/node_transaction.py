@@ -7,9 +7,8 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum import client, transaction_checks
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_checks import Contradiction, Proof, proof_of
 from scan.hex import BadHex, data, quantity, quantity_or_none, to_hex
 from scan.parameters import MAX_TYPE
 
@@ -21,12 +20,12 @@ MAX_UINT64 = 2**64 - 1  # of nonces and gas limits (EIP-2681, EIP-1985)
 FIRST_WITH_FEES = 2  # the first type with fees in place of a gas price (EIP-1559)
 # Fields of the record that a proof does not cover. What the node does with it, nothing proves.
 UNPROVEN = {
-    Proof.NOTHING: (
+    transaction_checks.Proof.NOTHING: (
         "hash fromAddress toAddress nonce value gasLimit maxFeePerGas maxPriorityFeePerGas type"
         " methodId queued"
     ).split(),
-    Proof.HASH: ["fromAddress", "queued"],
-    Proof.SIGNATURE: ["queued"],
+    transaction_checks.Proof.HASH: ["fromAddress", "queued"],
+    transaction_checks.Proof.SIGNATURE: ["queued"],
 }
 
 
@@ -48,7 +47,7 @@ class PendingTransaction(NamedTuple):
     type: int
     input: bytes
     is_queued: bool = False  # in the node's pool, behind a nonce that nothing there has
-    proof: Proof = Proof.NOTHING
+    proof: transaction_checks.Proof = transaction_checks.Proof.NOTHING
 
     def record(self) -> dict[str, Any]:
         priority_fee = self.max_priority_fee_per_gas
@@ -94,7 +93,7 @@ class PendingTransaction(NamedTuple):
     def same_call(self) -> dict[str, str] | None:
         """What a wallet is given to send it again; None where that would not be the same, or only
         the node says what it was."""
-        is_known = self.type in WALLETS_TYPES and self.proof is not Proof.NOTHING
+        is_known = self.type in WALLETS_TYPES and self.proof is not transaction_checks.Proof.NOTHING
         if not is_known or len(self.input) > MOST_SENT_AGAIN:
             return None
         to = {} if self.to_address is None else {"to": to_hex(self.to_address)}
@@ -114,11 +113,11 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
     Raises the errors of NodeSession, and UpstreamFailed where the answer is an error or malformed.
     """
     [answer] = node.results(
-        [Call("eth_getTransactionByHash", (to_hex(transaction_hash),))], MOST_BYTES
+        [client.Call("eth_getTransactionByHash", (to_hex(transaction_hash),))], MOST_BYTES
     )
     if answer is None:
         return None
-    sent = None if isinstance(answer, RpcError) else parsed(answer)
+    sent = None if isinstance(answer, client.RpcError) else parsed(answer)
     if sent is None or sent.hash != transaction_hash:
         raise UpstreamFailed(NO_TRANSACTION)
     return sent._replace(next_nonce=next_nonce_of(node, sent.from_address))
@@ -144,9 +143,9 @@ def parsed(answer: Any) -> PendingTransaction | None:
             max_priority_fee_per_gas=quantity_or_none(priority_fee),
             type=type_,
             input=data(answer["input"]),
-            proof=proof_of(answer),
+            proof=transaction_checks.proof_of(answer),
         )
-    except (BadHex, KeyError, TypeError, AttributeError, Contradiction):
+    except (BadHex, KeyError, TypeError, AttributeError, transaction_checks.Contradiction):
         return None
     if max(sent.nonce, sent.gas_limit) > MAX_UINT64 or sent.type > MAX_TYPE:
         return None
@@ -155,7 +154,7 @@ def parsed(answer: Any) -> PendingTransaction | None:
 
 def next_nonce_of(node: NodeSession, address: bytes) -> int | None:
     """Return the nonce of an address's next transaction; None where the node does not give it."""
-    call = Call("eth_getTransactionCount", (to_hex(address), "latest"))
+    call = client.Call("eth_getTransactionCount", (to_hex(address), "latest"))
     try:
         [answer] = node.results([call], MOST_BYTES)
         nonce = quantity(answer)
@@ -189,17 +188,17 @@ class SenderPool(NamedTuple):
 def read_pool(node: NodeSession, address: bytes) -> SenderPool:
     """Read the transactions of a sender, of a node without txpool_contentFrom from its whole pool
     where that is small. Raises the errors of NodeSession."""
-    [answer] = node.results([Call("txpool_contentFrom", (to_hex(address),))], MOST_BYTES)
-    if isinstance(answer, AnswerTooLarge):
+    [answer] = node.results([client.Call("txpool_contentFrom", (to_hex(address),))], MOST_BYTES)
+    if isinstance(answer, client.AnswerTooLarge):
         return SenderPool([], TOO_LARGE)
-    if isinstance(answer, RpcError):
+    if isinstance(answer, client.RpcError):
         return _searched(node, address)
     return _of_sender(answer, address)
 
 
 def _searched(node: NodeSession, address: bytes) -> SenderPool:
     """Search the node's whole pool."""
-    [status] = node.results([Call("txpool_status", ())], MOST_BYTES)
+    [status] = node.results([client.Call("txpool_status", ())], MOST_BYTES)
     try:
         size = sum(quantity(status[state]) for state in STATES)
     except (BadHex, KeyError, TypeError):
@@ -210,8 +209,8 @@ def _searched(node: NodeSession, address: bytes) -> SenderPool:
             f"The node does not list a sender's transactions, and its pool is not searched above"
             f" {MAX_SEARCHED:,} transactions.",
         )
-    [content] = node.results([Call("txpool_content", ())], MOST_POOL_BYTES)
-    if isinstance(content, AnswerTooLarge):
+    [content] = node.results([client.Call("txpool_content", ())], MOST_POOL_BYTES)
+    if isinstance(content, client.AnswerTooLarge):
         return SenderPool([], TOO_LARGE)
     if not isinstance(content, dict):
         return SenderPool([], NO_POOL)

@@ -17,8 +17,7 @@ from scan.cached_values import SizedCache
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.verification import storage_layouts
-from scan.verification.languages import language_of_path
-from scan.verification.languages.vyper import VYPER
+from scan.verification.languages import language_of_path, vyper
 
 WORD = 32
 MAX_VARIABLES = 2_000
@@ -323,7 +322,7 @@ class StorageLayouts:
                 "contracts/storage_layouts_get", address=key[0], code_hash=key[1]
             )
             text = "" if stored is None else storage_layouts.unpacked(bytes(stored))
-            read = read_vyper if language_of_path(path) is VYPER else read_solidity
+            read = read_vyper if language_of_path(path) is vyper.VYPER else read_solidity
             try:
                 layout = read(text)
             except MalformedLayout:

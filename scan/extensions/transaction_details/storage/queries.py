@@ -8,14 +8,8 @@ from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
-from scan.extensions.transaction_details.storage import slot_names
+from scan.extensions.transaction_details.storage import layout, mapping_keys, slot_names
 from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
-from scan.extensions.transaction_details.storage.layout import KnownLayout, StorageLayouts, in_order
-from scan.extensions.transaction_details.storage.mapping_keys import (
-    Candidates,
-    HashedValues,
-    candidates_of,
-)
 from scan.hex import quantity
 from scan.queries.reader import Reader
 
@@ -32,7 +26,7 @@ class NamedStorage(NamedTuple):
     and the collisions of the layouts of two implementations, where it got another one."""
 
     variables: Mapping[int, Sequence[slot_names.VariableChange]]
-    layouts: Sequence[KnownLayout] = ()
+    layouts: Sequence[layout.KnownLayout] = ()
     collisions: Sequence[ContractCollision] = ()
 
 
@@ -41,7 +35,7 @@ def names_of_changes(
     storages: Mapping[bytes, slot_names.Words],
     block: Block,
     frames: Callable[[], Sequence[TraceFrame]],
-    hashed: Callable[[], HashedValues],
+    hashed: Callable[[], mapping_keys.HashedValues],
     implementations: Mapping[bytes, tuple[bytes, ...]] = {},
 ) -> dict[bytes, NamedStorage]:
     """Return the names of what changed in the storage of contracts, by address. `frames` reads the
@@ -54,13 +48,15 @@ def names_of_changes(
         own = implementations.get(address) or targets.get(address, ())
         targets[address] = (*own[:MAX_FACETS], *_replaced(words))
     addresses = [code for own in chosen for code in (*targets[own], own)]
-    known = reader.sources.get(StorageLayouts).of(addresses)
-    candidates = Candidates(())
+    known = reader.sources.get(layout.StorageLayouts).of(addresses)
+    candidates = mapping_keys.Candidates(())
     if known:
         words_of = [pair for words in chosen.values() for pair in words.values()]
-        candidates = candidates_of(frames(), [word for pair in words_of for word in pair[::-1]])
+        candidates = mapping_keys.candidates_of(
+            frames(), [word for pair in words_of for word in pair[::-1]]
+        )
         _bound_work(reader, [*known.values()], max(candidates.count, len(words_of)))
-    layouts = {a: in_order(known, (*targets[a], a)) for a in chosen}
+    layouts = {a: layout.in_order(known, (*targets[a], a)) for a in chosen}
     variables = _variables(chosen, layouts, candidates, {})
     if any(layouts[a] and len(variables[a]) < len(words) for a, words in chosen.items()):
         values = hashed()
@@ -77,13 +73,13 @@ def names_of_changes(
     }
 
 
-def _bound_work(reader: Reader, layouts: Sequence[KnownLayout], words: int) -> None:
+def _bound_work(reader: Reader, layouts: Sequence[layout.KnownLayout], words: int) -> None:
     if words > MAX_FEW:
         reader.hold_processor()
     hold_for(reader, layouts)
 
 
-def hold_for(reader: Reader, layouts: Sequence[KnownLayout]) -> None:
+def hold_for(reader: Reader, layouts: Sequence[layout.KnownLayout]) -> None:
     """Hold a place until the request ends where distinct layouts have many variables."""
     distinct = {id(known.layout): known.layout.entries for known in layouts}
     if sum(distinct.values()) > MAX_FEW_VARIABLES:
@@ -92,8 +88,8 @@ def hold_for(reader: Reader, layouts: Sequence[KnownLayout]) -> None:
 
 def _variables(
     storages: Mapping[bytes, slot_names.Words],
-    layouts: Mapping[bytes, Sequence[KnownLayout]],
-    candidates: Candidates,
+    layouts: Mapping[bytes, Sequence[layout.KnownLayout]],
+    candidates: mapping_keys.Candidates,
     known: _ByAddress,
 ) -> _ByAddress:
     """Return the variables in changed slots, with those that are known."""
@@ -142,9 +138,9 @@ def _replaced(words: slot_names.Words) -> tuple[bytes, ...]:
 
 
 def _collisions(
-    known: Mapping[bytes, KnownLayout], words: slot_names.Words, comparisons: Comparisons
+    known: Mapping[bytes, layout.KnownLayout], words: slot_names.Words, comparisons: Comparisons
 ) -> list[ContractCollision]:
-    replaced = in_order(known, _replaced(words))
+    replaced = layout.in_order(known, _replaced(words))
     if len(replaced) < 2:
         return []
     after, before = replaced
@@ -152,7 +148,7 @@ def _collisions(
 
 
 def contract_collisions(
-    first: KnownLayout, second: KnownLayout, comparisons: Comparisons
+    first: layout.KnownLayout, second: layout.KnownLayout, comparisons: Comparisons
 ) -> list[ContractCollision]:
     """Return the collisions of the layouts of two contracts."""
     contracts = first.address, second.address
