@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long
 
 CONTRACT = bytes.fromhex("c0de" * 10)
 ATTACKERS = 4
-PLACES, CLIENT_PLACES = 4, 2  # of the threads: for what waits for the node
+CLIENT_PLACES = 2  # of the threads: for what waits for the node
 PATIENCE_S = 60.0
 
 
@@ -74,19 +74,16 @@ def has_waited_in_vain(response):
 
 
 def test_a_frozen_node_costs_its_own_answers_only(service):
-    """Four addresses with twelve calls each: before the first of them has waited in vain, others
+    """Four addresses with twelve calls each, which wait for it, or for their turn: meanwhile others
     have all their answers."""
     with ThreadPoolExecutor(12 * ATTACKERS) as pool, frozen(service.node):
-        asking = [
+        sent = [
             pool.submit(service.proxy, attacker) for _ in range(12) for attacker in range(ATTACKERS)
         ]
-        wait_until(lambda: sum(future.done() for future in asking) >= len(asking) - PLACES)
         assert [service.block_list().status_code for _ in range(10)] == [200] * 10
         assert service.ready() in (200, 503)
-        over = [future.result() for future in asking if future.done()]
-        assert not any(map(has_waited_in_vain, over))
-        assert len(over) < len(asking), "nobody waits for the node"
-        responses = [future.result() for future in asking]
+        assert not any(future.done() for future in sent), "nobody waits for the node"
+        responses = [future.result() for future in sent]
         assert any(map(has_waited_in_vain, responses))
         assert {response.json()["status"] for response in responses} == {"0"}
     wait_until(lambda: "jsonrpc" in service.proxy(0).json())
@@ -94,9 +91,8 @@ def test_a_frozen_node_costs_its_own_answers_only(service):
 
 def test_an_address_with_many_keys_has_the_places_of_one(service):
     with ThreadPoolExecutor(8) as pool, frozen(service.node):
-        asking = [pool.submit(service.proxy, 1, key) for key in service.keys * 2]
-        wait_until(lambda: sum(future.done() for future in asking) >= len(asking) - CLIENT_PLACES)
+        sent = [pool.submit(service.proxy, 1, key) for key in service.keys * 2]
         assert has_waited_in_vain(service.proxy(2)), "another address had no place to wait in"
-        responses = [future.result() for future in asking]
-    assert sum(map(has_waited_in_vain, responses)) == CLIENT_PLACES
+        responses = [future.result() for future in sent]
+    assert sum(map(has_waited_in_vain, responses)) >= CLIENT_PLACES
     wait_until(lambda: "jsonrpc" in service.proxy(0).json())

@@ -1,10 +1,11 @@
 """Responses in Blockscout's form, and what they should have; a chain whose genesis is proven."""
 
+from contextlib import suppress
+
 import pytest
 from eth_utils import keccak
 
 from app import create_app
-from scan.extensions.blockscout.tests.test_responses import ask, truth  # noqa: F401  # fixtures
 from scan.extensions.history.tests.rows import Made, history
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode
@@ -12,6 +13,9 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.rehashed_chain import RehashedChain
 from tests.support.scenario.stage import MINERS, STRANGERS
 from tests.support.serving import NOWHERE
+
+with suppress(ModuleNotFoundError):  # where that extension is taken away
+    from scan.extensions.blockscout.tests.test_responses import ask, truth  # noqa: F401  # fixtures
 
 
 @pytest.fixture
