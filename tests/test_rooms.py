@@ -272,7 +272,7 @@ def test_a_node_knows_the_chain_that_it_has_to_serve():
         for module in sorted(MODULES)
         for node in ast.walk(TREES[module])
         if isinstance(node, ast.Call)
-        and getattr(node.func, "id", None) in ("Node", "RecordingNode")
+        and ast.unparse(node.func).rpartition(".")[2] in ("Node", "RecordingNode")
         and "chain" not in {keyword.arg for keyword in node.keywords}
     }
     assert makers.keys() == {*filter(is_there, LEARNING_THE_CHAIN)}, _listed(

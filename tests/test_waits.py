@@ -230,9 +230,17 @@ def test_a_property_of_one_request_holds_none_of_another():
 
 
 def _names(tree):
+    """The modules and names that are imported, or used of a module that is."""
+    imported = {
+        alias.asname or alias.name: (node.module, alias.name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+    }
+    yield from imported.values()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield from ((node.module, alias.name) for alias in node.names)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in imported:
+            yield ".".join(imported[ast.unparse(node.value)]), node.attr
 
 
 def _calls():
