@@ -1,5 +1,6 @@
 """POST /api/v1/query with bodies that are wrong, or odd but right."""
 
+import codecs
 import json
 from itertools import product
 from typing import Any
@@ -89,7 +90,6 @@ NO_OBJECTS = [
     b'{"entity": "\xed\xa0\x80"}',
     b'{"limit": +1}',
     b'{"limit": 0x1}',
-    b'\xef\xbb\xbf{"entity": "blocks"}',
     '{"entity": "blocks"}'.encode("utf-16"),
     b'{"entity": "blocks", "entity": "tokens"}',
     b'{"entity": "a", "entity": "a"}',
@@ -115,6 +115,9 @@ def test_bodies_are_declared_as_json(client):
     require_refusal(send(client, BODY, "multipart/form-data"), 415, "unsupported_media_type")
     for kind in ("APPLICATION/JSON", "application/json; charset=utf-8", "application/a+json"):
         assert send(client, BODY, kind).status_code == 200
+    # RFC 8259 lets readers ignore one byte order mark.
+    assert send(client, codecs.BOM_UTF8 + BODY).json == send(client, BODY).json
+    require_refusal(send(client, 2 * codecs.BOM_UTF8 + BODY), 400, "invalid_json")
 
 
 def test_bodies_of_a_mebibyte_at_most(client):
