@@ -18,6 +18,7 @@ WITHOUT_RECORDS = ("/api/v1/stream", "/api/v1/openapi.json")
 SCHEMAS: Mapping[str, Any] = DOCUMENT["components"]["schemas"]
 # Records that no path shows of the scenario's chain.
 TESTED_ELSEWHERE = {
+    "ContractLife": "it needs one that ended: tests/extensions/test_contract_lives.py",
     "Contract": "it needs a compiler: tests/verification/test_verify.py",
     "SimulatedTransfer": "scan/extensions/simulation/tests/test_simulation.py",
     **dict.fromkeys(("TokenTransferEvent", "DexTradeEvent"), "tests/webhooks/test_event_types.py"),
