@@ -89,6 +89,8 @@ def test_amounts_of_ids_by_erc6909(anvil, index):
     assert (approval["kind"], approval["spender"]) == ("operator", you)
     assert (approval["inForce"], approval["amountNow"], approval["atRisk"]) == (True, "1", "65")
     assert approval["revokeData"].startswith("0x558a7297")
+    logs = get(f"/api/v1/logs?address={ids.address}&topic0=Transfer")["logs"]  # of its standard
+    assert len(logs) == 4 and logs[0]["event"]["signature"].count("address") == 3
 
 
 def test_a_transfer_whose_sender_alone_is_indexed(anvil, index):

@@ -1,13 +1,19 @@
 """Lists of logs: from the table where SCAN_LOGS has them stored, else from the node."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan import parameters
 from scan.contracts.abi import AbiError, canonical
-from scan.contracts.abi_decoding import Decoded, DecodingBudget, standard_abis
+from scan.contracts.abi_decoding import (
+    OF_TOKEN_TYPE,
+    STANDARDS,
+    Decoded,
+    DecodingBudget,
+    standard_abis,
+)
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import rlp_and_tries, transaction_reader
 from scan.ethereum.blocks import MAX_TOPICS
@@ -31,6 +37,8 @@ from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 PROXIES_TIMEOUT_S = 1.5
+# Whose event a name is where the contract does not say: ERC-6909 has another Transfer.
+USUAL = ("erc20", "erc721", "erc1155")
 ADVICE = ": give its signature, such as Deposit(address,uint256), or its hash."
 NOT_STORED = (
     "Not all of these logs are stored here (SCAN_LOGS), and files are made of stored logs alone."
@@ -76,7 +84,8 @@ def _having_all(reader: Reader, **filters: Any) -> LogFilter:
 
 def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
     """Return the first topic that a text means: a topic, a signature, or the name of an event of
-    the contract at an address or else of a standard. Raises InvalidParameter."""
+    the contract at an address, else of its token standard, of the usual ones, or of any. Raises
+    InvalidParameter."""
     if event[:2].lower() == "0x":
         return parameters.hash32(event, "topic0")
     if "(" in event:
@@ -85,8 +94,10 @@ def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
         except AbiError as error:
             reason = f"topic0 is not a signature: {error}."
             raise InvalidParameter(reason, field="topic0") from None
-    standard = {topic: e[0].signature for topic, e in standard_abis().events.items()}
-    for signatures in (events_at(reader, address), standard):
+    contract = _contract_at(reader, address)
+    of_token = (OF_TOKEN_TYPE.get(contract.token_type or ""),)
+    standards = (_standard_events(names) for names in (of_token, USUAL, STANDARDS))
+    for signatures in (_events_of(contract), *standards):
         by_topic = {
             topic: text for topic, text in signatures.items() if text.partition("(")[0] == event
         }
@@ -103,15 +114,31 @@ def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
 def events_at(reader: Reader, address: bytes | None) -> dict[bytes, str]:
     """Return the signatures of the events that the ABIs of a contract, and of what it is now a
     proxy of, have by their topics."""
+    return _events_of(_contract_at(reader, address))
+
+
+def _events_of(contract: Contract) -> dict[bytes, str]:
+    return {topic: e[0].signature for abi in contract.abis for topic, e in abi.events.items()}
+
+
+def _standard_events(standards: Collection[str | None]) -> dict[bytes, str]:
+    events = standard_abis().events
+    return {
+        topic: entries[0].signature
+        for topic, entries in events.items()
+        if any(entry.standard in standards for entry in entries)
+    }
+
+
+def _contract_at(reader: Reader, address: bytes | None) -> Contract:
     newest = blocks.newest_number(reader)
     if address is None or newest is None:
-        return {}
+        return NO_CONTRACT
     emitter = Emitter(address, Block(newest, to_hex(blocks.find(reader, newest).hash)))
     contracts = reader.sources.get(ContractAbis).find_at_or_now(
         [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
     )
-    abis = contracts[address].abis if address in contracts else ()
-    return {topic: e[0].signature for abi in abis for topic, e in abi.events.items()}
+    return contracts.get(address, NO_CONTRACT)
 
 
 def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:
