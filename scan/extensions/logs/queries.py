@@ -1,19 +1,13 @@
 """Lists of logs: from the table where SCAN_LOGS has them stored, else from the node."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan import parameters
 from scan.contracts.abi import AbiError, canonical
-from scan.contracts.abi_decoding import (
-    OF_TOKEN_TYPE,
-    STANDARDS,
-    Decoded,
-    DecodingBudget,
-    standard_abis,
-)
+from scan.contracts.abi_decoding import OF_TOKEN_TYPE, Decoded, DecodingBudget, Entry, standard_abis
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import rlp_and_tries, transaction_reader
 from scan.ethereum.blocks import MAX_TOPICS
@@ -94,51 +88,31 @@ def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
         except AbiError as error:
             reason = f"topic0 is not a signature: {error}."
             raise InvalidParameter(reason, field="topic0") from None
-    contract = _contract_at(reader, address)
-    of_token = (OF_TOKEN_TYPE.get(contract.token_type or ""),)
-    standards = (_standard_events(names) for names in (of_token, USUAL, STANDARDS))
-    for signatures in (_events_of(contract), *standards):
-        by_topic = {
-            topic: text for topic, text in signatures.items() if text.partition("(")[0] == event
-        }
-        if len(by_topic) > 1:
-            reason = (
-                f"topic0 is the name of several events: {', '.join(sorted(by_topic.values()))}."
-            )
+    declared, token_type = events_at(reader, address)
+    standard = [e for entries in standard_abis().events.values() for e in entries]
+    of_token = [e for e in standard if e.standard == OF_TOKEN_TYPE.get(token_type or "")]
+    for events in (declared, of_token, [e for e in standard if e.standard in USUAL], standard):
+        signatures = sorted({e.signature for e in events if e.name == event})
+        if len(signatures) > 1:
+            reason = f"topic0 is the name of several events: {', '.join(signatures)}."
             raise InvalidParameter(reason, field="topic0")
-        if by_topic:
-            return next(iter(by_topic))
+        if signatures:
+            return rlp_and_tries.keccak256(signatures[0].encode())
     raise InvalidParameter("topic0 is not the name of a known event" + ADVICE, field="topic0")
 
 
-def events_at(reader: Reader, address: bytes | None) -> dict[bytes, str]:
-    """Return the signatures of the events that the ABIs of a contract, and of what it is now a
-    proxy of, have by their topics."""
-    return _events_of(_contract_at(reader, address))
-
-
-def _events_of(contract: Contract) -> dict[bytes, str]:
-    return {topic: e[0].signature for abi in contract.abis for topic, e in abi.events.items()}
-
-
-def _standard_events(standards: Collection[str | None]) -> dict[bytes, str]:
-    events = standard_abis().events
-    return {
-        topic: entries[0].signature
-        for topic, entries in events.items()
-        if any(entry.standard in standards for entry in entries)
-    }
-
-
-def _contract_at(reader: Reader, address: bytes | None) -> Contract:
+def events_at(reader: Reader, address: bytes | None) -> tuple[list[Entry], str | None]:
+    """Return the events that the ABIs of a contract, and of what it is now a proxy of, have, one of
+    each signature; and its token type."""
     newest = blocks.newest_number(reader)
     if address is None or newest is None:
-        return NO_CONTRACT
+        return [], None
     emitter = Emitter(address, Block(newest, to_hex(blocks.find(reader, newest).hash)))
     contracts = reader.sources.get(ContractAbis).find_at_or_now(
         [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
     )
-    return contracts.get(address, NO_CONTRACT)
+    contract = contracts.get(address, NO_CONTRACT)
+    return [e[0] for abi in contract.abis for e in abi.events.values()], contract.token_type
 
 
 def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:

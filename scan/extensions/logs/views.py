@@ -62,7 +62,7 @@ def events_page(key: bytes) -> flask.Response:
         fixed={"address": address},
     )
     values = _decode(log_list.records)
-    suggested = {signature: signature for signature in queries.events_at(reader(), key).values()}
+    suggested = {e.signature: e.signature for e in queries.events_at(reader(), key)[0]}
     suggested |= {e.signature: e.signature for log in log_list.records if (e := log["event"])}
     suggested = {text: text for text in sorted(suggested)[:MAX_SUGGESTED] if text.isascii()}
     fields = [
