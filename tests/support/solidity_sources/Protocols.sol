@@ -21,12 +21,29 @@ contract Ranges is ERC721("Ranges", "RNG") {
         uint256 indexed fromTokenId, uint256 toTokenId, address indexed fromAddress, address indexed toAddress
     );
 
+    mapping(address => uint256) private held;
+
+    function balanceOf(address owner) public view override returns (uint256) {
+        return held[owner];
+    }
+
     function claim(uint256 first, uint256 last, address from, address to) external {
         emit ConsecutiveTransfer(first, last, from, to);
+        move(from, to, first, last);
     }
 
     function pass(address from, address to, uint256 id) external {
         emit Transfer(from, to, id);
+        move(from, to, id, id);
+    }
+
+    /// 2^256 ids count as none.
+    function move(address from, address to, uint256 first, uint256 last) private {
+        unchecked {
+            uint256 count = last - first + 1;
+            if (from != address(0)) held[from] -= count;
+            held[to] += count;
+        }
     }
 }
 
