@@ -27,7 +27,7 @@ class Reading(NamedTuple):
     type: str
     name: str
     symbol: str
-    decimals: int
+    decimals: int | None
     total_supply: int
 
     def calls(self) -> list[StateQuery]:
@@ -105,7 +105,7 @@ class TokenComparison:
                 "type": events.token_type(events.SHAPES[reading.type], metadata),
                 "name": token_metadata.text(name, token_metadata.MAX_NAME),
                 "symbol": token_metadata.text(symbol, token_metadata.MAX_SYMBOL),
-                "decimals": token_metadata.decimal_places(decimals) or 0,
+                "decimals": token_metadata.decimal_places(decimals),
                 "total_supply": token_metadata.word(supply) or 0,
             }
             fields = [
