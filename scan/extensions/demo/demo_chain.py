@@ -89,6 +89,8 @@ class DemoChain(replay.Recording):
         self.head = self._first_added - 1
         self._made = lru_cache(CACHED_BLOCKS)(self._make)
         self._derived |= {
+            "eth_getTransactionByHash": self._transaction,
+            "eth_getTransactionReceipt": self._receipt,
             "eth_getBlockReceipts": self._block_receipts,
             "debug_traceTransaction": self._trace,
             "eth_getProof": self._proof,
@@ -199,7 +201,8 @@ class DemoChain(replay.Recording):
     def _block_of_hash(self, hash_: str) -> replay.Block | None:
         return self._block(self._numbers.get(hash_, -1))
 
-    def _transaction(self, hash_: str) -> dict[str, Any] | None:
+    def _transaction(self, params: list[Any]) -> dict[str, Any] | None:
+        hash_ = replay.hash_in(params)
         block = self._block(self._transaction_numbers.get(hash_, -1)) or {"transactions": ()}
         mined = (t for t in block["transactions"] if t["hash"] == hash_)
         return next(mined, self._pending.get(hash_))
@@ -209,7 +212,8 @@ class DemoChain(replay.Recording):
             return [self._receipts[t["hash"]] for t in self._blocks[number]["transactions"]]
         return self._made(number, self._added[number - self._first_added].timestamp)[1]
 
-    def _receipt(self, hash_: str) -> dict[str, Any] | None:
+    def _receipt(self, params: list[Any]) -> dict[str, Any] | None:
+        hash_ = replay.hash_in(params)
         number = self._transaction_numbers.get(hash_)
         receipts = () if number is None else self._receipts_of(number)
         return next((r for r in receipts if r["transactionHash"] == hash_), None)
@@ -222,8 +226,7 @@ class DemoChain(replay.Recording):
 
     def _trace(self, params: list[Any]) -> Any:
         """Return the recorded trace of a transaction, or of the one that it repeats."""
-        hash_ = str(params[0] if params else None).lower()
-        transaction = self._transaction(hash_)
+        transaction = self._transaction(params)
         if transaction is None:
             raise replay.RpcFault(-32000, "transaction not found")
         number, index = (int(transaction[key], 16) for key in ("blockNumber", "transactionIndex"))

@@ -86,10 +86,10 @@ class Recording:
                 self._block(self._number(params[0] if params else None)), params
             ),
             "eth_getBlockByHash": lambda params: _with_transactions(
-                self._block_of_hash(_hash(params)), params
+                self._block_of_hash(hash_in(params)), params
             ),
-            "eth_getTransactionByHash": lambda params: self._transactions.get(_hash(params)),
-            "eth_getTransactionReceipt": lambda params: self._receipts.get(_hash(params)),
+            "eth_getTransactionByHash": lambda params: self._transactions.get(hash_in(params)),
+            "eth_getTransactionReceipt": lambda params: self._receipts.get(hash_in(params)),
             "eth_getLogs": self._logs,
         }
         if "debug_traceTransaction" in self._methods:
@@ -229,7 +229,7 @@ class Recording:
 
     def _block_trace(self, params: list[Any]) -> list[dict[str, Any]]:
         """Return callTracer's trace of a block, made of its transactions' traces with logs."""
-        block = self._block_of_hash(_hash(params))
+        block = self._block_of_hash(hash_in(params))
         if block is None or params[1:] != [{"tracer": "callTracer"}]:
             raise RpcFault(-32000, "the recording has no response to this request")
         hashes = [transaction["hash"] for transaction in block["transactions"]]
@@ -288,7 +288,8 @@ def exact_key(method: str, params: Any) -> tuple[str, bytes]:
     return method, orjson.dumps(params, option=orjson.OPT_SORT_KEYS).lower()
 
 
-def _hash(params: list[Any]) -> str:
+def hash_in(params: list[Any]) -> str:
+    """Return the hash that is the first parameter."""
     return str(params[0] if params else None).lower()
 
 
