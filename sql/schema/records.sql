@@ -135,9 +135,9 @@ RETURN (
     FROM (
         SELECT r.number, r.timestamp, lag(r.timestamp) OVER (ORDER BY r.number) AS before,
             row_number() OVER (ORDER BY r.number DESC) AS place
-        FROM (SELECT b.number, b.timestamp FROM blocks b WHERE b.number > 0 ORDER BY b.number DESC LIMIT 101) AS r
+        FROM (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 101) AS r
     ) AS n
-    WHERE n.place <= 100 AND n.before IS DISTINCT FROM n.timestamp);
+    WHERE n.place <= 100 AND n.number > 0 AND n.before IS DISTINCT FROM n.timestamp);
 
 -- The parts of a transaction's fee, and where its chain has them the coin minted for its sender and the
 -- chain's own fields.

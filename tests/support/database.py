@@ -83,6 +83,9 @@ class Postgres:
             with tarfile.open(fileobj=io.BytesIO(_new_cluster())) as archive:
                 archive.extractall(self._folder, filter="fully_trusted")  # with its owner
         self._server.ensure_pgdata_inited()
+        if primary is None and fill is None:  # each application of a test has sessions of its own
+            with (self._folder / "data" / "postgresql.auto.conf").open("a") as settings:
+                settings.write("max_connections = 400\n")
         (self._folder / "data").chmod(0o700)
         self._server.ensure_postgres_running()
 

@@ -302,9 +302,10 @@ class DemoChain(replay.Recording):
         if self._first_added - 1 <= number <= self.head:
             cycle, recorded = self._template(number)
             states = self._states.get(key, [])
-            if method == "eth_call" and orjson.loads(key[1])[1].startswith(BALANCES):
-                if cycle or recorded not in (block for block, _ in states):
-                    raise replay.RpcFault(3, "execution reverted")
+            is_kept = not cycle and recorded in (block for block, _ in states)
+            of_token = method == "eth_call" and orjson.loads(key[1])[1].startswith(BALANCES)
+            if of_token and not is_kept:
+                raise replay.RpcFault(3, "execution reverted")
             if states:
                 return dict(demo_node.value_at(states, recorded))
         return super()._state(method, params)

@@ -73,6 +73,8 @@ def test_every_endpoint_is_asked_once(demo):
         "/api/v2/proxy/account-abstraction/operations/<operation_hash>",
         *(f"/api/v2/proxy/account-abstraction/{of}/<address_hash>" for of in SIDES),
         "/api/v2/blocks/<block>/countdown",
+        "/api/v2/blobs/<blob_hash>",
+        "/socket/v2/websocket",
         "/api/v2/stats/hot-smart-contracts",
         "/stats-service/api/v1/lines/<name>",
         "/address/<address>/source",
