@@ -173,13 +173,14 @@ class Socket:
             return
         try:
             join_ref, ref, topic, event, _ = orjson.loads(text)
-        except (orjson.JSONDecodeError, TypeError, ValueError):
+            # References are sent back with later messages: a deep one could not be written.
+            is_text = isinstance(topic, str) and isinstance(event, str)
+            if not (is_text and isinstance(join_ref, str | None) and isinstance(ref, str | None)):
+                raise ValueError("a part of the message is no text")
+        except (TypeError, ValueError):
             self.disconnect(CloseReason.INVALID_FRAME_PAYLOAD_DATA)
             return
         refused = None
-        if not isinstance(topic, str) or not isinstance(event, str):
-            self.disconnect(CloseReason.INVALID_FRAME_PAYLOAD_DATA)
-            return
         if event == "phx_join":
             refused = self._join(topic, join_ref)
         elif event == "phx_leave":

@@ -97,9 +97,8 @@ class RawClient:
             self._protocol.receive_data(received or None)
 
     def close_code(self):
-        event = self.receive()
-        while not isinstance(event, CloseConnection):
-            event = self.receive()
+        while not isinstance(event := self.receive(), CloseConnection):
+            pass
         return event.code
 
 
@@ -182,10 +181,11 @@ def join_many(client):
         ([TextMessage("no json")], 1007),
         ([TextMessage("[1, 2, 3]")], 1007),
         ([TextMessage("[1, 2, 3, 4, {}]")], 1007),
+        ([TextMessage('[[[[]]], "1", "blocks:new_block", "phx_join", {}]')], 1007),
         ([TextMessage("x" * (MAX_MESSAGE_BYTES + 1))], 1009),
         ([TextMessage('[null, "1", "phoenix", "heartbeat", {}]')] * (MAX_MESSAGES + 1), 1008),
     ],
-    ids=range(5),
+    ids=range(6),
 )
 def test_a_client_that_breaks_a_bound_is_disconnected(server, sent, code):
     client = RawClient(server)
