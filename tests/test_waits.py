@@ -38,7 +38,7 @@ OF_NODE = {
 SESSIONS = {
     ("scan.queries.reader", "self.client"),
     ("scan.queries.blocks", "reader.client"),
-    ("scan.verification.creation_comparison", "_CLIENT"),
+    ("scan.verification.creations", "_CLIENT"),
     ("scan.http.worker_threads", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
 }

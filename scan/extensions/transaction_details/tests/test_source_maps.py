@@ -2,7 +2,14 @@
 
 import pytest
 
-from scan.verification.source_maps import MAX_LINE, SourceText, Span, packed, spans_at, unpacked
+from scan.extensions.transaction_details.source_maps import (
+    MAX_LINE,
+    SourceText,
+    Span,
+    packed,
+    spans_at,
+    unpacked,
+)
 
 pytestmark = pytest.mark.check
 
