@@ -59,8 +59,7 @@ def tree(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tree") / "scan"
     installed = (".git", ".venv", ".*_cache", ".hypothesis", "*.egg-info", "node_modules")
     unfinished = "*.pyc.*"  # which another worker renames once it is written
-    ignored = shutil.ignore_patterns(*installed, unfinished, "var")
-    shutil.copytree(ROOT, folder, ignore=ignored)
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*installed, unfinished, "var"))
     (folder / NODE_MODULES).symlink_to(ROOT / NODE_MODULES)
     return folder
 

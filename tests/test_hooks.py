@@ -46,8 +46,7 @@ def test_a_part_stands_in_the_module_of_its_contract():
 @pytest.mark.check
 def test_a_module_of_a_contract_s_name_is_a_part():
     named = {name for c in CONTRACTS.values() for name in (c.module, c.chapter)}
-    modules = {path for path in MODULES if path.stem in named}
-    assert modules - parts().keys() == set()
+    assert {path for path in MODULES if path.stem in named} - parts().keys() == set()
 
 
 @pytest.mark.check
@@ -191,5 +190,4 @@ def test_a_missing_need_is_named_by_every_command(altered):
 def test_the_type_checker_refuses_hooks_that_no_contract_has(altered, old, new, message):
     write(altered / MARKETS / "views.py", old, new)
     (altered / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"))
-    done = run(altered, "-m", "mypy", f"{MARKETS}/views.py")
-    assert message in done.stdout
+    assert message in run(altered, "-m", "mypy", f"{MARKETS}/views.py").stdout

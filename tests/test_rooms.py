@@ -210,8 +210,7 @@ def test_a_room_says_what_it_is(room):
 
 
 def test_few_modules_stand_beside_the_rooms():
-    beside = {path.stem for path in (ROOT / "scan").glob("*.py")} - {"__init__"}
-    assert len(beside) <= 11
+    assert len({path.stem for path in (ROOT / "scan").glob("*.py")} - {"__init__"}) <= 11
 
 
 @pytest.mark.parametrize("folder", ["sql", "tests"])

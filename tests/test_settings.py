@@ -214,8 +214,7 @@ def test_every_kind_has_a_name_of_its_own():
     rights = {}
     for variable in DECLARED.values():
         rights.setdefault(variable.kind.name, set()).add(variable.kind.right)
-    several = {name for name, right in rights.items() if len(right) > 1}
-    assert several == {"integer", "word", "text"}
+    assert {name for name, right in rights.items() if len(right) > 1} == {"integer", "word", "text"}
     assert all(WRONG[name] for name in rights)
 
 
@@ -290,8 +289,7 @@ def test_no_base_path_is_a_path_of_the_applications_own():
         # URLs of other explorers, which nobody misses below a base path.
         if not rule.endpoint.startswith("pages_redirects.")
     ]
-    paths = {rule.split("<")[0].strip("/") for rule in rules} - {""}
-    for path in paths:
+    for path in {rule.split("<")[0].strip("/") for rule in rules} - {""}:
         first, *more = path.split("/")
         for base_path in (f"/{first}", *((f"/{first}/bsc",) if more else ())):
             with pytest.raises(SettingError, match="SCAN_BASE_PATH"):

@@ -144,8 +144,7 @@ def test_the_entity_is_required(client):
 )
 def test_unknown_keys_of_the_body(client, key):
     answer = send(client, json.dumps({"entity": "blocks", key: 1}).encode())
-    field = key.replace("\ud800", "?")
-    body = require_refusal(answer, 400, "invalid_parameter", field)
+    body = require_refusal(answer, 400, "invalid_parameter", key.replace("\ud800", "?"))
     assert "entity, filter, orderBy, limit, offset" in body["error"]
 
 

@@ -88,8 +88,7 @@ def test_several_chains_run_behind_one_address(folder):
             )
             assert (status.returncode, status.stdout) == (0, f"{scan.url}: ready\n")
             query = "module=block&action=eth_block_number&chainid=56"
-            answer = requests.get(f"{scan.url}/v2/api?{query}", timeout=10).json()
-            assert answer["result"] == "0x3"
+            assert requests.get(f"{scan.url}/v2/api?{query}", timeout=10).json()["result"] == "0x3"
         assert not any(map(serving.accepts, ports))
 
 

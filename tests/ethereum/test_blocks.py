@@ -118,8 +118,7 @@ def test_old_receipts_have_the_price_of_their_transaction(receipt):
 
 
 def test_an_index_may_be_written_with_zeros():
-    decoded = decode_one(a_transaction(transactionIndex="0x00"), a_receipt())
-    assert decoded.transaction_index == 0
+    assert decode_one(a_transaction(transactionIndex="0x00"), a_receipt()).transaction_index == 0
 
 
 def test_blobs_are_part_of_the_fee():

@@ -108,8 +108,7 @@ class Selector:
 
 def functions_at(code, line):
     """Return the functions that a line is in, the innermost first."""
-    around = [function for function in _functions(code) if _has(function, line)]
-    return around[::-1]
+    return [function for function in _functions(code) if _has(function, line)][::-1]
 
 
 def _functions(code):

@@ -153,8 +153,7 @@ class Stand:
             listed = requests.get(f"{of_hook}?limit=100", headers=secret, timeout=10).json()
             for delivery in listed["deliveries"]:
                 if delivery["status"] == "pending":
-                    retry = f"{of_hook}/{delivery['id']}/retry"
-                    requests.post(retry, headers=secret, timeout=10)
+                    requests.post(f"{of_hook}/{delivery['id']}/retry", headers=secret, timeout=10)
 
     def expected_events(self):
         truth = read_truth(self.anvil)
