@@ -113,7 +113,7 @@ def record(folder, tests, processes):
     folder.mkdir(parents=True)
     paths = [str(ROOT / "tests" / "mutants" / "started"), str(ROOT)]
     environment = os.environ | {"PYTHONPATH": ":".join(paths), reached.FOLDER: str(folder)}
-    options = ("-p", "tests.mutants.reached", "-n", str(processes), "--dist", "loadfile")
+    options = ("-p", "tests.mutants.reached", "-n", str(processes), "--dist", "each")
     with (folder / "output").open("wb") as file:
         subprocess.run(
             [*PYTEST, *options, *tests],
