@@ -142,20 +142,35 @@ def test_a_part_that_breaks_its_contract_is_named(altered, file, old, new, progr
 READ_AT_IMPORT = {"scan.ethereum.forms.matching", "scan.extensions.history.queries"}
 IMPORT_ALL = """
 import functools, importlib, sys
-functools.cache = functools.lru_cache(maxsize=0)  # else the first reader alone would be seen
+BODIES, reads, kept_by = {("<module>", name) for name in sys.argv[1:]}, [], functools.cache
+
+def note():
+    reads.append(1)
+    frame = sys._getframe(1)
+    while frame and (frame.f_code.co_name, frame.f_globals["__name__"]) not in BODIES:
+        frame = frame.f_back
+    if frame:
+        print(frame.f_globals["__name__"])
+
+def cache(function):  # that notes what was read for a value whenever it is asked for
+    kept, reading = kept_by(function), set()
+    def call(*arguments, **options):
+        key, before = (arguments, *options.items()), len(reads)
+        value = kept(*arguments, **options)
+        if len(reads) > before:
+            reading.add(key)
+        elif key in reading:
+            note()
+        return value
+    call.cache_clear = kept.cache_clear
+    return call
+
+functools.cache = cache
 from scan import registry
 
 def watched(read):
-    def watching(*arguments, **options):
-        frame = sys._getframe(1)
-        while frame and (frame.f_code.co_name, frame.f_globals["__name__"]) not in BODIES:
-            frame = frame.f_back
-        if frame:
-            print(frame.f_globals["__name__"])
-        return read(*arguments, **options)
-    return watching
+    return lambda *arguments, **options: (note(), read(*arguments, **options))[1]
 
-BODIES = {("<module>", name) for name in sys.argv[1:]}
 for name in "installed enabled by_extension has folders commands reserved_paths".split():
     setattr(registry, name, watched(getattr(registry, name)))
 for name in sys.argv[1:]:
