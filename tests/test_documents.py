@@ -70,18 +70,6 @@ def texts(root):
 
 
 @pytest.mark.check
-def test_other_files_name_documents_that_exist():
-    missing = {
-        f"{path}: {name}"
-        for folder in ("scan", "sql", "deploy", "tests", "demo", "bench")
-        for path in texts(ROOT / folder)
-        for name in re.findall(r"\bdocs/[\w-]+\.md", path.read_text(encoding="utf-8"))
-        if not (ROOT / name).exists()
-    }
-    assert missing == set()
-
-
-@pytest.mark.check
 def test_every_command_is_run_or_says_why_not():
     """`(run by tests/…)` names files or folders; `(not run: …)` gives a reason."""
     for block in (block for page in GUIDES for block in blocks(page, *COMMANDS)):

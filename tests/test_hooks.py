@@ -3,14 +3,13 @@
 import ast
 import os
 import shutil
-import subprocess
 import sys
 from functools import cache
 
 import pytest
 
 from tests.support import hooks_document, served_modules, settings_document
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 CONTRACTS = {contract.name: contract for contract in hooks_document.contracts()}
 MARKETS = "scan/extensions/markets"
@@ -87,12 +86,10 @@ def write(path, old, new):
 
 
 def run(folder, *command):
-    return subprocess.run(
+    return completed(
         [sys.executable, *command],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder), "MYPYPATH": str(folder)},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
 

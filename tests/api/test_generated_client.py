@@ -3,7 +3,6 @@ examples of the docs are run."""
 
 import json
 import os
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 import requests
 
 from tests.support import openapi_document
-from tests.support.serving import ROOT, gunicorn
+from tests.support.serving import ROOT, completed, gunicorn
 
 BIN = Path(sys.executable).parent
 SUPPORT = ROOT / "tests" / "support"
@@ -24,13 +23,7 @@ PACKAGE = "scan_client"
 
 def run(*command, **environment):
     """What a program prints that ends well."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environment},
-    )
+    done = completed([str(part) for part in command], env={**os.environ, **environment})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

@@ -1,7 +1,6 @@
 """PgBouncer between Scan and PostgreSQL: exact in session mode, refused in the others."""
 
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -20,7 +19,15 @@ from tests.support.http_client import Client
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import settings_for
 from tests.support.pgbouncer import pgbouncer
-from tests.support.serving import NOWHERE, ROOT, free_port, gunicorn, gunicorn_started, wait_until
+from tests.support.serving import (
+    NOWHERE,
+    ROOT,
+    completed,
+    free_port,
+    gunicorn,
+    gunicorn_started,
+    wait_until,
+)
 
 pytestmark = pytest.mark.long
 
@@ -224,13 +231,9 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
 
 
 def started(command, **environment):
-    ended = subprocess.run(
+    ended = completed(
         [sys.executable, "-m", "scan", command],
         cwd=ROOT,
         env=os.environ | {"RPC_URL": NOWHERE, "PORT": str(free_port())} | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     return ended.returncode, ended.stderr

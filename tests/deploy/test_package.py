@@ -18,7 +18,7 @@ import requests
 from scan import VERSION
 from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
@@ -155,9 +155,7 @@ def test_nothing_but_its_own_extra_needs_an_extra():
         "from scan.settings import Settings;"
         "print(create_app(Settings()).test_client().get('/healthz').status); main(['--version'])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
-    )
+    done = completed([sys.executable, "-c", program], cwd=ROOT)
     assert done.stdout.startswith("200"), done.stderr
 
 

@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
 import sys
 
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 GET = """
 import json, sys
@@ -34,12 +33,10 @@ def test_without_extensions_the_pages_of_the_core_are_served(client, scenario):
         f"/block/{sent['blockNumber']}",
     )
     url = client.application.extensions["scan"].settings.database_url
-    result = subprocess.run(
+    result = completed(
         [sys.executable, "-c", GET, url, *paths],
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        capture_output=True,
-        text=True,
     )
     assert result.returncode == 0, result.stderr
     statuses = dict(zip(paths, json.loads(result.stdout.splitlines()[-1]), strict=True))

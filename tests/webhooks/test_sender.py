@@ -5,7 +5,6 @@ import itertools
 import json
 import os
 import socket
-import subprocess
 import sys
 import time
 from base64 import b64encode
@@ -25,6 +24,7 @@ from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_cont
 from scan.webhooks.queues import now
 from scan.webhooks.sender import Message, Sender
 from tests.support.receiver import Answer, Authority, Receiver, running
+from tests.support.serving import completed
 from tests.support.solidity import NODE
 
 SECRET = "5" * 64
@@ -288,12 +288,6 @@ def test_a_retry_has_the_same_id_and_a_signature_of_its_own_that_libraries_accep
 
 def verify_in_node(secret, headers):
     given = {"secret": secret, "body": MESSAGE.body.decode(), "headers": headers}
-    return subprocess.run(
-        ["node", "-e", VERIFY],
-        input=json.dumps(given),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        cwd=NODE,
-        env={"PATH": os.environ["PATH"]},
+    return completed(
+        ["node", "-e", VERIFY], input=json.dumps(given), cwd=NODE, env={"PATH": os.environ["PATH"]}
     )
