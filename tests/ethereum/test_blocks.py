@@ -309,16 +309,8 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
 @pytest.mark.parametrize(
     "text",
     [
-        b"",
-        b"{}",
-        b"[]",
-        b"[1]",
-        b'[{"id":"0"}]',
-        b'[{"id":0}]',
-        b"[[",
-        b'"\\ud800"',
-        b'[{"id":0,"result":null}]',
-        b'{"id":0,"result":{"a":[1]}}',
+        *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
+        *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
         b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
         b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
     ],

@@ -19,18 +19,9 @@ def test_without_extensions_the_pages_of_the_core_are_served(client, scenario):
     token = scenario.stage.contracts["keepers"].address
     sent = next(row for row in scenario.truth.transactions if not row["status"])
     paths = (
-        "/",
-        "/live",
-        "/blocks",
-        "/txs?status=false",
-        "/tokens",
-        "/contracts",
-        f"/token/{token}",
-        f"/token/{token}?tab=holders",
-        f"/address/{token}",
-        f"/address/{sent['fromAddress']}",
-        f"/tx/{sent['hash']}",
-        f"/block/{sent['blockNumber']}",
+        *("/", "/live", "/blocks", "/txs?status=false", "/tokens", "/contracts", f"/token/{token}"),
+        *(f"/token/{token}?tab=holders", f"/address/{token}", f"/address/{sent['fromAddress']}"),
+        *(f"/tx/{sent['hash']}", f"/block/{sent['blockNumber']}"),
     )
     url = client.application.extensions["scan"].settings.database_url
     result = completed(
