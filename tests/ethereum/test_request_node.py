@@ -104,8 +104,7 @@ def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
             assert isinstance(refusal, Unavailable) and refusal.headers["Retry-After"]
         with pytest.raises(Postponed) as postponed, places.serving():
             gateway.session("c", is_optional=False).call("eth_chainId")
-        turn = places.queue(postponed.value)
-        assert not turn.done()
+        assert not places.queue(postponed.value).done()
         node.held.set()
         assert [each.result() for each in held] == ["eth_getCode"] * 4
         places.require_turn()
@@ -194,8 +193,7 @@ def of_block(error, by_hash):
             "blockHash": to_hex(HASH)
         }
         if call["method"].startswith("eth_getBlock"):
-            header = {"number": "0x7", "hash": to_hex(HASH), "parentHash": to_hex(HASH)}
-            return {"result": header}
+            return {"result": {"number": "0x7", "hash": to_hex(HASH), "parentHash": to_hex(HASH)}}
         if call["method"] == "eth_getBalance":
             if takes and (by_hash or isinstance(call["params"][-1], str)):
                 return {"result": "0x1"}
@@ -252,8 +250,7 @@ def test_a_node_on_another_fork_is_not_away(node, gateway):
 def test_a_node_that_unlearnt_block_hashes_is_not_away(node, gateway):
     node.fault = of_block(None, by_hash=True)
     assert gateway.session("a").call("eth_getCode", {}, BLOCK) == "eth_getCode"
-    refusal = {"code": -32602, "message": "cannot unmarshal object"}
-    node.fault = of_block(refusal, by_hash=False)
+    node.fault = of_block({"code": -32602, "message": "cannot unmarshal object"}, by_hash=False)
     with pytest.raises(UpstreamFailed):
         gateway.session("a").call("eth_getCode", {}, BLOCK)
     node.fault = of_block(None, by_hash=False)

@@ -187,8 +187,7 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
         f'<td>7<span class="fraction">{value}</span>'
         for whole, fee, value in rows
     )
-    fitted = fit_fractions(table)
-    assert re.findall('class="fraction( w5)?">([^<]*)<', fitted) == [
+    assert re.findall('class="fraction( w5)?">([^<]*)<', fit_fractions(table)) == [
         shown for _, fee, value in rows for shown in ((" w5", fee), ("", value))
     ]
 
