@@ -92,8 +92,8 @@ class Middleware:
         try:
             while (response := state.advance(may_wait=True)) is None:
                 try:
-                    state.places = state.places or turns.places_of_thread() or turns.RequestPlaces()
-                    with state.places.serving():
+                    state.places = state.places or turns.thread.request or turns.RequestPlaces()
+                    with state.places:
                         return self._ask_flask(state, start_response)
                 except turns.Postponed as postponed:
                     state.steps = state.take_turn(postponed)
@@ -201,7 +201,7 @@ class Middleware:
             except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
         if state.has_body:
-            if (refusal := self._missing_prerequisite(state)) is not None:
+            if self._waiting_threads.taken and (refusal := self._missing_prerequisite(state)):
                 return state.refuse(refusal)
             yield request_state.Wait.BODY
         key = response_cache.cache_key(state)
@@ -219,15 +219,19 @@ class Middleware:
                 self._cache.replace(state.cache_key, response, compressed)
                 return compressed
             return response
-        if not state.has_body and (refusal := self._missing_prerequisite(state)) is not None:
+        if (
+            self._waiting_threads.taken
+            and not state.has_body
+            and (refusal := self._missing_prerequisite(state))
+        ):
             return state.refuse(refusal)
         yield request_state.Wait.THREAD
         return None
 
     def _missing_prerequisite(self, state: request_state.RequestState) -> Unavailable | None:
-        """Return the error with which a thread would refuse the request now, else None: nearly
-        always, since no thread waits."""
-        if not self._waiting_threads.taken or state.interface is None:
+        """Return the error with which a thread would refuse the request while others wait, else
+        None."""
+        if state.interface is None:
             return None
         refusals: dict[Prerequisite | None, Unavailable | None] = {
             Prerequisite.NODE: self._sources.gateway.refusal(state.client),
@@ -278,7 +282,16 @@ class Middleware:
                 body.close()
             refusal = state.refuse(NotIndexedYet(state.required_block))
             return self._send(state, refusal, start_response)
-        headers = self._completed(headers, reader)
+        headers = [*headers]
+        # The newest block that a response about the chain may show, and notes of its balances.
+        if (
+            reader.versions
+            and (block := self._indexed_block.shown_by(max(reader.versions))) is not None
+        ):
+            headers.append((SHOWN, str(block)))
+        headers += [(name, str(block)) for name, block in reader.notes.items()]
+        if self._base_path:
+            headers = [self._below_base_path(*header) for header in headers]
         if state.has_changed_index:
             self._index_version.expire()
         may_cache = response_cache.may_be_cached(state, reader, status, version_before)
@@ -302,18 +315,6 @@ class Middleware:
         if name == "Link" and value.startswith("</"):
             return name, f"<{self._base_path}{value[1:]}"
         return name, value
-
-    def _completed(self, headers: responses.Headers, reader: Reader) -> responses.Headers:
-        """Return a view's headers with the newest block that a response about the chain may show,
-        and with what is to be noted of its balances."""
-        completed = [*headers]
-        if reader.versions:
-            block = self._indexed_block.shown_by(max(reader.versions))
-            completed += [] if block is None else [(SHOWN, str(block))]
-        completed += [(name, str(block)) for name, block in reader.notes.items()]
-        if self._base_path:
-            completed = [self._below_base_path(*header) for header in completed]
-        return completed
 
     def _store(
         self,
@@ -371,8 +372,11 @@ class Middleware:
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
-        added = [*responses.CORS, *state.limit_headers(), ("X-Request-Id", state.request_id)]
-        start_response(response.status, added + response.headers)
+        headers = [*responses.CORS]
+        if state.charged is not None and state.interface is not None:
+            headers += state.interface.limit_headers(state.charged.result)
+        headers.append(("X-Request-Id", state.request_id))
+        start_response(response.status, headers + response.headers)
         if stream is not None:
             return stream
         return [] if state.method == "HEAD" else [response.body]

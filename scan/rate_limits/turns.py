@@ -65,32 +65,21 @@ class RequestPlaces:
 
     def __init__(self) -> None:
         self.held: dict[QueuedPlaces, Hashable] = {}  # by whom
-        self.is_inside = False  # another request, as of MCP, whose thread must not wait for a turn
+        self.depth = 0  # of a request inside another one, as of MCP, 2: it must not wait for a turn
         self._turn: Turn | None = None
 
-    @contextmanager
-    def serving(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Count the places that this thread takes in the `with` block as the request's, and give
         them back after it, unless the request is postponed."""
-        if _thread.request is self:  # it makes another request, as MCP does
-            self.is_inside = True
-            try:
-                yield
-            finally:
-                self.is_inside = False
-            return
-        _thread.request = self
-        try:
-            yield
-        except Postponed:
-            raise
-        except BaseException:
-            self.end()
-            raise
-        else:
-            self.end()
-        finally:
-            _thread.request = None
+        self.depth += 1
+        thread.request = self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.depth -= 1
+        if not self.depth:
+            thread.request = None
+            if kind is not Postponed:
+                self.end()
 
     def queue(self, postponed: Postponed) -> Turn:
         """Wait for the place that was not free. Raises ClientBusy."""
@@ -119,16 +108,13 @@ class RequestPlaces:
             places.give_back(self.held.pop(places))
 
 
-class _Thread(threading.local):
-    request: RequestPlaces | None = None  # that the thread serves
+class Thread(threading.local):
+    """`request` has the places of the request that this thread serves."""
+
+    request: RequestPlaces | None = None
 
 
-_thread = _Thread()
-
-
-def places_of_thread() -> RequestPlaces | None:
-    """Return the places of the request that this thread serves."""
-    return _thread.request
+thread = Thread()
 
 
 class QueuedPlaces(ConcurrencyLimit):
@@ -150,7 +136,7 @@ class QueuedPlaces(ConcurrencyLimit):
         the request is inside another one. A thread that serves no request waits here, and
         Unavailable is raised after QUEUED_S.
         """
-        request = places_of_thread()
+        request = thread.request
         if request is None:
             self.queue(client).require()
             try:
@@ -160,7 +146,7 @@ class QueuedPlaces(ConcurrencyLimit):
             return
         if self not in request.held:
             if not self.take(client):
-                must_not_wait = is_optional or request.is_inside
+                must_not_wait = is_optional or request.depth > 1
                 raise self.refusal_of(client) if must_not_wait else Postponed(self, client)
             request.held[self] = client
         yield
@@ -247,7 +233,7 @@ class WaitingThreads(QueuedPlaces):
             try:
                 held.enter_context(self.costly.place_in_turn(client, is_optional=is_optional))
             except Postponed:
-                request = places_of_thread()
+                request = thread.request
                 assert request is not None
                 request.give_back(self)
                 raise
@@ -274,7 +260,7 @@ class WaitingThreads(QueuedPlaces):
         Raises Unavailable."""
         if not self.take_for_long(client):
             raise self.refusal_of(client)
-        request = places_of_thread()
+        request = thread.request
         if request is not None and self not in request.held:
             request.held[self] = client
             yield
