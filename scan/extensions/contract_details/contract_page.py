@@ -255,7 +255,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     """Return the contract tab of an address; `more` are the values of a form."""
     head = addresses_and_tokens.address_head(key, "contract")
     values = _function_values(key, contract, "/address", **more)
-    return page("contract.html", status, **head, **values)
+    return page("contract.html", status, **{**head, **values})
 
 
 def token_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
