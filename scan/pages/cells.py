@@ -89,7 +89,7 @@ def block(number: int) -> Markup:
 
 def age(time: str) -> Markup:
     """Return a time (ISO 8601), which a script shows as an age."""
-    text = escape(time)
+    text = str(escape(time))
     return Markup(f'<time datetime="{text}" data-age>{formatting.day_time(text)}</time>')
 
 

@@ -321,40 +321,17 @@ def _templates() -> Environment:
         "menu_of_extensions": _menu,
     }
     environment.tests["contract_creation"] = transactions.creates_contract
+    names = """
+        grouped counted amount short_amount aligned rounded fit_fractions without_stops
+        aligned_gwei short_address checksummed_text gwei percent short_price pair_name
+        exchange_name worth coin_worth day_time iso resembles_another visible sentence
+        visible_block as_json short_name short_id token_name word text_in
+    """
     environment.filters |= {
-        "grouped": formatting.grouped,
-        "counted": formatting.counted,
-        "amount": formatting.amount,
-        "short_amount": formatting.short_amount,
-        "aligned": formatting.aligned,
-        "rounded": formatting.rounded,
-        "fit_fractions": formatting.fit_fractions,
-        "without_stops": formatting.without_stops,
-        "aligned_gwei": formatting.aligned_gwei,
-        "checksummed": checksummed,
-        "short_address": formatting.short_address,
-        "checksummed_text": formatting.checksummed_text,
-        "gwei": formatting.gwei,
-        "percent": formatting.percent,
-        "short_price": formatting.short_price,
-        "priced": tokens.priced,
-        "pair_name": formatting.pair_name,
-        "exchange_name": formatting.exchange_name,
-        "worth": formatting.worth,
-        "coin_worth": formatting.coin_worth,
-        "day_time": formatting.day_time,
-        "iso": formatting.iso,
-        "resembles_another": formatting.resembles_another,
-        "visible": formatting.visible,
-        "sentence": formatting.sentence,
-        "visible_block": formatting.visible_block,
-        "as_json": formatting.as_json,
-        "short_name": formatting.short_name,
-        "short_id": formatting.short_id,
-        "token_name": formatting.token_name,
+        **{name: getattr(formatting, name) for name in names.split()},
         "blank": formatting.is_blank,
+        "checksummed": checksummed,
+        "priced": tokens.priced,
         "hex": to_hex,
-        "word": formatting.word,
-        "text_in": formatting.text_in,
     }
     return environment

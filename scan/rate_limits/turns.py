@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 
 from scan.errors import ClientBusy, Unavailable
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -60,13 +61,13 @@ class Postponed(BaseException):
         self.client = client
 
 
+@dataclass(eq=False)
 class RequestPlaces:
     """The places of one request, which it holds until its end."""
 
-    def __init__(self) -> None:
-        self.held: dict[QueuedPlaces, Hashable] = {}  # by whom
-        self.depth = 0  # of a request inside another one, as of MCP, 2: it must not wait for a turn
-        self._turn: Turn | None = None
+    held: "dict[QueuedPlaces, Hashable]" = field(default_factory=dict)  # by whom
+    depth: int = 0  # of a request inside another one, as of MCP, 2: it must not wait for a turn
+    _turn: Turn | None = None
 
     def __enter__(self) -> None:
         """Count the places that this thread takes in the `with` block as the request's, and give
@@ -155,7 +156,7 @@ class QueuedPlaces(ConcurrencyLimit):
         """Return the error of queue(), None if none. It is read without a lock, so queue() may
         still do otherwise."""
         is_full = len(self._queues.get(client, ())) >= QUEUED_PER_CLIENT
-        return ClientBusy(retry_after_s=self._retry_after_s) if is_full else None
+        return ClientBusy(retry_after_s=self.retry_after_s) if is_full else None
 
     def queue(self, client: Hashable) -> Turn:
         """Return a request's turn. Raises ClientBusy where too many requests of its client wait."""
@@ -191,7 +192,7 @@ class QueuedPlaces(ConcurrencyLimit):
         """Give free places to those whose turn is next."""
         granted = []
         with self._changed:
-            while self.taken < self._places:
+            while self.taken < self.places:
                 client = next((c for c in self._queues if self._is_free_for(c)), None)
                 if client is None:
                     break
@@ -245,8 +246,8 @@ class WaitingThreads(QueuedPlaces):
         return None if self._is_free_for_long(client) else self.refusal_of(client)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
-        is_one_left = self._taken_by[client] + 1 < self._places_per_client
-        return is_one_left and self.taken + 1 < self._places and self._is_free_for(client)
+        is_one_left = self._taken_by[client] + 1 < self.places_per_client
+        return is_one_left and self.taken + 1 < self.places and self._is_free_for(client)
 
     def take_for_long(self, client: Hashable) -> bool:
         """Take a place, without waiting, for an operation that takes seconds. Return whether that
