@@ -67,21 +67,22 @@ def times_of(values: Mapping[str, Any]) -> Times:
     return times
 
 
-def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: object) -> Response:
+def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     """Return {name: [...], total, more, next}; the header Link leads to the next page, too.
 
     `arguments` are the request's.
     """
     # Joined in one step: a page has 20 to 40 kB.
     begin = f'{{"{name}":'.encode()
-    response = JsonResponse(b"".join((begin, page.data.encode(), facts_of(page, **more))))
+    response = JsonResponse(b"".join((begin, page.data.encode(), facts_of(page))))
     if page.next is not None:
         response.headers["Link"] = next_link(page.next, arguments)
     return response
 
 
-def facts_of(page: Page, **more: object) -> bytes:
+def facts_of(page: Page) -> bytes:
     """Return what a page says beside its rows, as the end of a JSON object: total, more, next."""
+    more = {**page.more}
     if page.untraced_blocks is not None:
         more["untracedBlocks"] = page.untraced_blocks
     if page.kept_from is not None:
@@ -131,7 +132,6 @@ def list_response(
     kind: str = "",
     own: bytes | None = None,
     read_for_file: ReadPage | None = None,
-    body: Callable[[str, Page, Mapping[str, str]], Response] = list_body,
 ) -> Response:
     """Return a page of a list, or all of it as a file.
 
@@ -143,7 +143,7 @@ def list_response(
         chosen = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
         file = None if chosen == JSON else Format(chosen)
     if file is None:
-        return body(name, read(window_of(arguments, direction)), arguments)
+        return list_body(name, read(window_of(arguments, direction)), arguments)
     for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)

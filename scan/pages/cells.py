@@ -39,15 +39,15 @@ def title_of(text: str, most: int = 12) -> str:
 
 def claimed(name: str, address: str) -> Markup:
     """Return a name that an address has chosen for itself, in no place of the address."""
-    claim = Markup(
+    warning = ""
+    if formatting.resembles_another(name, address):
+        warning = (
+            ' <span class="badge bad" title="The name is written like an address, but not this'
+            ' one">not its address</span>'
+        )
+    return Markup(
         f'<span class="claim" title="{escape(formatting.visible(name[:300]))}: a name that the'
-        f' address has chosen">{named(name)}</span>'
-    )
-    if not formatting.resembles_another(name, address):
-        return claim
-    return claim + Markup(
-        ' <span class="badge bad" title="The name is written like an address, but not this one">'
-        "not its address</span>"
+        f' address has chosen">{named(name)}</span>{warning}'
     )
 
 

@@ -322,9 +322,9 @@ def _templates() -> Environment:
     }
     environment.tests["contract_creation"] = transactions.creates_contract
     names = """
-        grouped counted amount short_amount aligned rounded fit_fractions without_stops
-        aligned_gwei short_address checksummed_text gwei percent short_price pair_name
-        exchange_name worth coin_worth day_time iso resembles_another visible sentence
+        grouped counted amount short_amount fit_fractions without_stops
+        short_address checksummed_text gwei percent short_price pair_name
+        exchange_name worth coin_worth day_time iso visible sentence
         visible_block as_json short_name short_id token_name word text_in
     """
     environment.filters |= {

@@ -197,6 +197,11 @@ class Page:
     beginning: str | None = field(default=None, kw_only=True)
 
     @property
+    def more(self) -> Mapping[str, object]:
+        """What the answer of the API says of the page besides."""
+        return {}
+
+    @property
     def file_headers(self) -> Mapping[str, str]:
         """The headers of a file whose last page this is."""
         return {}
