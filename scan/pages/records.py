@@ -130,7 +130,7 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
-    names = dict(json.loads(addresses.names(reader(), keys))) if keys else {}
+    names = dict(json.loads(addresses.names(reader(), keys)))
     for name in names.values():
         token = name["token"] or {}
         for key in ("name", "symbol"):
