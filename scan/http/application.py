@@ -94,10 +94,11 @@ OUR_FAULT = "Internal server error; it has been logged."
 
 
 class Served(NamedTuple):
-    """What Flask's `current_app` and `request` read in the thread that serves a request."""
+    """What Flask's `current_app`, `request` and `g` read in the thread that serves a request."""
 
     app: Flask
     request: Request
+    g: object
 
 
 class Application(Flask):
@@ -113,7 +114,7 @@ class Application(Flask):
     def wsgi_app(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Answer a request by its view, and note its route, by which requests are counted."""
         current = self.request_class(environ, populate_request=False)
-        served: Any = Served(self, current)
+        served: Any = Served(self, current, self.app_ctx_globals_class())
         app_token, token = globals._cv_app.set(served), globals._cv_request.set(served)
         try:
             try:
