@@ -13,7 +13,7 @@ from scan.hex import to_hex
 from scan.http import list_responses, requests
 from scan.queries import addresses, contracts, holdings, pages, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
-from scan.queries.holdings import WorthPage, unit_prices
+from scan.queries.holdings import unit_prices
 
 blueprint = Blueprint("addresses_and_tokens", __name__)
 
@@ -138,13 +138,7 @@ def _by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Response:
         lambda window: holdings.tokens_by_worth(requests.reader(), key, window, prices),
         kind="tokensByWorth",
         own=key,
-        body=_worth_body,
     )
-
-
-def _worth_body(name: str, page: pages.Page, arguments: Mapping[str, str]) -> requests.Response:
-    assert isinstance(page, WorthPage)
-    return list_responses.list_body(name, page, arguments, worth=page.worth)
 
 
 @blueprint.get("/tokens")

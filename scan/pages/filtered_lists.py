@@ -93,16 +93,12 @@ class FilteredList(records.Listing):
     source: pages.Page | None = None
     error: errors.ScanError | None = None
     missing: str = ""
+    sizes: Sequence[str] = SIZES  # how many rows a page may have
 
     @property
     def is_numbered(self) -> bool:
         """Return whether the page has a number in the list."""
         return self.has_numbers and self.is_counted and self.cursor is None and self.row is None
-
-    @property
-    def sizes(self) -> Sequence[str]:
-        """Return how many rows a page may have."""
-        return SIZES
 
     @property
     def chosen(self) -> Sequence[Field]:

@@ -155,6 +155,10 @@ class WorthPage(pages.Page):
 
     worth: dict[str, Any] = field(default_factory=dict, kw_only=True)
 
+    @property
+    def more(self) -> Mapping[str, object]:
+        return {"worth": self.worth}
+
 
 class _Symbols(NamedTuple):
     symbols: Set[str]

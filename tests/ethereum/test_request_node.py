@@ -92,23 +92,23 @@ def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
         held = [pool.submit(gateway.session("a").call, "eth_getCode") for _ in range(3)]
         for _ in held:
             node.waiting.acquire()
-        with RequestPlaces().serving():
+        with RequestPlaces():
             assert isinstance(failure(gateway.session("a")), ClientBusy)
-        with RequestPlaces().serving():
+        with RequestPlaces():
             assert failure(gateway.session("b")) is None
         held.append(pool.submit(gateway.session("b").call, "eth_getCode"))
         node.waiting.acquire()
         places = RequestPlaces()
-        with places.serving():
+        with places:
             refusal = failure(gateway.session("c"))
             assert isinstance(refusal, Unavailable) and refusal.headers["Retry-After"]
-        with pytest.raises(Postponed) as postponed, places.serving():
+        with pytest.raises(Postponed) as postponed, places:
             gateway.session("c", is_optional=False).call("eth_chainId")
         assert not places.queue(postponed.value).done()
         node.held.set()
         assert [each.result() for each in held] == ["eth_getCode"] * 4
         places.require_turn()
-        with places.serving():
+        with places:
             assert failure(gateway.session("c")) is None
     assert failure(gateway.session("a")) is None
 
@@ -283,7 +283,7 @@ def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gatewa
         held.enter_context(lock)
         for _ in range(3):
             held.enter_context(gateway.place("a"))
-        held.enter_context(RequestPlaces().serving())
+        held.enter_context(RequestPlaces())
         session = gateway.session("a")
         with pytest.raises(Unavailable):
             session.acquire(lock)

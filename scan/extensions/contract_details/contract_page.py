@@ -255,7 +255,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     """Return the contract tab of an address; `more` are the values of a form."""
     head = addresses_and_tokens.address_head(key, "contract")
     values = _function_values(key, contract, "/address", **more)
-    return page("contract.html", status, **head, **values)
+    return page("contract.html", status, **{**head, **values})
 
 
 def token_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
@@ -303,7 +303,7 @@ def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     known = account.balance.known if account.balance.is_current else None
     proxy = _at_head(key, known.block if known else None) if is_proxy else None
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
-    names = records.names_of([], *addresses)
+    names = records.names_of([], *addresses) if addresses else {}
     only = names.get(addresses[0]) if len(addresses) == 1 else None
     return {
         "is_proxy": is_proxy,
