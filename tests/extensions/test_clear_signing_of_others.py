@@ -1,5 +1,7 @@
 """What calls that are simulated, and calls of contracts that factories created, are for."""
 
+from pathlib import Path
+
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
@@ -20,22 +22,7 @@ from scan.extensions.clear_signing.tests.test_calls_to_sign import (
 )
 
 __all__ = ["chain", "client_of"]
-FACTORY = """
-pragma solidity ^0.8.20;
-
-contract Wallet {
-    fallback() external payable {}
-}
-
-contract Factory {
-    event Made(address indexed wallet, uint256 number);
-    event Named(address wallet);
-
-    function make() external { emit Made(address(new Wallet()), 7); }
-    function makeUnnamed() external { new Wallet(); emit Made(address(this), 7); }
-    function name(address wallet) external { emit Made(wallet, 7); emit Named(wallet); }
-}
-"""
+FACTORY = Path(__file__).with_name("WalletFactory.sol").read_text()
 
 
 def test_a_simulated_call_is_described_unless_its_code_is_another(chain, client_of):

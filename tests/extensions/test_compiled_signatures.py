@@ -2,6 +2,7 @@
 contracts of several releases, whose functions are called and whose events and errors are real."""
 
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -225,27 +226,7 @@ def test_every_type_of_a_library(explorer, version):
         assert event["arguments"][0]["value"] == "9"
 
 
-VYPER_SOURCE = """
-event E1:
-    x: decimal
-    y: indexed(decimal)
-struct Rate:
-    name: String[8]
-    value: decimal
-{flag} Kind:
-    A
-    B
-interface Thing:
-    def poke(): nonpayable
-price: public(decimal)
-rates: public(HashMap[address, Rate])
-{deploy}
-def __init__(first: decimal):
-    self.price = first
-@external
-def e1(x: decimal):
-    log E1({e1})
-"""
+VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
 VYPER_TYPES: list[tuple[str, Any]] = [
     ("uint8", "255"),
     ("int128", "-7"),

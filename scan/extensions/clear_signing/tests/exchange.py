@@ -1,6 +1,7 @@
 """A contract on a chain, descriptors of it, and what the service says of its calls."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from eth_abi import encode
@@ -9,29 +10,7 @@ from flask.testing import FlaskClient
 
 from tests.support.explorer import Explorer
 
-SOURCE = """
-pragma solidity ^0.8.20;
-
-contract Exchange {
-    struct Leg { address token; uint256 amount; uint8 mode; }
-    event Transfer(address indexed from, address indexed to, uint256 value);
-    string public name = "Betting";
-    string public symbol = "BET";
-    uint8 public constant decimals = 6;
-    uint256 public constant totalSupply = 1000000;
-    mapping(address => uint256) public balanceOf;
-
-    constructor() {
-        balanceOf[msg.sender] = totalSupply;
-        emit Transfer(address(0), msg.sender, totalSupply);
-    }
-
-    function transfer(address, uint256) external pure returns (bool) { return true; }
-
-    function trade(Leg[] calldata, address, uint64, uint32, bytes calldata, int16, string calldata)
-        external payable {}
-}
-"""
+SOURCE = Path(__file__).with_name("Exchange.sol").read_text()
 VERSION, PATH = "0.8.28", "contracts/Exchange.sol"
 LEGS = "(address token,uint256 amount,uint8 mode)[] legs"
 REST = "address to,uint64 deadline,uint32 wait,bytes route,int16 fee,string note"

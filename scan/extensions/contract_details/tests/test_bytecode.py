@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 from eth_abi import encode
@@ -14,35 +15,9 @@ from scan.queries.contracts import Contract
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
 
-SIMILAR = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Twin {
-    address public immutable owner;
-    uint256 public immutable limit;
-    constructor(address owner_, uint256 limit_) { owner = owner_; limit = limit_; }
-    function twice() external view returns (uint256) { return limit + limit; }
-}
-contract Factory {
-    event Made(Twin twin);
-    function make(uint256 limit) external { emit Made(new Twin(msg.sender, limit)); }
-}
-"""
+SIMILAR = Path(__file__).with_name("Similar.sol").read_text()
 
-AGAIN = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Again {
-    function end() external { selfdestruct(payable(msg.sender)); }
-}
-contract Maker {
-    event Made(Again again);
-    Again public again;
-    function make() public payable { emit Made(again = new Again{salt: 0}()); }
-    function makeAndEnd() external payable { make(); again.end(); }
-    function pay() external payable {
-        for (uint256 n = 0; n < 1001; n++) payable(address(again)).call{value: 1}("");
-    }
-}
-"""
+AGAIN = Path(__file__).with_name("Again.sol").read_text()
 
 
 def get(explorer, path, status=200):

@@ -1,6 +1,7 @@
 """GET /transactions/:hash: through proxies, of hostile contracts, of nodes that lie or are gone."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -18,23 +19,7 @@ from tests.support.explorer import Explorer
 from tests.support.serving import wait_until
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
-WORKER = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Worker {
-    struct Step { uint256 amount; string note; }
-    event Worked(address indexed who, string indexed note, Step[] steps);
-    event Quiet(uint256 indexed number, bytes32 word) anonymous;
-    function work(Step[] calldata steps, string calldata note) external {
-        emit Worked(msg.sender, note, steps);
-        emit Quiet(7, bytes32(uint256(9)));
-    }
-    function fail(uint256 code) external pure { require(code == 0, "no"); }
-    function shout(uint256 times) external {
-        for (uint256 n = 0; n < times; n++) { assembly { log0(0, 0) } }
-    }
-    receive() external payable {}
-}
-"""
+WORKER = Path(__file__).with_name("Worker.sol").read_text()
 NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
 STEPS = "(uint256,string)[]"
 WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])

@@ -21,21 +21,7 @@ RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
 INCREASE = f"0x{keccak(text='increase()')[:4].hex()}"
 MAKE = f"0x{keccak(text='make(address,uint256)')[:4].hex()}"
-MAKER = """
-pragma solidity ^0.8.20;
-contract Maker {
-    function make(address blueprint, uint256 step) external returns (address made) {
-        bytes memory code = abi.encodePacked(_after_preamble(blueprint), step);
-        assembly { made := create(0, add(code, 32), mload(code)) }
-        require(made != address(0));
-    }
-    function _after_preamble(address blueprint) private view returns (bytes memory code) {
-        uint256 size = blueprint.code.length - 3;
-        code = new bytes(size);
-        assembly { extcodecopy(blueprint, add(code, 32), 3, size) }
-    }
-}
-"""
+MAKER = Path(__file__).with_name("Maker.sol").read_text()
 # The files of a project by tool, and the folder that is watched.
 TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "truffle": (

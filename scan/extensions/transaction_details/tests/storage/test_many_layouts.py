@@ -1,5 +1,6 @@
 """Many contracts, layouts and strings in one request: what they take together is bounded."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,19 +24,7 @@ TYPES = {
     "t": layout.StorageType("value", "uint256", 32),
     "s": layout.StorageType("bytes", "string", 32),
 }
-DIAMOND = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Facet { uint256 value; uint256[2] more; }
-contract Diamond {
-    uint256 private value;
-    address[] private facets;
-    mapping(bytes4 => address) private ofFunctions;
-    function set(address[] calldata given) external { facets = given; }
-    function facetAddresses() external view returns (address[] memory) { return facets; }
-    function write() external { value += 1; }
-    fallback() external { ofFunctions[msg.sig].delegatecall(msg.data); }
-}
-"""
+DIAMOND = Path(__file__).with_name("Diamond.sol").read_text()
 
 
 def variables(count, type_="t", name="v"):
