@@ -29,8 +29,7 @@ def test_a_simulated_call_is_described_unless_its_code_is_another(chain, client_
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     sender = chain.explorer.anvil.accounts[0]
     calls = [{"from": sender, "to": chain.exchange, "data": f"0x{transfer().hex()}"}]
-    answer = client.post("/api/v1/simulate", json={"calls": calls * 2})
-    first, second = answer.json["calls"]
+    first, second = client.post("/api/v1/simulate", json={"calls": calls * 2}).json["calls"]
     assert first["clearSigning"]["interpolatedIntent"].startswith("Send 1.5 BET from 0x")
     assert first["clearSigning"] == second["clearSigning"]
     page = client.get("/simulate", query_string=calls[0])

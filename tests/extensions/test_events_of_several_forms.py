@@ -21,8 +21,7 @@ FROM, TO = f"0x{1:040x}", f"0x{2:040x}"
 
 def events_of(explorer, address, text):
     """The events of a transaction in every door that shows them."""
-    data = "0x" + keccak(text=text)[:4].hex()
-    sent = explorer.send(address, data, gas=1_000_000)
+    sent = explorer.send(address, "0x" + keccak(text=text)[:4].hex(), gas=1_000_000)
     details = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
     query = f"?address={address}&limit={len(details)}"
     listed = explorer.client.get(f"/api/v1/logs{query}").json["logs"][::-1]
@@ -48,8 +47,7 @@ def values_of(arguments):
 
 def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
     standard = standard_input({"Mixed.sol": EQUAL_TOPICS})
-    contract = compiled("0.8.28", standard, "Mixed.sol", "Own")
-    address = explorer.deploy(contract.creation)
+    address = explorer.deploy(compiled("0.8.28", standard, "Mixed.sol", "Own").creation)
     answer = explorer.verify(address, standard, "0.8.28", contractName="Mixed.sol:Own")
     assert answer.status_code == 200, answer.json
     right, wrong = [FROM, TO, "3"], [TO, FROM, "3"]
@@ -105,8 +103,7 @@ def test_the_code_that_ran_decides(explorer):
     def verified(name, arguments="", **libraries):
         path = "Delegated.sol"
         standard = standard_input({path: DELEGATED}, libraries={path: libraries})
-        contract = compiled("0.8.28", standard, path, name)
-        address = explorer.deploy(contract.creation, arguments)
+        address = explorer.deploy(compiled("0.8.28", standard, path, name).creation, arguments)
         answer = explorer.verify(address, standard, "0.8.28", contractName=f"{path}:{name}")
         assert answer.status_code == 200, answer.json
         return address

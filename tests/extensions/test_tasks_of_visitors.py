@@ -5,8 +5,8 @@ field and the click that sends it.
 """
 
 import json
+from collections import namedtuple
 from collections.abc import Callable
-from typing import NamedTuple
 
 import pytest
 import requests
@@ -75,16 +75,8 @@ class Visitor:
             self.page.wait(f"document.body.innerText.includes({json.dumps(text)})")
 
 
-class Known(NamedTuple):
+class Known(namedtuple("Known", "failed deposit trade person other nonce block")):
     """What a visitor of the demo chain has at hand."""
-
-    failed: str
-    deposit: str
-    trade: str
-    person: str
-    other: str
-    nonce: int
-    block: int
 
 
 Task = Callable[[Visitor, Known], None]
@@ -218,9 +210,7 @@ TASKS: tuple[Task, ...] = (
 )
 
 
-class Site(NamedTuple):
-    url: str
-    known: Known
+Site = namedtuple("Site", "url known")
 
 
 @pytest.fixture(scope="module")
@@ -277,8 +267,7 @@ def test_a_memo_and_a_pending_transaction_take_few_clicks(page, chain):
     chain.index()
     pending = chain.node.send(chain.node.accounts[1], NOTHING, value=1)
     page.before_scripts(WALLET)
-    application = chain.client.application
-    with in_thread(make_server("127.0.0.1", 0, application, threaded=True)) as url:
+    with in_thread(make_server("127.0.0.1", 0, chain.client.application, threaded=True)) as url:
         visitor = Visitor(page, url)
         visitor.search(INVOICE)
         visitor.click(INVOICE, "main a")

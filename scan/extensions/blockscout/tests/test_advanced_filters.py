@@ -124,8 +124,7 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
 def test_items_are_as_their_own_lists_show_them(ask):
     transactions = {t["hash"]: t for t in ask.rows("/transactions")}
     transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
-    items = ask.rows(PATH, items_count=100)
-    for item in items:
+    for item in ask.rows(PATH, items_count=100):
         sent = transactions[item["hash"]]
         assert item["timestamp"] == sent["timestamp"]
         if item["type"] not in NATIVE_TYPES:

@@ -222,8 +222,7 @@ def test_what_a_transaction_moved(ask, truth):
     for transfer in reversed(truth.token_transfers):
         by_transaction.setdefault(transfer["transactionHash"], []).append(transfer["logIndex"])
     fullest = max(by_transaction, key=lambda each: len(by_transaction[each]))
-    draw = random.Random(2)
-    for sent in [fullest, *draw.sample(sorted(by_transaction), 12)]:
+    for sent in [fullest, *random.Random(2).sample(sorted(by_transaction), 12)]:
         rows = ask.rows(f"/transactions/{sent}/token-transfers")
         assert [row["log_index"] for row in rows] == by_transaction[sent]
         shown = ask(f"/transactions/{sent}")
@@ -260,8 +259,7 @@ def test_the_block_of_a_transaction_is_its_first_confirmation(ask, truth):
     rows = ask.rows("/transactions")
     assert {row["hash"]: row["confirmations"] for row in rows} == expected
     for row in (rows[0], rows[-1]):
-        shown = ask(f"/transactions/{row['hash']}")
-        assert shown["confirmations"] == expected[row["hash"]]
+        assert ask(f"/transactions/{row['hash']}")["confirmations"] == expected[row["hash"]]
 
 
 def test_totals_are_of_the_token_s_type(ask, truth):

@@ -164,8 +164,7 @@ def test_files_that_are_no_text_or_no_json_are_refused(explorer, placed):
         fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(content), "a.sol")}
         refused = submit(explorer, placed, method, **fields)
         assert refused.json["errors"][0]["source"] == {"pointer": "/files"}, refused.text
-    nested = b"[" * 100_000
-    fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(nested), "a.json")}
+    fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(b"[" * 100_000), "a.json")}
     assert submit(explorer, placed, "standard-input", **fields).status_code in (413, 422)
     missing = submit(
         explorer, f"0x{'9d' * 20}", "flattened-code", source_code="x", compiler_version="v0.8.28"

@@ -1,14 +1,15 @@
 """A contract on a chain, descriptors of it, and what the service says of its calls."""
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from eth_abi import encode
 from eth_utils import keccak
 from flask.testing import FlaskClient
 
-from tests.support.explorer import Explorer
+from tests.support.lists import get
 
 SOURCE = Path(__file__).with_name("Exchange.sol").read_text()
 VERSION, PATH = "0.8.28", "contracts/Exchange.sol"
@@ -24,10 +25,7 @@ SENT_WEI = 5 * 10**17
 Document = Mapping[str, Any]
 
 
-class Chain(NamedTuple):
-    explorer: Explorer
-    exchange: str
-
+class Chain(namedtuple("Chain", "explorer exchange")):
     def descriptor(self, formats, **more):
         deployment = {"chainId": 31337, "address": self.exchange}
         return {
@@ -57,9 +55,7 @@ ClientOf = Callable[..., FlaskClient]
 
 
 def signing(client, transaction):
-    answer = client.get(f"/api/v1/transactions/{transaction}")
-    assert answer.status_code == 200, answer.json
-    return answer.json["clearSigning"]
+    return get(client, f"/transactions/{transaction}")["clearSigning"]
 
 
 def shown(client, transaction):

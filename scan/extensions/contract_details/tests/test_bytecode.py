@@ -39,8 +39,7 @@ def twins(explorer):
     data = keccak(text="make(uint256)")[:4] + encode(["uint256"], [9])
     sender = explorer.anvil.accounts[0]
     sent = explorer.anvil.send(sender, maker, data="0x" + data.hex(), gas=2_000_000)
-    receipt = explorer.anvil.receipt_of(sent)
-    made = "0x" + receipt["logs"][0]["data"][-40:]
+    made = "0x" + explorer.anvil.receipt_of(sent)["logs"][0]["data"][-40:]
     explorer.wait_for(made)
     return first, second, made
 
@@ -150,8 +149,7 @@ def test_what_reads_as_metadata_may_be_code(code, reached):
 
 def test_code_in_planted_metadata_is_shown(explorer):
     """28 bytes, of which 5 come before a CBOR map with one value, into which they jump."""
-    planted = "60095600fe" + "a1616b51" + "5b33ff" + "00" * 14 + "0015"
-    address = explorer.place(planted)
+    address = explorer.place("60095600fe" + "a1616b51" + "5b33ff" + "00" * 14 + "0015")
     held = get(explorer, f"{address}/bytecode?disassembly=true")
     assert held["metadata"] is not None
     opcodes_shown = [line["opcode"] for line in held["disassembly"]]
@@ -217,8 +215,7 @@ def test_a_contract_that_was_created_again_has_its_latest_creation(explorer):
 
     def call(function):
         data = "0x" + keccak(text=function)[:4].hex()
-        sent = explorer.send(maker, data, value=2000, gas=25_000_000)
-        return explorer.anvil.receipt_of(sent)
+        return explorer.anvil.receipt_of(explorer.send(maker, data, value=2000, gas=25_000_000))
 
     made = "0x" + call("makeAndEnd()")["logs"][0]["data"][-40:]
     call("pay()")

@@ -151,8 +151,7 @@ def test_functions_that_write_say_what_their_calls_took(explorer):
 
 def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer):
     """Named in the hints of fields, and read without a script as with one."""
-    cash = deploy(explorer, TELLER, "Cash")
-    teller = deploy(explorer, TELLER, "Teller", cash[2:].zfill(64))
+    teller = deploy(explorer, TELLER, "Teller", deploy(explorer, TELLER, "Cash")[2:].zfill(64))
     verified = explorer.verify(teller, TELLER, VERSION, contractName="Teller", optimizationUsed=0)
     assert verified.status_code == 200, verified.json
     path = f"/address/{teller}"
@@ -328,10 +327,8 @@ contract Roles {
 
 def test_modifiers_are_shown_as_they_are_written(explorer):
     """Each leads to its line; of functions that override each other it is the last."""
-    sources = {"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES}
-    given = standard_input(sources)
-    built = compiled("0.8.28", given, "src/Guarded.sol", "Guarded")
-    address = explorer.deploy(built.creation)
+    given = standard_input({"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES})
+    address = explorer.deploy(compiled("0.8.28", given, "src/Guarded.sol", "Guarded").creation)
     answer = explorer.verify(address, given, "0.8.28", contractName="src/Guarded.sol:Guarded")
     assert answer.json["match"] == "full"
     page = explorer.client.get(f"/address/{address}?tab=contract&view=write").text

@@ -72,11 +72,10 @@ def test_forge_verifies(limited, foundry, verifier):
 def test_forge_verifies_with_constructor_arguments(served, foundry, arguments):
     """Others than the creation's do not pass in silence."""
     number = 100 + int(arguments)
-    address = deployed(served.explorer, number)
     done = forge_verifies(
         foundry,
         served,
-        address,
+        deployed(served.explorer, number),
         number,
         "--verifier",
         "custom",
@@ -192,8 +191,7 @@ def test_hardhat_verify_reports_what_is_not_indexed(served):
 def test_ethers_and_whatsabi(served):
     explorer = served.explorer
     address = verified(served, 230)
-    coin = artifact("Coin")
-    token = explorer.deploy(anvil.creation_code(coin, "Harbor", "HBR", 18))
+    token = explorer.deploy(anvil.creation_code(artifact("Coin"), "Harbor", "HBR", 18))
     holder = explorer.anvil.accounts[0]
     transaction = explorer.anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
     balance_of = "0x70a08231" + holder[2:].rjust(64, "0")
@@ -276,10 +274,9 @@ def test_remix_posts_a_multipart_form(served):
     """As Remix's plugin does: FormData with all of the source, module and action in the query."""
     address = deployed(served.explorer, 260)
     padding = {"src/Large.sol": "// " + "x" * 700_000 + "\n"}
-    standard = standard_input({PATH: source(260), **padding}, **SETTINGS)
     form = {
         "codeformat": "solidity-standard-json-input",
-        "sourceCode": json.dumps(standard),
+        "sourceCode": json.dumps(standard_input({PATH: source(260), **padding}, **SETTINGS)),
         "contractaddress": address,
         "contractname": f"{PATH}:Stored",
         "compilerversion": f"v{VERSION}+commit.{COMMIT}",

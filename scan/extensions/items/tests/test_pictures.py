@@ -160,8 +160,7 @@ def test_without_the_node_lists_have_no_pictures_and_are_not_cached(explorer, ga
 
 
 def test_pictures_are_not_charged_as_pages(explorer, gallery):
-    settings = replace(explorer.settings, rate_limit_pages="2/minute")
-    client = create_app(settings).test_client()
+    client = create_app(replace(explorer.settings, rate_limit_pages="2/minute")).test_client()
     src, _, _ = IMAGE.findall(client.get(f"/token/{gallery}?tab=items").text)[0]
     assert [client.get(src).status_code for _ in range(5)] == [200] * 5
     assert client.get("/blocks").status_code == 200
@@ -195,8 +194,7 @@ def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetche
         return of(media, uri, token_id)
 
     monkeypatch.setattr(media_cache.ItemMedia, "of", spy)
-    own = {MediaSettings: MediaSettings("on")}
-    settings = replace(explorer.settings, of_extensions=own)
+    settings = replace(explorer.settings, of_extensions={MediaSettings: MediaSettings("on")})
     answer = create_app(settings).test_client().get(f"/token/{many_items}?tab=items")
     assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING
     assert "still loading" in answer.text and "ETag" not in answer.headers

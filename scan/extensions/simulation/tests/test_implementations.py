@@ -1,11 +1,10 @@
 """A proxy is described by the implementation that it has in a simulation, not on the chain."""
 
+from collections import namedtuple
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from eth_abi import encode
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
@@ -17,14 +16,8 @@ PATH = "contracts/Upgrades.sol"
 SOURCE = Path(__file__).with_name("Upgrades.sol").read_text()
 
 
-class Upgrades(NamedTuple):
+class Upgrades(namedtuple("Upgrades", "client proxy beacon of_beacon second")):
     """A proxy of First, another whose beacon names First, and Second."""
-
-    client: FlaskClient
-    proxy: str
-    beacon: str
-    of_beacon: str
-    second: str
 
     @property
     def upgrading(self):

@@ -139,14 +139,12 @@ def test_every_path_is_served_or_known_not_to_be(explorer):
     guide = (ROOT / "docs/compatible.md").read_text(encoding="utf-8")
     for path in NOT_SERVED:
         assert path.rpartition("/{chainId}")[0] in guide
-        asked = path.format(chainId=CHAIN, address=CHECKSUMMED)
-        refused = explorer.client.post(asked, json={})
+        refused = explorer.client.post(path.format(chainId=CHAIN, address=CHECKSUMMED), json={})
         assert refused.status_code == 404 and refused.json["customCode"] == "route_not_found"
 
 
 def test_all_fields_are_those_of_the_document(explorer):
-    address = explorer.deploy(contract_of("Child").creation)
-    found = verified(explorer, "Child", address)
+    found = verified(explorer, "Child", explorer.deploy(contract_of("Child").creation))
     [minimal, more] = API["components"]["responses"]["VerifiedContract"]["content"][
         "application/json"
     ]["schema"]["allOf"]

@@ -1,8 +1,8 @@
 """GET /transactions/:hash: through proxies, of hostile contracts, of nodes that lie or are gone."""
 
+from collections import namedtuple
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from eth_abi import encode
@@ -15,7 +15,6 @@ from scan.extensions.transaction_details.details import decode_event
 from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.serving import wait_until
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
@@ -25,11 +24,8 @@ STEPS = "(uint256,string)[]"
 WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
 
 
-class Work(NamedTuple):
+class Work(namedtuple("Work", "explorer worker")):
     """Contracts of one code: verified, and what stands before it."""
-
-    explorer: Explorer
-    worker: str
 
     def send(self, to, data=b"", **fields):
         """The hash of a transaction once it is indexed."""
@@ -104,10 +100,8 @@ def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work):
     before = work.send(proxy, WORK)
     check_work(work.details(before))
     other = many_functions.deploy(work.explorer, NEXT, "Next")
-    anvil = work.explorer.anvil
-    anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
-    after = work.send(proxy, WORK)
-    assert work.details(after)["method"] is None
+    work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
+    assert work.details(work.send(proxy, WORK))["method"] is None
     check_work(work.details(before))
 
 
@@ -193,8 +187,7 @@ def test_a_client_makes_one_large_answer_at_a_time(work, shouted, monkeypatch):
     ]
     with places.place("127.0.0.1"):
         assert [client.get(path).status_code for path in paths] == [429] * 4
-        others = {"REMOTE_ADDR": "192.0.2.7"}
-        assert client.get(paths[0], environ_base=others).status_code == 200
+        assert client.get(paths[0], environ_base={"REMOTE_ADDR": "192.0.2.7"}).status_code == 200
         assert client.get("/api/v1/transactions?limit=3").status_code == 200
     assert client.get(paths[1]).status_code == 200
     assert places.taken == 0
@@ -294,8 +287,7 @@ def test_a_node_that_fails_or_lies_leaves_what_is_stored(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     proxy = proxy_to(work, work.worker)
     with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
-        client = create_app(settings).test_client()
+        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
         for name, fault in {**FAULTS, "no storage": no_storage}.items():
             node.fault = fault
             sent = work.send(proxy if fault == no_storage else work.worker, WORK)

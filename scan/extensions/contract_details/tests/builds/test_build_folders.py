@@ -41,8 +41,7 @@ def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
     assert {name: len(places) for name, places in built.runtime.immutables.items()} == {
         name: len(places) for name, places in references.items()
     }
-    body = build_sources.verification_request(built, ADDRESS)
-    submission = parse(body)
+    submission = parse(build_sources.verification_request(built, ADDRESS))
     assert submission.sources == projects.SOURCES
     assert submission.version == (0, 8, 28)
     assert (submission.contract_path, submission.contract_name) == (projects.STORE_PATH, "Store")

@@ -95,9 +95,7 @@ def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, 
 
 def test_code_that_a_node_placed_is_verified(running, tmp_path):
     """anvil_setCode: there is no creation."""
-    creation = creation_of("Halves")
-    address = running.deploy(creation)
-    code = running.anvil.call("eth_getCode", address, "latest")
+    code = running.anvil.call("eth_getCode", running.deploy(creation_of("Halves")), "latest")
     # The guard of a library has its own address.
     placed = running.place(f"{code[:4]}{0xC0DE << 64 | running._placed + 1:040x}{code[44:]}")
     Watched(running, foundry(tmp_path)).step()
@@ -357,8 +355,7 @@ def test_a_vyper_build_verifies(running, vyper, tmp_path):
     source = source_for(NEWEST)
     creation = vyper.creation_of(NEWEST, source)
     address = running.deploy(creation, SEVEN)
-    deployed = running.anvil.call("eth_getCode", address, "latest")
-    runtime = deployed[:-64]  # without the immutable
+    runtime = running.anvil.call("eth_getCode", address, "latest")[:-64]  # without the immutable
     contract = {"bytecode": f"0x{creation.removeprefix('0x')}", "bytecode_runtime": runtime}
     build = {"Box.vy": {**contract, "abi": []}, "version": NEWEST}
     (tmp_path / "Box.vy").write_text(source)

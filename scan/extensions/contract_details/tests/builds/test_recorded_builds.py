@@ -95,8 +95,7 @@ def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, t
     watched.step()
     assert match_of(running, blueprint) == ("full", "Tally")
     assert match_of(running, made["address"]) == ("full", "Tally")
-    page = running.client.get(f"/address/{blueprint}?tab=contract").text
-    assert "ERC-5202" in page
+    assert "ERC-5202" in running.client.get(f"/address/{blueprint}?tab=contract").text
 
 
 @pytest.mark.parametrize(("tool", "step"), [("truffle", 200), ("foundry", 201)])

@@ -129,8 +129,7 @@ def test_of_children_with_other_immutables_one_is_verified_and_others_are_simila
     project.send(first, "make()")
     wait_for_match(explorer, project.address(first, "made()"), "Grandchild")  # a later one
     assert record(explorer, second) == {}
-    similar = explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"]
-    assert similar == first
+    assert explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"] == first
 
 
 def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, monkeypatch):

@@ -1,21 +1,17 @@
 """The line of a Vyper source in which a call failed, by releases with several forms of maps."""
 
+from collections import namedtuple
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from eth_utils import keccak
-
-from tests.support.explorer import Explorer
 
 PATH = "Failing.vy"
 SOURCE = Path(__file__).with_name("failing.vy").read_text()
 FUNCTIONS = ("check", "plain", "raised", "sum_of", "divide", "element", "inside")
 
 
-class Deployed(NamedTuple):
-    explorer: Explorer
-    address: str
+Deployed = namedtuple("Deployed", "explorer address")
 
 
 def source_for(version):

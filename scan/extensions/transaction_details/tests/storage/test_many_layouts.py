@@ -80,8 +80,7 @@ class Counted(dict[int, Any]):
 def test_many_strings_read_the_words_once():
     long, longer = ((2 * length + 1).to_bytes(32) for length in (60_000, 61_000))
     words = Counted(dict.fromkeys(range(500), (long, longer)))
-    changes = changed_variables([variables(500, "s")], words, Candidates(()), Budget())
-    assert len(changes) == 500
+    assert len(changed_variables([variables(500, "s")], words, Candidates(()), Budget())) == 500
     assert words.copies == 2  # those before, and those after
     side = Counted({0: long})
     assert content_of(0, long, side) is None
@@ -117,8 +116,7 @@ def diamond(explorer):
         for _ in range(queries.MAX_FACETS)
     ]
     own = deploy(explorer, sources, "Diamond.sol", "Diamond", is_verified=False)
-    facets = [first, *copies]
-    explorer.send(own.address, calldata("set(address[])", facets), gas=5_000_000)
+    explorer.send(own.address, calldata("set(address[])", [first, *copies]), gas=5_000_000)
     return own
 
 

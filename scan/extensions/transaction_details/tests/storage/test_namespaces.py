@@ -135,5 +135,4 @@ contract A {{
     uint256 public plain = {len(comment)};
 }}
 """
-    deployed = deploy(explorer, {PATH: source}, PATH, "A")
-    assert deployed.values()["plain"] == str(len(comment))
+    assert deploy(explorer, {PATH: source}, PATH, "A").values()["plain"] == str(len(comment))

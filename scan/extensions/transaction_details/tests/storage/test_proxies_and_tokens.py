@@ -84,8 +84,7 @@ def test_a_proxy_by_its_implementations_layout(proxy, implementations):
 
 def test_collisions_of_two_implementations(proxy, implementations):
     """Before an upgrade, in the transaction that makes it, and none of one that fits."""
-    fitting = proxy.storage(compare=implementations["Fitting"]).json["collisions"]
-    assert fitting == []
+    assert proxy.storage(compare=implementations["Fitting"]).json["collisions"] == []
     planned = proxy.storage(compare=implementations["Colliding"]).json["collisions"]
     account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Colliding"], b"")
     [slot] = account["storage"]
