@@ -18,9 +18,9 @@ from scan.extensions.contract_details.tests.builds.projects import (
     HALVES_PATH,
     SOURCES,
     STORE_PATH,
-    TOOLS,
     creation_of,
     foundry,
+    hardhat_3,
 )
 from scan.verification import submission_compilations
 from scan.verification.request import parse
@@ -64,16 +64,6 @@ def match_of(explorer, address):
 
 def keep(amount):
     return f"0x{keccak(text='keep(uint256)')[:4].hex()}{amount:064x}"
-
-
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_build_of_each_tool_verifies_what_is_deployed(running, tool, tmp_path):
-    watched = Watched(running, TOOLS[tool](tmp_path))
-    library = running.deploy(creation_of("Halves"))
-    store = running.deploy(creation_of("Store", library), f"{5:064x}")
-    watched.step()
-    assert match_of(running, library) == ("full", "Halves")
-    assert match_of(running, store) == ("full", "Store")
 
 
 def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
@@ -221,7 +211,7 @@ def copy_of_other_sources(project, half="whole / 3"):
 
 def artifacts_after_build_info(project):
     """Return a folder of which the artifacts, without metadata, are newer than the compilation."""
-    folder = TOOLS["hardhat 3"](project)
+    folder = hardhat_3(project)
     for file in (folder / "build-info").iterdir():
         content = json.loads(file.read_text())
         for contracts in content.get("output", {}).get("contracts", {}).values():

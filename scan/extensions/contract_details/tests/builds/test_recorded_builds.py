@@ -8,11 +8,14 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.tests.builds.test_build_folders import ADDRESS, built_of
 from scan.extensions.contract_details.tests.builds.test_build_watch import (
     Watched,
     match_of,
     running,
 )
+from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 
@@ -65,6 +68,19 @@ def creation_of(tool):
 def deploy(explorer, tool, step):
     """Deploy a contract whose code, in which the step is, no other test's has."""
     return explorer.deploy(creation_of(tool), f"{step:064x}")
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
+    """Where a manifest states no places of immutables, they are those that solc reserves."""
+    [tally] = built_of(built(tmp_path, tool), "Tally")
+    submission = parse(build_sources.verification_request(tally, ADDRESS))
+    assert [*submission.sources.values()] == [(RECORDED / "Tally.sol").read_text()]
+    assert (submission.version, submission.contract_name) == ((0, 8, 28), "Tally")
+    places = [place for places in tally.runtime.immutables.values() for place in places]
+    code = tally.runtime.code
+    assert len(places) == 2
+    assert all(code[start - 1 : end] == b"\x7f" + bytes(32) for start, end in places)
 
 
 @pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 105), strict=True)])
