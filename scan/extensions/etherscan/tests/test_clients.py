@@ -68,37 +68,6 @@ def test_forge_verifies(limited, foundry, verifier):
     assert "already verified" in again.stdout
 
 
-@pytest.mark.parametrize("arguments", ["7", "8"])
-def test_forge_verifies_with_constructor_arguments(served, foundry, arguments):
-    """Others than the creation's do not pass in silence."""
-    number = 100 + int(arguments)
-    done = forge_verifies(
-        foundry,
-        served,
-        deployed(served.explorer, number),
-        number,
-        "--verifier",
-        "custom",
-        "--constructor-args",
-        f"{int(arguments):064x}",
-    )
-    shown = done.stdout + done.stderr
-    if arguments == "7":
-        assert done.returncode == 0, shown
-    else:
-        assert done.returncode != 0, shown
-        assert "correct constructor arguments" in shown
-
-
-def test_forge_fails_where_the_source_is_another(served, foundry):
-    address = deployed(served.explorer, 130)
-    done = forge_verifies(foundry, served, address, 131, "--verifier", "custom", "--retries", "1")
-    assert done.returncode != 0
-    assert "Fail - Unable to verify" in done.stdout + done.stderr
-    body = served.ask(module="contract", action="getabi", address=address)
-    assert body["result"] == "Contract source code not verified"
-
-
 def test_forge_verifies_what_it_has_just_created(served, foundry):
     served.explorer.anvil.call("evm_setAutomine", True)
     try:

@@ -1,15 +1,17 @@
 """A contract with variables of all kinds, verified."""
 
 from collections import namedtuple
+from pathlib import Path
 
 import pytest
 from eth_abi.abi import encode
 from eth_utils import keccak
 
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH, VERSION
 from tests.support.explorer import compiled, standard_input
 from tests.support.lists import get
 
+VERSION, PATH = "0.8.28", "Kept.sol"
+KEPT = Path(__file__).with_name(PATH).read_text()  # each kind with a function that reads it
 OPTIMIZED = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
 
 

@@ -7,8 +7,7 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.transaction_details.storage import mapping_keys
-from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
+from scan.extensions.transaction_details.tests.storage.conftest import KEPT, PATH, calldata, deploy
 from tests.support import faulty_node, indexing
 
 WHO = "0x" + 18 * "5e" + "0abc"

@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, deploy
-from scan.extensions.transaction_details.tests.storage.contracts import VERSION
+from scan.extensions.transaction_details.tests.storage.conftest import (
+    OPTIMIZED,
+    VERSION,
+    Deployed,
+    deploy,
+)
 from tests.support.explorer import compiled, from_node_modules, standard_input
 
 OPENZEPPELIN = "@openzeppelin/contracts"
