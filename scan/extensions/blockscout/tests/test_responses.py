@@ -74,11 +74,11 @@ def examples(truth: Truth) -> dict[str, list[str]]:
     [inner] = [t for t in truth.transactions if t["hash"] == traced]
     holders = sorted(truth.addresses, key=lambda key: -len(truth.tokens_held_by(key)))
     people = [most(truth, "txCount"), holders[0], inner["fromAddress"], inner["toAddress"]]
-    people += [*draw.sample(sorted(truth.addresses), 8), truth.blocks[0]["miner"], UNSEEN]
+    people += [*draw.sample(sorted(truth.addresses), 4), truth.blocks[0]["miner"], UNSEEN]
     fullest = max(truth.blocks, key=lambda block: block["txCount"])
     logged = {(t["transactionHash"], t["logIndex"]) for t in truth.token_transfers}
     [(of_tokens, _)] = Counter(sent for sent, _ in logged).most_common(1)
-    sent = [traced, of_tokens, *(t["hash"] for t in draw.sample(truth.transactions, 12))]
+    sent = [traced, of_tokens, *(t["hash"] for t in draw.sample(truth.transactions, 6))]
     sent += [t["hash"] for t in truth.transactions if not t["status"]][:2]
     return {
         "address_hash": [*filter(None, people), *of_types.values()],
