@@ -146,8 +146,7 @@ def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain):
         trace = ask(chain, "debug_traceTransaction", hash_, calls)
         assert (trace["from"], trace["input"]) == (transaction["from"], transaction["input"])
         state = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
-        changes = ask(chain, "debug_traceTransaction", hash_, state)
-        sender = changes["pre"][transaction["from"]]
+        sender = ask(chain, "debug_traceTransaction", hash_, state)["pre"][transaction["from"]]
         assert sender["nonce"] == int(transaction["nonce"], 16)
     of_block = ask(chain, "debug_traceBlockByHash", blocks[0]["hash"], {"tracer": "callTracer"})
     assert [row["txHash"] for row in of_block] == [t["hash"] for t in blocks[0]["transactions"]]

@@ -174,8 +174,7 @@ def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
 
 def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
     folder = build_info(tmp_path)
-    info = json.loads((folder / "a1.json").read_text())
-    write(folder / "a1.json", {**info, "input": {}})
+    write(folder / "a1.json", {**json.loads((folder / "a1.json").read_text()), "input": {}})
     own = build_watch.Builds([folder])
     own.refresh()
     reads = []
