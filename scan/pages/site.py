@@ -245,8 +245,8 @@ def _error_title(error: ScanError) -> str:
 
 def _refusal(error: ScanError, text: str, content_type: str) -> WsgiResponse:
     body = text.encode()
-    own = {"Content-Type": content_type, "Content-Length": str(len(body))}
-    headers = {**NEGOTIATED, **own, **error.headers}
+    of_body = {"Content-Type": content_type, "Content-Length": str(len(body))}
+    headers = {**NEGOTIATED, **of_body, **error.headers}
     return WsgiResponse(
         f"{error.status} {HTTPStatus(error.status).phrase}", [*headers.items()], body
     )
