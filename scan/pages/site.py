@@ -280,6 +280,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
+@cache
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
     links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
