@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
 from flask import Blueprint
 
 from scan import parameters
@@ -86,7 +85,7 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 def get_address(address: str) -> requests.Response:
     block = requests.block_argument(requests.query_arguments("block"))
     key = parameters.address(address)
-    account = addresses.get(requests.reader(), key, block)
+    account = addresses.get(requests.reader(), key, block, has_recent=True)
     detail = {
         "address": to_hex(key),
         **_amount(account.balance),
@@ -96,7 +95,7 @@ def get_address(address: str) -> requests.Response:
         "label": account.label,
         "firstSeen": account.first_seen,
         "lastSeen": account.last_seen,
-        "recentTxs": orjson.Fragment(account.recent),
+        "recentTxs": requests.json_fragment(account.recent),
         "creation": None,
     }
     detail |= {**account.more, **_names([key])[0]}
