@@ -122,11 +122,11 @@ class Application(Flask):
                 current.url_rule, current.view_args = rule, dict(arguments)
                 environ[request_state.REQUEST_STATE].route = rule.rule
                 response: Any = self.view_functions[rule.endpoint](**arguments)
+                # What Flask would make of another type runs the application that it is.
+                if not isinstance(response, requests.JsonResponse):
+                    response = self.make_response(response)
             except Exception as error:
-                response = self.handle_user_exception(error)
-            # What Flask would make of another type runs the application that it is.
-            if not isinstance(response, requests.JsonResponse):
-                response = self.make_response(response)
+                response = self.make_response(self.handle_user_exception(error))
             body: Iterable[bytes] = response(environ, start_response)
             return body
         finally:

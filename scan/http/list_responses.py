@@ -109,8 +109,8 @@ def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Re
     of_request = reader()
     values = entities.read_filters(of_request, entity, {**arguments, **fixed})
     read = partial(entities.PAGES[entity], of_request, entity, values)
-    own = cast("bytes | None", values.get("address"))
-    return list_response(all_entities()[entity].json_name, arguments, read, own=own)
+    address = cast("bytes | None", values.get("address"))
+    return list_response(all_entities()[entity].json_name, arguments, read, address=address)
 
 
 def add_list(blueprint: Blueprint, path: str, entity: str, left_out: Collection[str] = ()) -> None:
@@ -130,13 +130,13 @@ def list_response(
     *,
     direction: str = "desc",
     kind: str = "",
-    own: bytes | None = None,
+    address: bytes | None = None,
     read_for_file: ReadPage | None = None,
 ) -> Response:
     """Return a page of a list, or all of it as a file.
 
-    `name` is the list's key in JSON, `kind` that of its file where it is another; `own` is the
-    address in its path. `read_for_file` reads a file's rows where `read` cannot.
+    `name` is the list's key in JSON, `kind` that of its file where it is another; `address` is
+    that in its path. `read_for_file` reads a file's rows where `read` cannot.
     """
     file = request_state_of(request.environ).accepted_file
     if PARAMETER in arguments:  # it takes precedence over Accept
@@ -149,4 +149,4 @@ def list_response(
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
     window = window_of(arguments, direction)
     [files] = registry.parts(ListFiles)
-    return files.send(kind or name, read_for_file or read, file, window, arguments, own)
+    return files.send(kind or name, read_for_file or read, file, window, arguments, address)

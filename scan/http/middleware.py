@@ -197,7 +197,7 @@ class Middleware:
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
                 yield request_state.Wait.THREAD
-                compressed = response_cache.with_compressed(response, is_file=state.is_open)
+                compressed = response_cache.add_compressed(response, is_file=state.is_open)
                 self.cache.replace(state.cache_key, response, compressed)
                 return compressed
             return response

@@ -245,8 +245,8 @@ def _error_title(error: ScanError) -> str:
 
 def _refusal(error: ScanError, text: str, content_type: str) -> WsgiResponse:
     body = text.encode()
-    own = {"Content-Type": content_type, "Content-Length": str(len(body))}
-    headers = {**NEGOTIATED, **own, **error.headers}
+    of_body = {"Content-Type": content_type, "Content-Length": str(len(body))}
+    headers = {**NEGOTIATED, **of_body, **error.headers}
     return WsgiResponse(
         f"{error.status} {HTTPStatus(error.status).phrase}", [*headers.items()], body
     )
@@ -280,6 +280,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
+@cache
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
     links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]

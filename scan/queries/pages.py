@@ -207,7 +207,7 @@ class Page:
         return {}
 
     @classmethod
-    def of_row(
+    def from_row(
         cls,
         reader: Reader,
         entity: str,
@@ -286,7 +286,7 @@ def filtered_page(
         row = reader.row(f"queries/{list_name}_list", key=key, **values, **_bounded(window))
     else:
         row = reader.row(f"queries/{entity}_list", **values)
-    return Page.of_row(reader, entity, traversal, row, reader.kept_from)
+    return Page.from_row(reader, entity, traversal, row, reader.kept_from)
 
 
 def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bool]:

@@ -24,7 +24,7 @@ def list_approvals(address: str) -> requests.Response:
     key = parameters.address(address)
     arguments = requests.query_arguments(*FILTERS, *list_responses.LISTED)
     approvals = approvals_of(key, arguments)
-    return list_responses.list_response("approvals", arguments, approvals.page, own=key)
+    return list_responses.list_response("approvals", arguments, approvals.page, address=key)
 
 
 def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:

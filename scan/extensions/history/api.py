@@ -39,7 +39,7 @@ def list_history(address: str) -> Response:
         arguments,
         lambda window: history.page(reader(), key, window, filters, is_grouped=is_grouped),
         kind="historyEntries" if is_grouped else "",
-        own=key,
+        address=key,
     )
 
 
@@ -114,7 +114,7 @@ def _sums(entity: str, **fixed: str) -> Response:
         arguments,
         read,
         kind=FILES[entity],
-        own=address,
+        address=address,
         read_for_file=lambda window: _of_months(read(window)),
     )
 
