@@ -10,7 +10,7 @@ import pytest
 from scan import registry
 from tests.support.extension_tests import is_there
 from tests.support.hooks_document import readers_of_modules
-from tests.support.served_modules import ROOT, paths, trees
+from tests.support.served_modules import ROOT, nodes, paths, trees
 
 pytestmark = pytest.mark.check
 
@@ -84,7 +84,7 @@ BLUEPRINTS = sorted(
 def _imports(module):
     """What a module imports, as far as it can be a module: also inside functions, and for types."""
     imports = []
-    for node in ast.walk(TREES[module]):
+    for node in nodes(TREES[module]):
         if isinstance(node, ast.Import):
             imports += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -208,7 +208,7 @@ def test_the_environment_is_read_in_settings_alone():
         f"{_line(module, node)} reads os.{node.attr}: only scan/settings.py may"
         # Which modules there are depends on a variable that the registry reads by itself.
         for module in sorted(set(MODULES) - {"scan.settings", "scan.registry"})
-        for node in ast.walk(TREES[module])
+        for node in nodes(TREES[module])
         if isinstance(node, ast.Attribute)
         and node.attr in ("environ", "environb", "getenv")
         and isinstance(node.value, ast.Name)
@@ -242,9 +242,9 @@ def test_a_node_knows_the_chain_that_it_has_to_serve():
     makers = {
         module: _line(module, node)
         for module in sorted(MODULES)
-        for node in ast.walk(TREES[module])
+        for node in nodes(TREES[module])
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func).rpartition(".")[2] in ("Node", "RecordingNode")
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("Node", "RecordingNode")
         and "chain" not in {keyword.arg for keyword in node.keywords}
     }
     assert makers.keys() == {*filter(is_there, LEARNING_THE_CHAIN)}, _listed(
@@ -267,7 +267,7 @@ def test_no_sql_in_python():
 
 def _sql_strings(tree):
     prose = _docstrings(tree)
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if (
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
@@ -307,4 +307,4 @@ def _listed(offenders):
 
 def _docstrings(tree):
     """Strings that are statements of their own: they talk about SQL, nobody runs them."""
-    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}

@@ -16,10 +16,12 @@ TEMPLATES = [
     for folder in statements.all_folders()
     for path in folder.rglob("*.sql.j2")
 ]
-PYTHON = "".join(
-    path.read_text(encoding="utf-8")
+# The texts of Python that may name a statement.
+NAMED = {
+    text
     for path in [ROOT / "app.py", *(ROOT / "scan").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
-)
+    for text in re.findall(r'"([^"\s]+)"', path.read_text(encoding="utf-8"))
+}
 
 
 @pytest.mark.check
@@ -42,14 +44,10 @@ def is_run(statement):
     """Whether Python names it, or its entity where statements go by that; or its template."""
     stem = statement.partition("/")[2]
     entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", stem)
-    return (
-        f'"{statement}"' in PYTHON
-        or f'"{entity}"' in PYTHON
-        or any(
-            re.fullmatch(re.sub(r"{\w+}", r"\\w+", template), stem)
-            and re.search(r'"\w+/' + re.sub(r"{\w+}", "{[^}]+}", template) + '"', PYTHON)
-            for template in TEMPLATES
-        )
+    return not NAMED.isdisjoint((statement, entity)) or any(
+        re.fullmatch(re.sub(r"{\w+}", r"\\w+", template), stem)
+        and any(map(re.compile(r"\w+/" + re.sub(r"{\w+}", "{[^}]+}", template)).fullmatch, NAMED))
+        for template in TEMPLATES
     )
 
 
