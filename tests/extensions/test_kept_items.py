@@ -20,7 +20,5 @@ def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
         client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
         path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
         oldest = client.get(path).json["transfers"][-1]
-    assert (oldest["transactionHash"], oldest["logIndex"]) == (
-        kept["transactionHash"],
-        kept["logIndex"],
-    )
+    expected = (kept["transactionHash"], kept["logIndex"])
+    assert (oldest["transactionHash"], oldest["logIndex"]) == expected

@@ -70,10 +70,8 @@ def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
     }
     assert all(record["inForce"] for record in found.values())
     assert found["permit2", coin, one]["expires"] == "2096-10-02T07:06:40Z"
-    assert [*by_key(service.client, chain.owner, kind="item")] == [
-        ("item", keepers, "3"),
-        ("item", keepers, "1"),
-    ]
+    expected = [("item", keepers, "3"), ("item", keepers, "1")]
+    assert [*by_key(service.client, chain.owner, kind="item")] == expected
     assert len(by_key(service.client, chain.owner, spender=one, tokenAddress=coin)) == 2
     text = service.client.get(f"/api/v1/addresses/{chain.owner}/approvals?format=csv").text
     rows = [*csv.DictReader(io.StringIO(text.lstrip("\ufeff")))]

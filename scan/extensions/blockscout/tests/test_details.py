@@ -40,13 +40,8 @@ def test_addresses_in_arguments_have_checksums():
     shown = decoded_objects.call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
     assert shown is not None and shown["method_id"] == "00000000"
     good = signatures.checksummed(HOLDER)
-    assert [parameter["value"] for parameter in shown["parameters"]] == [
-        good,
-        [good, good],
-        [[good, [["7", good]]]],
-        HOLDER,
-        "true",
-    ]
+    expected = [good, [good, good], [[good, [["7", good]]]], HOLDER, "true"]
+    assert [parameter["value"] for parameter in shown["parameters"]] == expected
 
 
 def test_an_event_has_its_declaration():

@@ -100,9 +100,8 @@ def test_charts_have_counts_in_units_and_fees_in_coins(days):
     coins = {
         name: f"{Decimal(newest[name]).scaleb(-18).normalize():f}" for name in ("fees", "burntFees")
     }
-    assert [value.replace(",", "") for _, value in shown] == [
-        coins.get(name, str(newest[name])) for name in COUNTS
-    ]
+    expected = [coins.get(name, str(newest[name])) for name in COUNTS]
+    assert [value.replace(",", "") for _, value in shown] == expected
     assert [title for title, _ in shown if ", " in title] == ["Fees, ETH", "Burnt fees, ETH"]
 
 

@@ -12,8 +12,7 @@ def test_a_block_leads_to_its_internal_transfers(client, scenario):
         assert f'<a href="{link}">{len(own)}</a>' in client.get(f"/block/{number}").text
         rows = client.get(f"/internal-transfers?blockFrom={number}&blockTo={number}&limit=100").text
         links = re.findall(r'class="lead"[^>]*><a href="/tx/(0x\w+)#(internal-\d+)"', rows)
-        assert links == [
-            (t["transactionHash"], f"internal-{t['transferIndex']}") for t in own[:100]
-        ]
+        expected = [(t["transactionHash"], f"internal-{t['transferIndex']}") for t in own[:100]]
+        assert links == expected
         for sent, row in links[:3]:
             assert client.get(f"/tx/{sent}").text.count(f'<tr id="{row}">') == 1

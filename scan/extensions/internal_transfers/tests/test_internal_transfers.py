@@ -90,12 +90,8 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             client = create_app(indexing.settings).test_client()
             plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
             # Payments to people run no code, so no traces are needed to know it.
-            assert plain.get_json() == {
-                "internalTransfers": [],
-                "total": 0,
-                "untracedBlocks": 0,
-                "next": None,
-            }
+            expected = {"internalTransfers": [], "total": 0, "untracedBlocks": 0, "next": None}
+            assert plain.get_json() == expected
             purses(Stage(anvil))
             indexing.wait_for(anvil.head())
             last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]

@@ -47,9 +47,8 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     assert found.json["creationMatch"] == "exact_match"
     assert found.json["chainId"] == CHAIN and found.json["matchId"].isdigit()
     assert job["contract"] == found.json
-    assert set(job) == set(
-        "isJobCompleted verificationId jobStartTime jobFinishTime contract".split()
-    )
+    expected = set("isJobCompleted verificationId jobStartTime jobFinishTime contract".split())
+    assert set(job) == expected
 
 
 def checksummed(given, address):
@@ -79,11 +78,8 @@ def test_fields_are_those_selected(explorer, stored):
     assert everything["creationBytecode"]["onchainBytecode"] == f"0x{output.creation}"
     contract = everything["stdJsonOutput"]["contracts"][PATH]["Stored"]
     assert contract["metadata"] == output.metadata
-    assert everything["proxyResolution"] == {
-        "isProxy": False,
-        "proxyType": None,
-        "implementations": [],
-    }
+    expected = {"isProxy": False, "proxyType": None, "implementations": []}
+    assert everything["proxyResolution"] == expected
     for fields in ("abi", "abi,compilation,metadata", "sources", "stdJsonInput,userdoc"):
         found = get(explorer, path, fields=fields).json
         assert found == {name: everything[name] for name in (*MINIMAL, *fields.split(","))}

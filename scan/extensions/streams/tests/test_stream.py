@@ -47,9 +47,8 @@ def test_a_fork_takes_events_back_newest_first(server, chain):
         chain.unwind(chain.number - 2)
         chain.append([Move(BERT, ANNA)])
         after = source.take(6)
-    assert [(e.type, e.data) for e in after[:4]] == [
-        (e.type, {**e.data, "removed": True}) for e in reversed(before)
-    ]
+    expected = [(e.type, {**e.data, "removed": True}) for e in reversed(before)]
+    assert [(e.type, e.data) for e in after[:4]] == expected
     assert [e.type for e in after[4:]] == ["heads", "transactions"]
     assert after[5].data["fromAddress"] == hex_of(BERT)
 
@@ -64,9 +63,8 @@ def test_filters_by_address_token_and_type(server, chain):
         chain.append([Move(BERT, BERT), Move(BERT, CARL, tokens=1), Move(BERT, BERT, tokens=2)])
         chain.append([Move(ANNA, ANNA)])
         assert [e.data["transactionIndex"] for e in parties.take(1)] == [1]
-        assert [(e.type, e.data["value"]) for e in token.take(2)] == [
-            ("token_transfers", "1"), ("token_transfers", "2"),
-        ]  # fmt: skip
+        expected = [("token_transfers", "1"), ("token_transfers", "2")]
+        assert [(e.type, e.data["value"]) for e in token.take(2)] == expected
         assert [e.data["number"] for e in heads.take(2)] == [chain.number - 1, chain.number]
         [transfer, transaction] = parties.take(2)
         assert transfer.data["toAddress"] == hex_of(CARL)
@@ -143,12 +141,8 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
         with again:
             second = again.take(2)
     newest = chain.number
-    assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == [
-        newest - 1,
-        newest - 1,
-        newest,
-        newest,
-    ]
+    expected = [newest - 1, newest - 1, newest, newest]
+    assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == expected
 
 
 def test_a_slow_reader_is_disconnected_and_resumes(streaming):
@@ -194,9 +188,8 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
             streaming.chain.append([Move(p, people[n - 1]) for n, p in enumerate(people)])
         for number, source in enumerate(sources):
             events = source.take(4)
-            assert [event.data["blockNumber"] for event in events] == sorted(
-                [streaming.chain.number - 1, streaming.chain.number] * 2
-            )
+            expected = sorted([streaming.chain.number - 1, streaming.chain.number] * 2)
+            assert [event.data["blockNumber"] for event in events] == expected
             person = hex_of(people[number])
             assert all(
                 person in (event.data["fromAddress"], event.data["toAddress"]) for event in events
@@ -205,11 +198,8 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
         eleventh = [EventSource(front) for _ in range(3)]
         for source in eleventh:
             open_sources.callback(source.close)
-        assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == [
-            200,
-            200,
-            429,
-        ]
+        expected = [200, 200, 429]
+        assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == expected
 
 
 @pytest.mark.long

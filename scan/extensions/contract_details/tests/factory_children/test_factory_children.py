@@ -94,9 +94,8 @@ def test_what_a_factory_creates_after_its_verification_is_verified(explorer, pro
     project.verify()
     child = project.make(7)
     contract = wait_for_match(explorer, child, "Child")
-    assert (
-        contract["constructorArguments"] == f"0x{encode(['uint256', 'string'], [7, 'made']).hex()}"
-    )
+    expected = f"0x{encode(['uint256', 'string'], [7, 'made']).hex()}"
+    assert contract["constructorArguments"] == expected
     assert explorer.call(child, "kept").json == {"result": "7"}
     assert record(explorer, child).get("verifiedBy") is None
 

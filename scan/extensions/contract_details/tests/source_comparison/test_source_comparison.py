@@ -59,10 +59,8 @@ def test_rows_are_side_by_side():
     [changed, _] = compare(source(FIRST), source(SECOND))
     assert changed.parts is not None
     differing = [row for part in changed.parts for row in part if not row.is_equal]
-    assert [(r.number, r.other_number, r.other_text) for r in differing] == [
-        (4, 4, "contract Crate is Base {"),
-        (8, 8, "        value = to + 1;"),
-    ]
+    expected = [(4, 4, "contract Crate is Base {"), (8, 8, "        value = to + 1;")]
+    assert [(r.number, r.other_number, r.other_text) for r in differing] == expected
 
 
 @pytest.mark.check
@@ -128,10 +126,8 @@ def test_two_verified_contracts(explorer):
         addresses.append(address)
     first, second = addresses
     compared = explorer.client.get(f"/api/v1/contracts/{first}/compare/{second}").json["files"]
-    assert [(f["path"], f["otherPath"], f["status"]) for f in compared] == [
-        ("Box.sol", "Crate.sol", CHANGED),
-        ("Base.sol", "Base.sol", EQUAL),
-    ]
+    expected = [("Box.sol", "Crate.sol", CHANGED), ("Base.sol", "Base.sol", EQUAL)]
+    assert [(f["path"], f["otherPath"], f["status"]) for f in compared] == expected
     assert "-        value = to;\n+        value = to + 1;\n" in compared[0]["changes"]
     answer = explorer.client.get(f"/address/{first}/compare?with={second}")
     assert answer.location == f"/address/{first}/compare/{second}"

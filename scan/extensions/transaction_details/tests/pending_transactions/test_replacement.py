@@ -44,9 +44,8 @@ def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
     page.click(speed)
     page.wait("asked.length")
     same = page.evaluate("asked.pop().params[0]")
-    assert (same["to"], same["data"], same["value"], same["nonce"]) == (
-        receiver, "0x1234", "0x1", nonce,
-    )  # fmt: skip
+    expected = (receiver, "0x1234", "0x1", nonce)
+    assert (same["to"], same["data"], same["value"], same["nonce"]) == expected
     assert int(same["maxFeePerGas"], 16) == 9 * 10**10
     page.open(f"{explorer_url}/tx/{first}")
     page.evaluate(f"window.ACCOUNT = '{sender}'; document.querySelector('details').open = true")
