@@ -2,6 +2,7 @@
 
 import random
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -19,17 +20,7 @@ from scan.extensions.contract_details.source_comparison.comparison import (
 from tests.support.explorer import compiled, standard_input
 
 BASE = "pragma solidity ^0.8.0; abstract contract Base { uint256 public base; }"
-FIRST = """pragma solidity ^0.8.0;
-import "./Base.sol";
-
-contract Box is Base {
-    uint256 public value;
-
-    function set(uint256 to) external {
-        value = to;
-    }
-}
-"""
+FIRST = Path(__file__).with_name("Box.sol").read_text()
 SECOND = FIRST.replace("contract Box", "contract Crate").replace("value = to;", "value = to + 1;")
 
 

@@ -23,14 +23,7 @@ pragma solidity ^0.8.20;
 import "{OPENZEPPELIN}/token/ERC20/ERC20.sol";
 contract Coin is ERC20 {{ constructor() ERC20("Coin", "COIN") {{ _mint(msg.sender, 1000); }} }}
 """
-PROXY = f"""// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-import "{OPENZEPPELIN}/proxy/ERC1967/ERC1967Proxy.sol";
-contract Own is ERC1967Proxy {{
-    constructor(address to) ERC1967Proxy(to, "") {{}}
-    function _unsafeAllowUninitialized() internal pure override returns (bool) {{ return true; }}
-}}
-"""
+PROXY = Path(__file__).with_name("OwnProxy.sol").read_text()
 
 
 def with_imports(path, source, name):
