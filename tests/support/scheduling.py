@@ -24,7 +24,6 @@ SHARED = {
         "extensions/test_mcp.py",
     ),
     "several chains": ("gateway/tests/test_several_chains.py", "gateway/tests/test_gateway.py"),
-    "approvals": ("approvals/tests/test_approvals.py", "approvals/tests/test_node_events.py"),
 }
 SECONDS = Path(__file__).with_name("file_seconds.json")
 LEAST_S, SECONDS_OF_A_TEST = 2.0, 0.1  # files that take less are not named
