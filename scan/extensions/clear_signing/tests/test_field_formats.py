@@ -72,7 +72,7 @@ FIELDS = {
         (field("to", "addressName", senderAddress=[ANN]), "Sender addressName"),
         (
             {
-                **field("to"),
+                "path": "to",
                 "$ref": "$.display.definitions.who",
                 "params": {"senderAddress": NATIVE},
             },
