@@ -155,9 +155,8 @@ def test_the_result_of_a_verification_comes(server, chain, streaming):
 def test_replies_have_the_references_of_their_messages(server):
     client = RawClient(server)
     ok = {"status": "ok", "response": {}}
-    assert client.message(None, "1", "phoenix", "heartbeat", {}) == [
-        None, "1", "phoenix", "phx_reply", ok
-    ]  # fmt: skip
+    expected = [None, "1", "phoenix", "phx_reply", ok]
+    assert client.message(None, "1", "phoenix", "heartbeat", {}) == expected
     assert client.message("2", "2", "blocks:new_block", "phx_join", {})[4] == ok
     assert client.message("2", "3", "blocks:new_block", "phx_leave", {})[:2] == ["2", "3"]
     refused = client.message("4", "4", "blocks:everything", "phx_join", {})
