@@ -177,7 +177,11 @@ def plan(database: Database) -> list[PlannedFile] | None:
     pending = state.lacks(expected) if state.has_tables else []
     if state.has_tables and not pending and state.digest != expected.digest:
         _try_schema(database, expected)
-    files = [PlannedFile(m.name, _summary(m.text)) for m in pending]
+    files = []
+    for migration in pending:
+        lines = itertools.takewhile(lambda t: t.startswith("--"), migration.text.splitlines())
+        summary = " ".join(line.removeprefix("--").strip() for line in lines)
+        files.append(PlannedFile(migration.name, summary))
     if pending or state.digest != expected.digest:
         files.append(PlannedFile(SCHEMA, "tables, indexes and functions that are new"))
     return files
@@ -202,11 +206,6 @@ def _try_schema(database: Database, expected: ExpectedSchema) -> bool:
 
 class _RolledBack(Exception):
     """Ends a transaction whose changes are not kept."""
-
-
-def _summary(text: str) -> str:
-    lines = itertools.takewhile(lambda line: line.startswith("--"), text.splitlines())
-    return " ".join(line.removeprefix("--").strip() for line in lines)
 
 
 class _SchemaState(NamedTuple):

@@ -99,6 +99,16 @@ def _block(
     are_in_order = all(a.log_index < b.log_index for a, b in pairwise(logs))
     require(are_in_order, number, "its logs are not in order")
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
+    if receipts:  # which name this block, and each other, as transactions do
+        # Texts are compared first: nearly all nodes always write a value in the same way.
+        hashes = (block.hash,) * len(receipts)
+        is_whole = sent["blockHash"] == received["blockHash"] == hashes
+        require(is_whole, number, "a part belongs to another block")
+        for fields in (sent, received):
+            for index, text in enumerate(fields["transactionIndex"]):
+                is_right = text == hex(index) or quantity(text) == index
+                require(is_right, number, "an index is wrong")
+        require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
     sent = without_foreign_fields(sent)
     form = match(block, sent, received, chain_id).form
     if form and receipts:  # the structs have the form's fields only where a record showed one
@@ -161,21 +171,21 @@ def assembled(
         message_event=form and form.message_event,
         **others,
     )
-    return block_with_fees(decoded, form)
-
-
-def block_with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
-    """Return the block with its producer's fees, burnt fees, blob fees and credits."""
-    settlement = (form.settle if form else settle_by_ethereum)(block)
-    return block._replace(**settlement._asdict())
+    settlement = (form.settle if form else settle_by_ethereum)(decoded)
+    return decoded._replace(**settlement._asdict())
 
 
 def _transactions(
     block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None, number: int
 ) -> list[DecodedTransaction]:
-    _require_links(block.hash, sent, received, number)
-    # A block with a base fee (London) is later than Byzantium, so its receipts have a status.
-    statuses = _statuses(sent, received, needs_status=block.baseFeePerGas is not None)
+    # Which transactions succeeded (EIP-658). Receipts before Byzantium have a state root instead
+    # and do not record failure; a block with a base fee (London) is later.
+    outcomes = zip(received["status"], received["root"], sent["type"], strict=True)
+    if block.baseFeePerGas is not None and any(
+        status is None and not root and type_ in ETHEREUM_TYPES for status, root, type_ in outcomes
+    ):
+        raise BadHex("a receipt has no status")
+    statuses = [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
     creations = [
         address if to is None and status else None
         for address, to, status in zip(
@@ -213,26 +223,21 @@ def _transactions(
     }
     if any(len(type_) > 1 for type_ in columns["type"]):
         raise BadHex("a transaction's type is more than a byte")
-    columns |= _without_foreign_amounts(columns)
+    # Of fields that only some of Ethereum's types have, others have nothing: neither their hashes
+    # nor roots cover such a field there.
+    columns |= {
+        name: [
+            value if type_ in its_types or type_ > NEWEST_TYPE else None
+            for type_, value in zip(columns["type"], columns[name], strict=True)
+        ]
+        for name, its_types in _OF_TYPES.items()
+        if columns[name].count(None) < len(types) and not its_types.issuperset(columns["type"])
+    }
     columns |= {"transaction_index": list(range(len(types))), "status": statuses}
     columns["method"] = [method or None for method in columns["method"]]
     columns |= _fees(columns, form, block, sent, received)
     rows = zip(*(columns[name] for name in TRANSACTION_COLUMNS), strict=True)
     return list(starmap(DecodedTransaction, rows))
-
-
-def _without_foreign_amounts(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the columns of fields that only some of Ethereum's types have, with None for others:
-    neither their hashes nor roots cover such a field there."""
-    types = columns["type"]
-    return {
-        name: [
-            value if type_ in its_types or type_ > NEWEST_TYPE else None
-            for type_, value in zip(types, columns[name], strict=True)
-        ]
-        for name, its_types in _OF_TYPES.items()
-        if columns[name].count(None) < len(types) and not its_types.issuperset(types)
-    }
 
 
 def _fees(
@@ -282,39 +287,6 @@ def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each field of the structs, by the field's name."""
     values = zip(*map(astuple, records), strict=True)
     return dict(zip(records[0].__struct_fields__, values, strict=True))
-
-
-def _require_links(
-    block_hash: Any, sent: dict[str, Any], received: dict[str, Any], number: int
-) -> None:
-    """Raise MalformedBlock unless transactions and receipts name this block and each other.
-
-    Texts are compared first: nearly all nodes always write a value in the same way.
-    """
-    hashes = (block_hash,) * len(sent["hash"])
-    require(
-        sent["blockHash"] == received["blockHash"] == hashes,
-        number,
-        "a part belongs to another block",
-    )
-    for fields in (sent, received):
-        for index, text in enumerate(fields["transactionIndex"]):
-            if text != hex(index) and quantity(text) != index:
-                raise MalformedBlock(f"block {number}: an index is wrong")
-    require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
-
-
-def _statuses(sent: dict[str, Any], received: dict[str, Any], *, needs_status: bool) -> list[bool]:
-    """Return which transactions succeeded (EIP-658). Receipts before Byzantium have a state root
-    instead and do not record failure. Raises BadHex where `needs_status` and one is missing."""
-    if needs_status and any(
-        status is None and not root and type_ in ETHEREUM_TYPES
-        for status, root, type_ in zip(
-            received["status"], received["root"], sent["type"], strict=True
-        )
-    ):
-        raise BadHex("a receipt has no status")
-    return [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
 
 
 def _price(price: Any, type_: Any) -> Any:

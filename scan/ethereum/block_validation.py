@@ -81,7 +81,7 @@ def check_body(
         words = (
             *block_hashing.uncompared(header, receipts, chain_id),
             *unproven,
-            *_unproven_types(sent, encoded, unknown, proof, form),
+            *(_unproven_types(sent, encoded, unknown, proof, form) if unknown else ()),
             *_unproven_statuses(sent, received),
             *unproven_blob_prices(header, sent, received, raw, chain_id),
         )
@@ -167,7 +167,7 @@ def _unproven_types(
             raise Contradiction(f"transactions of type {min(unnamed)}, {NO_BYTES}")
         yield from (f"transactions of type {number}" for number in sorted(unknown))
     absent: dict[tuple[int, str], None] = {}  # fields that the bytes do not have, by type
-    for transaction, leaf in zip(transactions, leaves, strict=True) if unknown else ():
+    for transaction, leaf in zip(transactions, leaves, strict=True):
         number = type_number(transaction.type)
         if leaf is None or number not in unknown:
             continue

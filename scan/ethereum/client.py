@@ -88,7 +88,7 @@ class Node:
     @property
     def waited_s(self) -> float:
         """The seconds that this thread has waited for answers."""
-        return self._transport.waited_s
+        return self._transport.thread.waited_s
 
     @property
     def wrong_chain(self) -> str:

@@ -94,10 +94,10 @@ class BlockSource:
                 if blocks:
                     break  # those before it are right
                 raise
-            # What no hash proves of it, besides what its completion has said.
-            reasons = filter(None, (self._words(verdict, number), block.unproven))
-            unproven = "; ".join(reasons)[:MAX_REASON_CHARACTERS] or None
-            blocks.append(block := block._replace(unproven=unproven))
+            if verdict.unproven or block.unproven:  # what its completion has said
+                reasons = filter(None, (self._words(verdict, number), block.unproven))
+                block = block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS])
+            blocks.append(block)
             # Roughly the bytes of its rows: the entries of a batch transfer are words of its data.
             data_bytes = sum(len(log.data) for log in block.logs)
             size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
@@ -105,7 +105,11 @@ class BlockSource:
                 break
         traces = node_reader.read_again(self.node, lambda: self._traces.read(blocks))
         return [
-            FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
+            FetchedBlock(
+                block.with_failed(traced.failed) if traced.failed else block,
+                *traced[:3],
+                traced.destroyed,
+            )
             for block, traced in zip(blocks, traces, strict=False)
         ]
 
@@ -142,9 +146,10 @@ class BlockSource:
             try:
                 if attempt:
                     [pair] = self._pairs(node, number, number)
-                results.append(read(node, *pair, number))
-                if self._is_settled(results[-1].verdict):
-                    return results[-1]
+                results.append(result := read(node, *pair, number))
+                # Where no other node could prove more, nor the same node later.
+                if not result.verdict.unproven or self._is_settled(result.verdict):
+                    return result
             except (MalformedBlock, NodeError) as error:
                 failure = error
             if not attempt:
@@ -158,9 +163,7 @@ class BlockSource:
         return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
 
     def _is_settled(self, verdict: block_validation.Verdict) -> bool:
-        """Return whether no other node could prove more of a block, nor the same node later."""
-        if not verdict.unproven:
-            return True
+        """Return whether the parts that are not proven are those of earlier blocks, too."""
         if not self._known_reasons.issuperset(verdict.unproven):
             return False
         form = FORM_OF_CHAIN.get(self.known_chain_id())
@@ -216,12 +219,13 @@ class BlockSource:
             raise MalformedBlock(f"block {number} contradicts itself ({verdict.contradiction})")
         return verdict
 
-    def _words(self, verdict: block_validation.Verdict, number: int) -> str | None:
+    def _words(self, verdict: block_validation.Verdict, number: int) -> str:
+        """Return what no hash proves of a block, in words, of which new ones are logged."""
         for reason in verdict.unproven:
             if reason not in self._known_reasons:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
         self._known_reasons.update(verdict.unproven)
-        return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS] or None
+        return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS]
 
     def raw_blocks(
         self, first: int, last: int, *, checked: bool = False

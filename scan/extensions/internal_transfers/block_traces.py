@@ -4,7 +4,7 @@ the code by which a contract created another."""
 import logging
 import threading
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 from scan.ethereum import client, request_node, sparse_tables
@@ -21,7 +21,7 @@ from scan.extensions.internal_transfers.traces import (
 )
 from scan.hex import BadHex, to_hex
 from scan.indexer import hooks
-from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
+from scan.indexer.hooks import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
 from scan.verification.hooks import CreationInput
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,11 @@ class NodeTraceReader(TraceReader):
                 traced[block.number] = self._verified("steps", block, None)
         elif with_code:
             transfers = 0
-            for block, answer in self._block_traces(tracers[0], with_code):
+            slow = [block for block in with_code if block.hash in self._slow_blocks]
+            others = [block for block in with_code if block.hash not in self._slow_blocks]
+            unread = client.AnswerTooLarge(0, "it took too long before")
+            answers = self._block_traces(tracers[0], others)
+            for block, answer in chain(answers, ((block, unread) for block in slow)):
                 if self._is_unsupported(tracers[0], answer):
                     method = _trace_call(tracers[0], block).method
                     log.info("the node does not offer %s: %s", method, answer)
@@ -89,19 +93,22 @@ class NodeTraceReader(TraceReader):
     def without_traces(self, block: DecodedBlock) -> TracedBlock:
         return completed_by_logs(block, super().without_traces(block))
 
-    def _block_traces(
-        self, tracer: str, blocks: list[DecodedBlock]
-    ) -> Iterator[tuple[DecodedBlock, Any]]:
-        slow = [block for block in blocks if block.hash in self._slow_blocks]
-        yield from self._of_blocks(tracer, [b for b in blocks if b.hash not in self._slow_blocks])
-        for block in slow:
-            yield block, client.AnswerTooLarge(0, "it took too long before")
-
     def _verified(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
         """Return a block's traces, UNTRACED where the transactions or proven balances contradict
         them. Raises NodeError where a retry, or another node, may have others."""
+        is_cut = isinstance(answer, client.AnswerTooLarge) or (
+            tracer == "debug" and _is_incomplete(answer)
+        )
         try:
-            traced = self._traced(tracer, block, answer)
+            if tracer == "steps" or is_cut:
+                traced = self._of_transactions(tracer, block)
+            elif self._is_traced(block, answer):
+                self._has_traced = True
+                read = read_call_traces if tracer == "debug" else read_flat_traces
+                traces = read(block, answer)
+                traced = TracedBlock(traces.created, traces.transfers, True, *traces[2:])
+            else:
+                return UNTRACED
             trace_checks.require_spendable(
                 block, traced.transfers, self._balances.before(block, traced)
             )
@@ -114,21 +121,7 @@ class NodeTraceReader(TraceReader):
             self._count_failure(block, error)
             return UNTRACED
 
-    def _traced(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
-        if tracer == "steps":
-            return self._of_transactions(tracer, block)
-        if isinstance(answer, client.AnswerTooLarge) or (
-            tracer == "debug" and _is_incomplete(answer)
-        ):
-            return self._of_transactions(tracer, block)
-        if not self._is_traced(block, answer):
-            return UNTRACED
-        self._has_traced = True
-        read = read_call_traces if tracer == "debug" else read_flat_traces
-        traces = read(block, answer)
-        return TracedBlock(traces.created, traces.transfers, True, *traces[2:])
-
-    def _of_blocks(
+    def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
     ) -> Iterator[tuple[DecodedBlock, Any]]:
         """Yield blocks with their traces, or with AnswerTooLarge, also where tracing times out."""
@@ -145,7 +138,7 @@ class NodeTraceReader(TraceReader):
                 yield blocks[0], client.AnswerTooLarge(0, str(error))
                 return
             for block in blocks[read_count:]:
-                yield from self._of_blocks(tracer, [block])
+                yield from self._block_traces(tracer, [block])
 
     def _of_transactions(self, tracer: str, block: DecodedBlock) -> TracedBlock:
         """Trace a block by its transactions, where the block's own trace is too large.

@@ -277,7 +277,10 @@ def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Par
     """
     lists = [
         join_list(
-            [_item(encoded) for encoded in block_encoding.encode_transactions(header.transactions)]
+            [
+                encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
+                for encoded in block_encoding.encode_transactions(header.transactions)
+            ]
         ),
         join_list([block_encoding.encode_header(uncle) for uncle in uncles]),
     ]
@@ -285,11 +288,6 @@ def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Par
         lists.append(join_list(block_encoding.encode_withdrawals(header.withdrawals or ())))
     slim = join_list([*map(_slim, block_encoding.encode_receipts(receipts))])
     return Parts(block_encoding.encode_header(header), join_list(lists), slim, are_slim=True)
-
-
-def _item(encoded: bytes) -> bytes:
-    """Return a transaction as an item of a block's list."""
-    return encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
 
 
 def _slim(encoded: bytes) -> bytes:
