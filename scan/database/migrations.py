@@ -90,9 +90,9 @@ def read_schema() -> str:
     ]
 
     def include(line: re.Match[str]) -> str:
-        own = ROOT / line[1]
-        included = [own, *(path for path in of_extensions if path.name == own.name)]
-        of_extensions[:] = [path for path in of_extensions if path.name != own.name]
+        core = ROOT / line[1]
+        included = [core, *(path for path in of_extensions if path.name == core.name)]
+        of_extensions[:] = [path for path in of_extensions if path.name != core.name]
         return "\n".join(path.read_text(encoding="utf-8") for path in included)
 
     whole = _INCLUDE.sub(include, (ROOT / SCHEMA).read_text(encoding="utf-8"))

@@ -214,10 +214,13 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfers, swaps, changed, pools = _events(block, internal_transfers)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
-    of_extensions = {}
+    of_extensions: dict[str, Rows] = {}
     for name, table in WRITTEN.items():
-        rows = of_extensions[name] = table.rows_of(block, internal_transfers, emitters)
-        changed |= {*table.changed_in(rows)}
+        has_rows = table.emitters is None or not table.emitters.isdisjoint(emitters)
+        rows = of_extensions[name] = [*table.rows(block, internal_transfers)] if has_rows else []
+        if rows and table.changed is not None:
+            column = [*table.columns].index(table.changed)
+            changed |= {row[column] for row in rows if row[column] is not None}
     return TableRows(
         block={name: getattr(block, name) for name in blocks.BLOCK_COLUMNS}
         | {

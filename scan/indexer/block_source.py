@@ -60,8 +60,10 @@ class BlockSource:
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = hooks.make_trace_reader(node, self._large_lock, traces=traces)
-        parts = registry.parts(hooks.BlockCompletion)
-        self._completers = [part.completer(node, self.known_chain_id) for part in parts]
+        self._completers = [
+            part.completer(node, self.known_chain_id)
+            for part in registry.parts(hooks.BlockCompletion)
+        ]
 
     @property
     def can_trace(self) -> bool:

@@ -114,8 +114,8 @@ class ContractInspector:
         """Return those of the addresses that are not known as a token, a wrapper or a pool."""
         unknown = set(addresses)
         self._load_contracts(unknown)
-        known = {"transfer": "token_type", "wrap": "wraps_since", "swap": "pool"}[sight]
-        return {address for address in unknown if getattr(self._contracts[address], known) is None}
+        attribute = {"transfer": "token_type", "wrap": "wraps_since", "swap": "pool"}[sight]
+        return {a for a in unknown if getattr(self._contracts[a], attribute) is None}
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
@@ -191,7 +191,7 @@ class ContractInspector:
         codes = self._state.read(StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
         present = self._metadata_at(contracts, at)
-        shapes = {a: events.SHAPES[known.token_type or ""] for a, known in contracts.items()}
+        shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
         ending = [
             address
             for address, contract in contracts.items()
@@ -208,8 +208,7 @@ class ContractInspector:
             ends.append(TokenEnd(address, number, end_block, *labels))
             if address not in ended | block.created:
                 since = number, 0
-                found = self._found_token(address, since, shapes[address], present[address])
-                others.append(found)
+                others.append(self._found_token(address, since, shapes[address], present[address]))
         return [ContractChange(address, number) for address in contracts], ends, others
 
     def _metadata_at(
@@ -285,10 +284,10 @@ class ContractInspector:
             ]
             results = self._state.read(chain.from_iterable(queries))
             for (block, log), token_queries in zip(chunk, queries, strict=True):
-                found = [results[query] for query in token_queries]
+                answers = [results[query] for query in token_queries]
                 count = len(token_metadata.TOKEN_CALLS)
-                is_wrapper = log.claim is not None and events.is_wrapped(log.claim, found[count:])
-                metadata = token_metadata.decode_token_metadata(found[:count])
+                is_wrapper = log.claim is not None and events.is_wrapped(log.claim, answers[count:])
+                metadata = token_metadata.decode_token_metadata(answers[:count])
                 yield block, log, metadata, is_wrapper
 
     def _deciding_logs(self, batch: Batch) -> list[tuple[BlockContracts, TransferLog]]:

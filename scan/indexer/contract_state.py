@@ -357,8 +357,8 @@ class Tries:
 
     def is_next(self, address: bytes, number: int) -> bool:
         """Return whether the contract is to be tried in the block, and note it."""
-        known = self._contracts[address].rejected.get(self._claim)
-        first, last = self._spans.get(address, known) or (number, number - 1)
+        rejected = self._contracts[address].rejected.get(self._claim)
+        first, last = self._spans.get(address, rejected) or (number, number - 1)
         if not is_reading_due(number, first, last):
             return False
         self._spans[address] = first, number

@@ -45,19 +45,15 @@ class BlockPrefetcher:
 
         After a fault the second process stays: it remembers which methods the node offers.
         """
-        if (process := self._second_process.for_range(last - first + 1)) is not None:
-            yield from self._in_order(
-                lambda start, end: process.submit(start, end, selection), first, last, seconds
-            )
-        else:
-            yield from self._in_order(
-                lambda start, end: self._threads.submit(
-                    self.limit.run, partial(self._source.rows, start, end, selection)
-                ),
-                first,
-                last,
-                seconds,
-            )
+        process = self._second_process.for_range(last - first + 1)
+
+        def submit(start: int, end: int) -> "Future[FetchedRows]":
+            if process is not None:
+                return process.submit(start, end, selection)
+            request = partial(self._source.rows, start, end, selection)
+            return self._threads.submit(self.limit.run, request)
+
+        yield from self._in_order(submit, first, last, seconds)
         self._second_process.close()
 
     def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:

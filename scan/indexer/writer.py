@@ -331,8 +331,8 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         *((end.end_block, 0, "indexer/tokens_end", end._asdict()) for end in findings.ends),
         *(
             (token["block_number"], 1, "indexer/tokens_begin", token)
-            for token, found in zip(tokens, findings.tokens, strict=True)
-            if not found.is_first
+            for token, life in zip(tokens, findings.tokens, strict=True)
+            if not life.is_first
         ),
         *(
             (number, 2, "indexer/tokens_set_wraps", {"address": address, "block_number": number})
