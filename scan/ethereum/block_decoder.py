@@ -77,8 +77,8 @@ def _block(
         blocks.require(is_whole, number, "a part belongs to another block")
         for fields in (sent, received):
             for index, text in enumerate(fields["transactionIndex"]):
-                is_right = text == hex(index) or quantity(text) == index
-                blocks.require(is_right, number, "an index is wrong")
+                if text != hex(index) and quantity(text) != index:
+                    raise blocks.MalformedBlock(f"block {number}: an index is wrong")
         blocks.require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
     sent = matching.without_foreign_fields(sent)
     form = matching.match(block, sent, received, chain_id).form
@@ -86,7 +86,7 @@ def _block(
         nothing = (None,) * len(receipts)
         sent = dict.fromkeys(matching.TRANSACTION_FIELDS, nothing) | sent
         received = dict.fromkeys(matching.RECEIPT_FIELDS, nothing) | received
-    transactions = _transactions(block, sent, received, form, number) if receipts else []
+    transactions = _transactions(block, sent, received, form) if receipts else []
     # Only lists of transactions of type 4 are read: no other hash covers one.
     lists = sent.get("authorizationList", ())
     authorizations = enumerate(zip(lists, transactions, strict=True)) if any(lists) else ()
@@ -147,7 +147,7 @@ def assembled(
 
 
 def _transactions(
-    block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None, number: int
+    block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None
 ) -> list[blocks.DecodedTransaction]:
     # Which transactions succeeded (EIP-658). Receipts before Byzantium have a state root instead
     # and do not record failure; a block with a base fee (London) is later.
