@@ -96,7 +96,7 @@ class BlockSource:
                 if blocks:
                     break  # those before it are right
                 raise
-            if verdict.unproven or block.unproven:  # what its completion has said
+            if verdict.unproven or block.unproven:  # by its completion
                 reasons = filter(None, (self._words(verdict, number), block.unproven))
                 block = block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS])
             blocks.append(block)
@@ -107,11 +107,7 @@ class BlockSource:
                 break
         traces = node_reader.read_again(self.node, lambda: self._traces.read(blocks))
         return [
-            FetchedBlock(
-                block.with_failed(traced.failed) if traced.failed else block,
-                *traced[:3],
-                traced.destroyed,
-            )
+            FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
             for block, traced in zip(blocks, traces, strict=False)
         ]
 
@@ -149,7 +145,6 @@ class BlockSource:
                 if attempt:
                     [pair] = self._pairs(node, number, number)
                 results.append(result := read(node, *pair, number))
-                # Where no other node could prove more, nor the same node later.
                 if not result.verdict.unproven or self._is_settled(result.verdict):
                     return result
             except (MalformedBlock, NodeError) as error:
@@ -165,7 +160,8 @@ class BlockSource:
         return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
 
     def _is_settled(self, verdict: block_validation.Verdict) -> bool:
-        """Return whether the parts that are not proven are those of earlier blocks, too."""
+        """Return whether no other node, nor the same one later, could prove more of a block of
+        which something is not proven."""
         if not self._known_reasons.issuperset(verdict.unproven):
             return False
         form = FORM_OF_CHAIN.get(self.known_chain_id())

@@ -316,10 +316,8 @@ class ChainIndexer:
                     return head
                 self._note_written(inspector, head, missing.last)
                 if monotonic() >= check_watched_at:
-                    watched = block_rows.watched_selection(
-                        missing.selection, self._database
-                    ).watched
-                    if not watched <= missing.selection.watched:
+                    present = block_rows.watched_selection(missing.selection, self._database)
+                    if not present.watched <= missing.selection.watched:
                         return head
                     check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
             if batches.fault is not None:
