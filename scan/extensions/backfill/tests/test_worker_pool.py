@@ -113,7 +113,7 @@ def test_workers_end_when_the_main_process_is_killed(tmp_path):
         "from scan.extensions.backfill.tests.test_worker_pool import *\n"
         "from scan.extensions.backfill.tests.test_worker_pool import _wait\n"
         "if __name__ == '__main__':\n"
-        "    list(spool(WorkerPool(2, RangeFiles(Path(sys.argv[1])), _wait), TASKS))\n"
+        "    list(spool(WorkerPool(2, range_files.RangeFiles(Path(sys.argv[1])), _wait), TASKS))\n"
     )
     path = tmp_path / "main.py"
     path.write_text(program)
