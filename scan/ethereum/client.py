@@ -135,17 +135,10 @@ class Node:
         if not self.is_single:
             self._resting_until[self._usable_urls()[0]] = time.monotonic() + REST_AFTER_FAILURE_S
 
-    def call(
-        self,
-        method: str,
-        *params: object,
-        timeout_s: float | None = None,
-        most_bytes: int | None = None,
-    ) -> Any:
+    def call(self, method: str, *params: object, most_bytes: int | None = None) -> Any:
         """Return the result of one call. Raises NodeError, RpcError, or AnswerTooLarge where the
         answer is above `most_bytes`."""
-        ends_at = None if timeout_s is None else time.monotonic() + timeout_s
-        [result], _ = self._exchange([Call(method, params)], ends_at, most_bytes)
+        [result], _ = self._exchange([Call(method, params)], None, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result

@@ -70,11 +70,6 @@ def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list
     ]
 
 
-def whole_list(data: bytes, start: int = 0) -> list[Any]:
-    """Return the items of a list that is all of `data` from `start`."""
-    return read_list(data, *list_content(data, start))
-
-
 _BLOOM_BYTES = 256
 _BLOOM_PREFIX = bytes.fromhex("b90100")
 _NO_BLOOM = bytes(_BLOOM_BYTES)
@@ -146,7 +141,7 @@ def _read(parts: Parts, number: int) -> RawBlock:
 def _header(encoded: bytes) -> dict[str, bytes]:
     """Return the fields of a header by name. Fields after those that are known are left out: the
     block's hash, which is one of the bytes, covers them, too."""
-    items = whole_list(encoded)
+    items = read_list(encoded, *list_content(encoded))
     if len(items) < _LEAST_ITEMS or not all(isinstance(item, bytes) for item in items):
         raise ValueError("its header has another form")
     return dict(zip(block_encoding.ETHEREUM_HEADER, items, strict=False))
