@@ -12,7 +12,7 @@ import pytest
 
 from scan.cached_values import cached_property
 from tests.support.extension_tests import is_there
-from tests.support.served_modules import functions, modules, node_calls, served
+from tests.support.served_modules import functions, modules, node_calls, nodes, served
 from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
@@ -38,7 +38,7 @@ OF_NODE = {
 SESSIONS = {
     ("scan.queries.reader", "self.client"),
     ("scan.queries.blocks", "reader.client"),
-    ("scan.verification.creation_comparison", "_CLIENT"),
+    ("scan.verification.creations", "_CLIENT"),
     ("scan.http.worker_threads", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
 }
@@ -164,7 +164,7 @@ def test_compilers_run_in_places_alone():
     held = {
         module
         for module, tree in SERVED.items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.With) and "place_for_long" in ast.unparse(node.items[0])
         for call in ast.walk(node)
         if isinstance(call, ast.Call) and _called(call) == "verify"
@@ -233,19 +233,20 @@ def _names(tree):
     """The modules and names that are imported, or used of a module that is."""
     imported = {
         alias.asname or alias.name: (node.module, alias.name)
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
     yield from imported.values()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in imported:
-            yield ".".join(imported[ast.unparse(node.value)]), node.attr
+    for node in nodes(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in imported:
+                yield ".".join(imported[name]), attribute
 
 
 def _calls():
     for module, tree in SERVED.items():
-        yield from ((module, node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+        yield from ((module, node) for node in nodes(tree) if isinstance(node, ast.Call))
 
 
 def _called(call):
@@ -272,7 +273,7 @@ def _held(tree):
     """What stands in the `with` block of each lock of a module, by function."""
     locks = {
         ast.unparse(target).removeprefix("self.")
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
         if _called(node.value) in LOCKS
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
@@ -287,7 +288,7 @@ def _held(tree):
 
 def _reached(tree, body):
     """The names that are called there, also through functions of the same module."""
-    own = {node.name: node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    own = {node.name: node.body for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
     reached: set[str] = set()
     ahead = _called_in(body)
     while ahead:

@@ -2,6 +2,7 @@
 contracts of several releases, whose functions are called and whose events and errors are real."""
 
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -116,8 +117,7 @@ def verified(explorer, version, source, name, **libraries):
     standard = standard_input(
         {"Types.sol": source}, optimizer=OPTIMIZED, libraries={"Types.sol": libraries}
     )
-    contract = compiled(version, standard, "Types.sol", name)
-    address = explorer.deploy(contract.creation)
+    address = explorer.deploy(compiled(version, standard, "Types.sol", name).creation)
     answer = explorer.verify(address, standard, version, contractName=f"Types.sol:{name}")
     assert answer.status_code == 200, answer.json
     evm = compilation(version, standard)["contracts"]["Types.sol"][name]["evm"]
@@ -225,27 +225,7 @@ def test_every_type_of_a_library(explorer, version):
         assert event["arguments"][0]["value"] == "9"
 
 
-VYPER_SOURCE = """
-event E1:
-    x: decimal
-    y: indexed(decimal)
-struct Rate:
-    name: String[8]
-    value: decimal
-{flag} Kind:
-    A
-    B
-interface Thing:
-    def poke(): nonpayable
-price: public(decimal)
-rates: public(HashMap[address, Rate])
-{deploy}
-def __init__(first: decimal):
-    self.price = first
-@external
-def e1(x: decimal):
-    log E1({e1})
-"""
+VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
 VYPER_TYPES: list[tuple[str, Any]] = [
     ("uint8", "255"),
     ("int128", "-7"),
@@ -284,8 +264,7 @@ def test_every_type_of_vyper(explorer, vyper, version):
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": text}}, "settings": settings}
     answer = explorer.verify(address, standard, f"vyper:{version}")
     assert (answer.status_code, answer.json["creationMatch"]) == (200, answer.json["match"])
-    identifiers = identifiers_of(vyper, version, standard)
-    check_functions(explorer, address, identifiers, values)
+    check_functions(explorer, address, identifiers_of(vyper, version, standard), values)
     price = explorer.call(address, "price")
     assert price.json["result"] == ("-1.5" if is_old else "-15000000000")
     record = explorer.client.get(f"/api/v1/contracts/{address}").json

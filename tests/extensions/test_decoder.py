@@ -77,8 +77,7 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
         {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
         {"name": "note", "type": "string", "value": "note"},
     ]
-    proxy = proxy_to(work, work.worker, SLOT)
-    through = decoded(client, WORK, address=proxy)
+    through = decoded(client, WORK, address=proxy_to(work, work.worker, SLOT))
     assert names(through["candidates"]) == [f"call implementation {call_of_work}"]
     unknown = decoded(client, WORK)
     assert names(unknown["candidates"]) == [f"call verified_elsewhere {call_of_work}"]
@@ -175,8 +174,7 @@ def test_calls_inside_of_calls_are_unfolded(client, work):
         ([0], safe, "execute", "0"),
         ([0, 0], to, "transfer", "2"),
     ]
-    cut = call("multiSend(bytes)", bytes(85) + b"\1")
-    assert calls(decoded(client, cut)) == []
+    assert calls(decoded(client, call("multiSend(bytes)", bytes(85) + b"\1"))) == []
 
 
 def nested(depth):
@@ -282,8 +280,7 @@ def encoded(client, function, *arguments, **more):
 
 def test_calls_are_encoded_by_a_signature_or_a_verified_abi(client, work):
     typed = "transfer(address to, uint amount)"
-    answer = encoded(client, typed, hexed(OTHER), "5")
-    assert answer.json == {
+    assert encoded(client, typed, hexed(OTHER), "5").json == {
         "to": None,
         "data": hexed(TRANSFER),
         "function": "transfer(address,uint256)",

@@ -97,8 +97,7 @@ def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
         assert row["msg_nonce"] + (row["msg_nonce_version"] << 240) == int(message["nonce"])
         assert row["from"]["hash"].lower() == message["sender"]
         assert row["l2_transaction_hash"] == message["transactionHash"]
-    first = ask("/optimism/withdrawals")
-    assert not published.faults("/api/v2/optimism/withdrawals", first)
+    assert not published.faults("/api/v2/optimism/withdrawals", ask("/optimism/withdrawals"))
     assert ask("/optimism/withdrawals/count") == len(messages)
     sent = messages[0]["transactionHash"]
     for path in ("from-rollup", "from-rollup/count", f"withdrawals/{sent}"):

@@ -224,8 +224,7 @@ def test_an_account_that_delegates_names_its_delegate(anvil, index):
     account, other = map(authorizations.new_account, (1, 2))
     authorizations.place_codes(anvil)
     signed = authorizations.authorize(account, authorizations.IDLE, 0)
-    sent = authorizations.send(anvil, [signed])
-    assert anvil.receipt_of(sent)["status"] == "0x1"
+    assert anvil.receipt_of(authorizations.send(anvil, [signed]))["status"] == "0x1"
     anvil.mine(2)
     get = index()
     path = "/api?module=contract&action=getsourcecode&address="
@@ -248,8 +247,7 @@ def without_state(call, answer):
 def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(anvil, database_url):
     me = anvil.accounts[0]
     wrapper = anvil.deploy(me, "BurntWrapper")
-    purser = anvil.deploy(me, "Purser", value=1000)
-    do(anvil, purser, "wrap", wrapper.address, me, 300)
+    do(anvil, anvil.deploy(me, "Purser", value=1000), "wrap", wrapper.address, me, 300)
     vault = anvil.deploy(me, "ShareVault")
     do(anvil, vault, "put", 100)  # without coin
     with FaultyNode(anvil.url) as node:
@@ -270,8 +268,7 @@ def test_swaps_of_pools_that_are_named_by_whether_they_are_stable(anvil, index):
         do(anvil, pool, "swap", 100, 0, 0, 90)
         do(anvil, pool, "swap", 0, 50, 40, 0)
         do(anvil, pool, "swap", 5, 5, 5, 5)  # nothing for nothing
-    get = index()
-    trades = get("/api/v1/dex-trades")["trades"]
+    trades = index()("/api/v1/dex-trades")["trades"]
     assert {trade["dex"] for trade in trades} == {f"velodrome-{factory.address}"}
     assert [(trade["tokenIn"], trade["amountIn"], trade["amountOut"]) for trade in trades] == 2 * [
         (coins[1], "50", "40"),

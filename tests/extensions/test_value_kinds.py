@@ -120,8 +120,7 @@ def test_records_name_the_fields_that_a_reason_is_about(database_url):
     database.rows("indexer/chain_insert", **stored)
     chain = Chain(database)
     blob = {"type": 3, "blob_versioned_hashes": (bytes(32),), "blob_gas_price": 1}
-    gas = {"gas_limit": 21_000}
-    chain.append([Move(ALICE, BOB, fields=gas), Move(BOB, ALICE, fields=blob)])
+    chain.append([Move(ALICE, BOB, fields={"gas_limit": 21_000}), Move(BOB, ALICE, fields=blob)])
     database.close()
 
     def unproven():

@@ -2,10 +2,9 @@
 
 import csv
 import io
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2, by_key, key_of
@@ -13,12 +12,7 @@ from tests.support.faulty_node import FaultyNode, node_error
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
 
-
-class Service(NamedTuple):
-    stored: str
-    client: FlaskClient
-    url: str
-    indexing: Indexing
+Service = namedtuple("Service", "stored client url indexing")
 
 
 LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
@@ -46,8 +40,7 @@ def test_every_pair_is_what_the_node_says(service, chain):
     assert len(found) == 16
     for key, record in found.items():
         burnt = key[0] == "item" and key[2] == "4"
-        expected = None if burnt else str(chain.node_says(*key))
-        assert record["amountNow"] == expected, record
+        assert record["amountNow"] == (None if burnt else str(chain.node_says(*key))), record
         assert record["unavailable"] == ("reverted" if burnt else None)
     page = get(service.client, f"/addresses/{chain.owner}/approvals")
     assert page["source"] == ("node" if service.stored == "none" else "index")

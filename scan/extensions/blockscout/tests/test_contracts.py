@@ -31,8 +31,7 @@ def test_a_verified_contract_is_as_published(explorer, many):
 
 def test_a_proxy_has_its_implementation(explorer, many):
     assert [*KINDS] == [*PROXY_KINDS]
-    other = explorer.place("6005600d60")
-    for implementation, name in ((many, "Many"), (other, None)):
+    for implementation, name in ((many, "Many"), (explorer.place("6005600d60"), None)):
         proxy = explorer.place(
             f"363d3d373d3d3d363d73{implementation[2:]}5af43d82803e903d91602b57fd5bf3"
         )

@@ -143,5 +143,4 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, monkeypatch):
 
 
 def test_the_version_is_that_of_the_form(ask):
-    shown = ask("/config/backend-version")["backend_version"]
-    assert shown.startswith("v12.0.0+scan.")
+    assert ask("/config/backend-version")["backend_version"].startswith("v12.0.0+scan.")

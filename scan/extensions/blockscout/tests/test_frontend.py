@@ -31,8 +31,7 @@ def test_gas_prices_are_objects_for_clients_that_say_so(client):
                 assert price.keys() == GAS_PRICE
                 assert int(price["wei"]) >= int(price["priority_fee_wei"])
                 assert price["price"] == pytest.approx(int(price["wei"]) / 10**9)
-                total = price["base_fee"] + price["priority_fee"]
-                assert total == pytest.approx(price["price"])
+                assert price["base_fee"] + price["priority_fee"] == pytest.approx(price["price"])
     line = client.get("/stats-service/api/v1/lines/averageGasPrice").json
     assert line["info"]["units"] == "Gwei" and any(float(p["value"]) for p in line["chart"])
 
@@ -152,8 +151,7 @@ def test_the_forms_of_all_methods_are_submitted(own_explorer):
     """None is refused for what a page's script left undefined, and a contract is verified by it."""
     explorer = own_explorer
     standard = standard_input({"Tab.sol": SOURCE})
-    creation = compiled("0.8.28", standard, "Tab.sol", "Tab").creation
-    address = explorer.deploy(creation)
+    address = explorer.deploy(compiled("0.8.28", standard, "Tab.sol", "Tab").creation)
     for method, form in forms(standard).items():
         sent = submit(explorer, address, method, **form)
         assert sent.status_code == 200, (method, sent.text)

@@ -151,8 +151,7 @@ def test_without_blocks_transactions_or_base_fees(database_url):
 
 
 def test_a_chain_without_base_fees_has_gas_prices(database_url):
-    client = made(database_url, [[Move(address("a"), address("b"))]], None)
-    body = client.get("/api/v1/gas").json
+    body = made(database_url, [[Move(address("a"), address("b"))]], None).get("/api/v1/gas").json
     assert body["nextBaseFeePerGas"] is None
     assert body["suggestions"]["fast"]["gasPrice"] == "1"
     assert body["blocks"][0]["gasUsedRatio"] == 0.0  # of a block without a limit

@@ -165,8 +165,7 @@ def test_the_time_of_a_description_is_bounded(chain, client_of, monkeypatch):
     fields = [{"$ref": "$.display.hidden", "path": "legs.[].mode"}] * MAX_FIELDS
     document = chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}})
     document["display"]["hidden"] = {"visible": hidden}
-    legs = [(chain.exchange, 1, 0)] * MAX_VALUES
-    sent = chain.trade(legs, ANN, 0, 0, b"", 0, "")
+    sent = chain.trade([(chain.exchange, 1, 0)] * MAX_VALUES, ANN, 0, 0, b"", 0, "")
     assert signing(client_of(trade=document), sent) is None
 
 

@@ -48,8 +48,7 @@ def written(chain):
 def test_a_wallet_is_asked_beside_what_a_descriptor_says(
     chain, client_of, page, written, format_, said
 ):
-    of_written = chain._replace(exchange=written)
-    files = {"trade": of_written.descriptor({exchange.TRADE: format_})}
+    files = {"trade": chain._replace(exchange=written).descriptor({exchange.TRADE: format_})}
     sender = chain.explorer.anvil.accounts[0]
     signature = f"trade({','.join(exchange.TYPES)})"
     beside = prompt(chain, client_of(**files), page, written, signature, *ARGUMENTS)

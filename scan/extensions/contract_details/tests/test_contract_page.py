@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from eth_utils import keccak
@@ -28,24 +29,7 @@ if (location.pathname.startsWith("/address/")) {
 }
 """
 
-TELLER = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Cash {
-    string public name = "Cash";
-    string public symbol = "CASH";
-    uint8 public decimals = 6;
-    uint256 public totalSupply = 1000;
-    event Transfer(address indexed from, address indexed to, uint256 value);
-    constructor() { emit Transfer(address(0), msg.sender, 1000); }
-    function balanceOf(address) external pure returns (uint256) { return 1000; }
-}
-contract Teller {
-    address public immutable asset;
-    constructor(address asset_) { asset = asset_; }
-    function half(uint256 amount) external pure returns (uint256) { return amount / 2; }
-    function pay(uint256 amount) external payable {}
-}
-"""
+TELLER = Path(__file__).with_name("Teller.sol").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -167,8 +151,7 @@ def test_functions_that_write_say_what_their_calls_took(explorer):
 
 def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer):
     """Named in the hints of fields, and read without a script as with one."""
-    cash = deploy(explorer, TELLER, "Cash")
-    teller = deploy(explorer, TELLER, "Teller", cash[2:].zfill(64))
+    teller = deploy(explorer, TELLER, "Teller", deploy(explorer, TELLER, "Cash")[2:].zfill(64))
     verified = explorer.verify(teller, TELLER, VERSION, contractName="Teller", optimizationUsed=0)
     assert verified.status_code == 200, verified.json
     path = f"/address/{teller}"
@@ -344,10 +327,8 @@ contract Roles {
 
 def test_modifiers_are_shown_as_they_are_written(explorer):
     """Each leads to its line; of functions that override each other it is the last."""
-    sources = {"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES}
-    given = standard_input(sources)
-    built = compiled("0.8.28", given, "src/Guarded.sol", "Guarded")
-    address = explorer.deploy(built.creation)
+    given = standard_input({"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES})
+    address = explorer.deploy(compiled("0.8.28", given, "src/Guarded.sol", "Guarded").creation)
     answer = explorer.verify(address, given, "0.8.28", contractName="src/Guarded.sol:Guarded")
     assert answer.json["match"] == "full"
     page = explorer.client.get(f"/address/{address}?tab=contract&view=write").text

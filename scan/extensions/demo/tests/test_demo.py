@@ -35,8 +35,7 @@ def linked(demo):
 
 
 def query(demo, entity):
-    answer = demo.post("/api/v1/query", json={"entity": entity, "limit": 100})
-    return list(answer.json["data"])
+    return list(demo.post("/api/v1/query", json={"entity": entity, "limit": 100}).json["data"])
 
 
 def test_the_recording_is_small_and_long_enough(demo_node):
@@ -229,8 +228,7 @@ def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(linked):
     home = links_of(linked, "/")
     [failed] = [path for path in home if path.startswith("/txs?status=false")]
     first = next(path for path in links_of(linked, failed) if is_transaction(path))
-    failure = linked.get(first).text
-    assert re.search(r"\.sol#L[0-9]+", failure)
+    assert re.search(r"\.sol#L[0-9]+", linked.get(first).text)
     newest = next(path for path in home if is_transaction(path))
     [gas] = {path for path in links_of(linked, newest) if path.endswith("?tab=gas")}
     assert gas.startswith("/tx/") and linked.get(gas).status_code == 200
@@ -260,8 +258,7 @@ def test_accounts_and_slots_are_proven(demo):
         proof = demo.get(f"/api/v1/addresses/{person}/proof").json
         assert proof["balance"] == demo.get(f"/api/v1/addresses/{person}").json["balance"]
         assert ">proven</a>" in demo.get(f"/address/{person}").text
-    nobody = demo.get(f"/api/v1/addresses/0x{40 * '7'}/proof").json
-    assert nobody["exists"] is False
+    assert demo.get(f"/api/v1/addresses/0x{40 * '7'}/proof").json["exists"] is False
 
 
 def test_an_event_is_named_as_in_the_implementation_of_a_proxy(demo):

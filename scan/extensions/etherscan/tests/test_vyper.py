@@ -29,11 +29,10 @@ def test_vyper_is_verified_from_standard_json_and_shown_as_vyper(explorer, vyper
 
 def test_a_single_file_is_vyper_by_its_compiler_s_version(explorer, vyper):
     source = BOX.replace("1000", "2000")
-    address = explorer.deploy(vyper.creation_of(NEWEST, source), SEVEN)
     fields = {
         "module": "contract",
         "action": "verifysourcecode",
-        "contractaddress": address,
+        "contractaddress": explorer.deploy(vyper.creation_of(NEWEST, source), SEVEN),
         "sourceCode": source,
         "codeformat": "solidity-single-file",
         "contractname": "Box",

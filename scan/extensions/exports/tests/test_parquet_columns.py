@@ -16,8 +16,7 @@ AMOUNTS = {"value": parquet.ColumnFormat(parquet.UINT256, is_nullable=True)}
 
 @given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))
 def test_integers_survive_as_limbs(values):
-    table = parquet.make_table(AMOUNTS, {"value": values})
-    assert parquet.integers(table, "value") == values
+    assert parquet.integers(parquet.make_table(AMOUNTS, {"value": values}), "value") == values
 
 
 def test_transactions_have_every_field_of_the_index():

@@ -9,6 +9,7 @@ from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine,
 from scan.queries.reader import Reader
 from tests.api.test_bad_input import require_parameter
 from tests.support import database, indexing, serving
+from tests.support.lists import get
 from tests.support.made_blocks import TOKEN, Move
 from tests.support.scenario.stage import MINERS, STRANGERS
 
@@ -64,9 +65,7 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, monkeypa
 
 
 def at_of(client, address, **arguments):
-    answer = client.get(f"/api/v1/addresses/{address}/balances", query_string=arguments)
-    assert answer.status_code == 200, answer.text
-    return answer.json["at"]
+    return get(client, f"/addresses/{address}/balances", **arguments)["at"]
 
 
 @pytest.mark.parametrize(

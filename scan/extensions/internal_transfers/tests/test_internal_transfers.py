@@ -136,8 +136,7 @@ def balance_block(client, who):
     alone = client.get(f"/api/v1/addresses/{asked}").get_json()["balanceBlock"]
     listed = client.get(f"/api/v1/addresses?addresses={asked}").get_json()["addresses"][0]
     assert listed["balanceBlock"] == alone
-    page = client.get(f"/address/{asked}").text
-    assert f'href="/block/{alone}"' in page
+    assert f'href="/block/{alone}"' in client.get(f"/address/{asked}").text
     return alone
 
 

@@ -175,8 +175,7 @@ def test_a_creation_that_is_not_the_transactions_is_refused(lie):
 def test_gas_is_compared_where_the_node_counts_the_whole_transaction():
     """Others, such as trace_block, leave out what a transaction costs before it runs."""
     own = outer(CALL, gas="0x13000", gasUsed="0x5000")
-    block = a_block()
-    assert len(read_call_traces(block, [{"result": own}]).transfers) == 1
+    assert len(read_call_traces(a_block(), [{"result": own}]).transfers) == 1
 
 
 def test_nobody_spends_more_than_it_has():

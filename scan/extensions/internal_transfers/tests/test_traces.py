@@ -66,8 +66,7 @@ def test_failed_transactions_move_nothing(error):
 )
 def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes):
     """The transfer before it again, or nobody: EIP-6780 leaves the coins where they are."""
-    destroyed = frame("SELFDESTRUCT", PURSE, PURSE, 5) | changes
-    assert moved(both(outer(destroyed))) == []
+    assert moved(both(outer(frame("SELFDESTRUCT", PURSE, PURSE, 5) | changes))) == []
 
 
 def test_a_destruction_in_ones_own_favour_is_one_to_oneself():

@@ -24,8 +24,7 @@ def test_pools_are_linked_by_their_pair_wherever_they_are_named(client, scenario
         assert cells and all(pairs[pool] == name for pool, name in cells), path
     page = client.get(f"/tx/{trade['transactionHash']}").text
     assert f'data-label="Pool"><a href="/pool/{address}"' in page
-    sentence = page.partition("<table")[0]
-    assert f'<a href="/pool/{address}" title=' in sentence
+    assert f'<a href="/pool/{address}" title=' in page.partition("<table")[0]
     assert f'href="/address/{address}"' in client.get(f"/pool/{address}").text
 
 

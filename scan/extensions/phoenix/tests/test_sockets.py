@@ -93,8 +93,7 @@ class RawClient:
         while True:
             for event in self._protocol.events():
                 return event
-            received = self._socket.recv(65536)
-            self._protocol.receive_data(received or None)
+            self._protocol.receive_data(self._socket.recv(65536) or None)
 
     def close_code(self):
         while not isinstance(event := self.receive(), CloseConnection):

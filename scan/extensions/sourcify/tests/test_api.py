@@ -237,9 +237,8 @@ def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
     address = deployed(explorer, SOURCE.replace("4711", "4790"))
     body = standard_request(SOURCE.replace("4711", "4790"))
     ended(explorer, submit(explorer, address, body))
-    url = explorer.settings.database_url
     database.execute(
-        url,
+        explorer.settings.database_url,
         "UPDATE verified_contracts SET metadata = NULL, creation_match = NULL WHERE address = %s",
         bytes.fromhex(address[2:]),
     )

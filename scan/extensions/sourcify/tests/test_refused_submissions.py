@@ -85,8 +85,7 @@ def test_errors_have_their_form(explorer, path, status, code):
     ids=lambda changed: str(changed)[:60].encode("ascii", "replace").decode(),
 )
 def test_malformed_submissions_are_refused(explorer, changed):
-    address = CHECKSUMMED
-    response = submit(explorer, address, standard_request(**changed))
+    response = submit(explorer, CHECKSUMMED, standard_request(**changed))
     assert is_error(response, 400, "invalid_parameter")
 
 
@@ -165,8 +164,7 @@ def test_bodies_are_json_of_a_bounded_size(explorer, stored):
 
 
 def test_the_interface_is_charged_like_the_others(explorer):
-    services = explorer.app.extensions["scan"]
-    assert services.limiter is not None
+    assert explorer.app.extensions["scan"].limiter is not None
     response = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")
     assert int(response.headers["X-RateLimit-Remaining"]) > 0
     refused = explorer.client.get(

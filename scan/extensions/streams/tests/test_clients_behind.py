@@ -49,8 +49,7 @@ def chain(database_url):
 
 
 def newest(database):
-    end = block_events.read_newest(database)
-    return end.position
+    return block_events.read_newest(database).position
 
 
 def read_next(database, position, types=TYPES):
@@ -265,8 +264,7 @@ class Client:
 
     @property
     def events(self):
-        texts = b"".join(self.sent).split(b"\n\n")
-        return [text for text in texts if b"event: " in text]
+        return [text for text in b"".join(self.sent).split(b"\n\n") if b"event: " in text]
 
 
 @pytest.fixture

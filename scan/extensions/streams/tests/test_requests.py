@@ -157,14 +157,12 @@ def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_ur
 
 
 def test_an_empty_index_has_no_streams_yet(database_url):
-    client = create_app(indexing.settings_for(database_url, NOWHERE)).test_client()
-    response = opened(client)
+    response = opened(create_app(indexing.settings_for(database_url, NOWHERE)).test_client())
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
 
 
 def test_streams_are_counted_for_each_client_and_in_all(client, monkeypatch):
-    application = client.application
-    kept = application.extensions["scan"].sources.get(broadcaster.Streams)
+    kept = client.application.extensions["scan"].sources.get(broadcaster.Streams)
     place = kept.open("a", block_events.StreamFilter(frozenset(("heads",))), None)
     others = [kept.open("a", place.filter, None) for _ in range(9)]
     with pytest.raises(RateLimited):

@@ -201,8 +201,7 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
             assert all(
                 person in (event.data["fromAddress"], event.data["toAddress"]) for event in events
             )
-        metrics = requests.get(f"{instance}/metrics", timeout=5).text
-        assert "scan_streams 24" in metrics
+        assert "scan_streams 24" in requests.get(f"{instance}/metrics", timeout=5).text
         eleventh = [EventSource(front) for _ in range(3)]
         for source in eleventh:
             open_sources.callback(source.close)

@@ -134,8 +134,7 @@ def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are():
 
 def test_overloads_are_told_apart_by_their_types():
     one = function("f", {"name": "a", "type": "uint256"})
-    two = function("f", {"name": "b", "type": "int256"})
-    abi = index_abi([one, two])
+    abi = index_abi([one, function("f", {"name": "b", "type": "int256"})])
     minus = decode_call(call("f(int256)", ["int256"], -5), [abi])
     assert minus is not None and minus.arguments[0][:3] == ("b", "int256", "-5")
 
@@ -158,8 +157,7 @@ def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it():
     decoded = decode_log([WORD], SEVEN, [index_abi([note])])
     assert decoded is not None and (decoded.name, values(decoded)) == ("Note", [ADDRESS, "7"])
     assert decode_log([WORD], SEVEN, [index_abi([note, flag])]) is not None  # 7 is no flag
-    one = (1).to_bytes(32, "big")
-    assert decode_log([WORD], one, [index_abi([note, flag])]) is None
+    assert decode_log([WORD], (1).to_bytes(32, "big"), [index_abi([note, flag])]) is None
     assert decode_log([TRANSFER], SEVEN, [index_abi([note])]) is None
 
 

@@ -1,6 +1,6 @@
 """Rewards of proof of work at the borders of forks, as chains' specifications state them."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -11,14 +11,10 @@ pytestmark = pytest.mark.check
 COIN = 10**18
 
 
-class Mined(NamedTuple):
-    number: int
-    miner: bytes = b"m" * 20
+Mined = namedtuple("Mined", "number miner", defaults=(b"m" * 20,))
 
 
-class Uncle(NamedTuple):
-    uncle_number: int
-    miner: bytes = b"u" * 20
+Uncle = namedtuple("Uncle", "uncle_number miner", defaults=(b"u" * 20,))
 
 
 @pytest.mark.parametrize(

@@ -234,14 +234,12 @@ def test_typed_data_is_decoded_by_its_own_types(client):
     assert values["asset"] == ("Asset", {"token": ANN.lower(), "amount": "5"})
     assert values["grid"] == ("int16[2][]", [["-1", "2"], ["32767", "-32768"]])
     small = of_types({"a": "<b>"}, A=[{"name": "a", "type": "string"}])
-    query = {"typedData": json.dumps(small)}
-    by_link = client.get("/api/v1/decode", query_string=query)
+    by_link = client.get("/api/v1/decode", query_string={"typedData": json.dumps(small)})
     assert by_link.json == client.post("/api/v1/decode", json={"typedData": small}).json
     form = client.post("/decode", data={"data": f" {json.dumps(small)}\n"})
     page = client.get(form.headers["Location"])
     assert "A(string a)" in page.text and "&lt;b&gt;" in page.text and "<b>" not in page.text
-    digest = keccak256(parse(small).signed)
-    assert by_link.json["digest"] == "0x" + digest.hex()
+    assert by_link.json["digest"] == "0x" + keccak256(parse(small).signed).hex()
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Contracts that verified contracts created are verified by the sources of their factories."""
 
 import itertools
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,28 +16,7 @@ from tests.support.explorer import compiled, standard_input
 VERSION, PATH = "0.8.28", "contracts/Factory.sol"
 NUMBERS = itertools.count(1)
 UNFINISHED = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
-SOURCE = """pragma solidity ^0.8.0;
-contract Grandchild { uint256 public constant number = NUMBER; }
-contract Child {
-    uint256 public immutable kept;
-    string public name;
-    Grandchild public made;
-    constructor(uint256 first, string memory text) { kept = first; name = text; }
-    function make() external { made = new Grandchild(); }
-}
-contract Inner { uint256 public age = NUMBER + 1; }
-contract Factory {
-    address public last;
-    Inner public inner = new Inner();
-    function make(uint256 first) external { last = address(new Child(first, "made")); }
-    function create(bytes memory code) external {
-        address made;
-        assembly { made := create(0, add(code, 32), mload(code)) }
-        require(made != address(0));
-        last = made;
-    }
-}
-"""
+SOURCE = Path(__file__).with_name("Factory.sol").read_text()
 
 
 class Project:
@@ -149,8 +129,7 @@ def test_of_children_with_other_immutables_one_is_verified_and_others_are_simila
     project.send(first, "make()")
     wait_for_match(explorer, project.address(first, "made()"), "Grandchild")  # a later one
     assert record(explorer, second) == {}
-    similar = explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"]
-    assert similar == first
+    assert explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"] == first
 
 
 def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, monkeypatch):

@@ -1,9 +1,9 @@
 """Which of a token's pools gives its price, where they disagree or have not been traded lately."""
 
-from collections.abc import Sequence
+from collections import namedtuple
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import NamedTuple, cast
+from typing import cast
 
 import pytest
 
@@ -22,13 +22,8 @@ GIVEN = UnitPrices(
 )
 
 
-class Traded(NamedTuple):
+class Traded(namedtuple("Traded", "dex depth price hours", defaults=((0,),))):
     """A pool by its place, with trades at one price in some hours, by their age."""
-
-    dex: str
-    depth: int
-    price: str
-    hours: Sequence[int] = (0,)
 
 
 @pytest.fixture

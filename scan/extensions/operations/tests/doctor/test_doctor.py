@@ -205,8 +205,7 @@ def test_clients_that_can_choose_their_address(sound, shared_server):
 
 
 def test_the_text_has_one_line_per_check_and_advice_below(sound):
-    done = scan("doctor", RPC_URL=NOWHERE, DATABASE_URL=sound.database_url)
-    lines = done.stdout.splitlines()
+    lines = scan("doctor", RPC_URL=NOWHERE, DATABASE_URL=sound.database_url).stdout.splitlines()
     [line] = [n for n, line in enumerate(lines) if line.startswith("error    node")]
     assert lines[line + 1].strip().startswith("-> ")
 

@@ -11,12 +11,11 @@ from scan.extensions.transaction_details.tests.explanations import conftest
 from tests.support.anvil import RpcError
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering, cut_connection, refuse
+from tests.support.lists import get
 
 
 def error_of(played, name, client=None):
-    answer = (client or played.client).get(f"/api/v1/transactions/{played.sent[name]}")
-    assert answer.status_code == 200
-    return answer.json["error"]
+    return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
 
 
 WHY: dict[str, tuple[str, str | None, list[Any] | None, list[int], str | None]] = {

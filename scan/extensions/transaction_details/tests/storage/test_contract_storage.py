@@ -2,8 +2,13 @@
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, calldata
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH, VERSION
+from scan.extensions.transaction_details.tests.storage.conftest import (
+    KEPT,
+    OPTIMIZED,
+    PATH,
+    VERSION,
+    calldata,
+)
 from scan.hex import data
 from tests.api.test_bad_input import require_parameter
 from tests.support.database import execute

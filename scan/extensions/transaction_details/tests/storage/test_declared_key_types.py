@@ -1,5 +1,7 @@
 """Keys of types that a source declares over elementary ones: the layout has their names alone."""
 
+from pathlib import Path
+
 import pytest
 
 from scan.errors import InvalidParameter
@@ -9,27 +11,7 @@ from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from tests.api.test_bad_input import require_parameter
 
 MARK = bytes.fromhex("12345678")
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-type Mark is bytes4;
-type Count is uint64;
-type Depth is int16;
-type int7 is bytes4;
-contract Declared {
-    mapping(Mark => uint256) public byMark;
-    mapping(Count => uint256) public byCount;
-    mapping(Depth => uint256) public byDepth;
-    mapping(int7 => uint256) public byOddName;
-    mapping(Mark => mapping(Depth => uint256)) public both;
-    function set(bytes4 mark, uint64 count, int16 depth) external {
-        byMark[Mark.wrap(mark)] = 1;
-        byCount[Count.wrap(count)] = 2;
-        byDepth[Depth.wrap(depth)] = 3;
-        byOddName[int7.wrap(mark)] = 4;
-        both[Mark.wrap(mark)][Depth.wrap(depth)] = 5;
-    }
-}
-"""
+SOURCE = Path(__file__).with_name("DeclaredKeys.sol").read_text()
 LEFT = f"0x{MARK.ljust(32, bytes(1)).hex()}"
 COUNT = f"0x{77:064x}"
 NEGATIVE = "0x" + "f" * 63 + "e"

@@ -22,7 +22,7 @@ from scan.extensions.transaction_details.storage.layout import (
     read_vyper,
 )
 from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
-from scan.verification.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
+from scan.extensions.transaction_details.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 
 pytestmark = pytest.mark.check
 
@@ -200,8 +200,7 @@ def test_one_mapping_of_mappings_leaves_hashes_to_others():
         m1=mapping("t", "m2"),
     )
     slot = int.from_bytes(keccak(words[999] + (1).to_bytes(32)))
-    inner = keccak(words[60] + bytes(32))
-    pair = int.from_bytes(keccak(words[62] + inner))
+    pair = int.from_bytes(keccak(words[62] + keccak(words[60] + bytes(32))))
     budget = slot_names.Budget()
     named = slot_names.names_of_slots(own, {slot, pair, 77}, mapping_keys.Candidates(words), budget)
     assert {s: named[s][0].name for s in named} == {

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
+from scan.extensions.transaction_details.tests.storage.conftest import KEPT, PATH, calldata, deploy
 
 WHO = "0x" + 18 * "5e" + "0abc"
 

@@ -3,54 +3,21 @@ implementations that collide, and one that does not. A contract of Vyper."""
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, deploy
-from scan.extensions.transaction_details.tests.storage.contracts import VERSION
+from scan.extensions.transaction_details.tests.storage.conftest import (
+    OPTIMIZED,
+    VERSION,
+    Deployed,
+    deploy,
+)
 from tests.support.explorer import compiled, from_node_modules, standard_input
 
 OPENZEPPELIN = "@openzeppelin/contracts"
 WHO = "0x" + 18 * "5e" + "0abc"
-UPGRADEABLE = f"""// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-import "{OPENZEPPELIN}/proxy/utils/UUPSUpgradeable.sol";
-
-contract First is UUPSUpgradeable {{
-    struct Limits {{ uint64 most; uint64 least; }}
-    address public owner;
-    uint64 public count;
-    Limits public limits;
-    uint256[4] private __gap;
-    mapping(address => uint256) public credits;
-    function add(address who, uint64 n) external {{
-        owner = who;
-        count += n;
-        credits[who] += n;
-        limits.most = n;
-    }}
-    function _authorizeUpgrade(address) internal override {{}}
-}}
-contract Colliding is UUPSUpgradeable {{
-    struct Limits {{ uint64 most; uint32 least; }}
-    uint64 public count;
-    address public admin;
-    Limits public limits;
-    uint256[4] private __gap;
-    mapping(address => uint256) public credits;
-    function _authorizeUpgrade(address) internal override {{}}
-}}
-contract Fitting is UUPSUpgradeable {{
-    struct Limits {{ uint64 most; uint64 least; }}
-    address public owner;
-    uint64 public count;
-    Limits public limits;
-    uint256 public more;
-    uint256[3] private __gap;
-    mapping(address => uint256) public credits;
-    function _authorizeUpgrade(address) internal override {{}}
-}}
-"""
+UPGRADEABLE = Path(__file__).with_name("Upgradeable.sol").read_text()
 COIN = f"""// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 import "{OPENZEPPELIN}/token/ERC20/ERC20.sol";
@@ -121,8 +88,7 @@ def test_a_proxy_by_its_implementations_layout(proxy, implementations):
 
 def test_collisions_of_two_implementations(proxy, implementations):
     """Before an upgrade, in the transaction that makes it, and none of one that fits."""
-    fitting = proxy.storage(compare=implementations["Fitting"]).json["collisions"]
-    assert fitting == []
+    assert proxy.storage(compare=implementations["Fitting"]).json["collisions"] == []
     planned = proxy.storage(compare=implementations["Colliding"]).json["collisions"]
     account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Colliding"], b"")
     [slot] = account["storage"]
@@ -156,20 +122,7 @@ def test_variables_of_a_proxy_itself(explorer, implementations):
     ]
 
 
-OLD = """pragma solidity >=0.4.0 <0.9.0;
-contract Old {
-    uint64 small;
-    address owner;
-    mapping(address => mapping(uint => int64)) amounts;
-    string text;
-    function set(address who, uint n) public {
-        small = 5;
-        owner = who;
-        amounts[who][n] = -3;
-        text = "short";
-    }
-}
-"""
+OLD = Path(__file__).with_name("Old.sol").read_text()
 OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
 
 
@@ -186,46 +139,7 @@ def test_releases_of_solidity(explorer, version):
         assert old.values()["owner"] == WHO
 
 
-VYPER = """# Balances with a name.
-from ethereum.ercs import IERC20
-
-struct Point:
-    x: uint256
-    y: int128
-
-total: public(uint256)
-balances: public(HashMap[address, uint256])
-allowances: public(HashMap[address, HashMap[address, uint256]])
-named: public(HashMap[String[32], uint256])
-text: public(String[100])
-few: public(uint256[3])
-many: public(DynArray[uint256, 10])
-mark: public(bytes4)
-negative: public(int128)
-is_open: public(bool)
-point: public(Point)
-token: public(IERC20)
-tokens: HashMap[IERC20, IERC20[2]]
-points: HashMap[address, Point]
-lines: HashMap[address, Point[2]]
-
-@external
-def fill(who: address, n: uint256, name: String[32]):
-    self.total = n
-    self.balances[who] = n
-    self.allowances[msg.sender][who] = n + 1
-    self.named[name] = n
-    self.text = concat(name, " and more than a single slot has room for")
-    self.few[2] = n
-    self.many = [n, n + 1]
-    self.mark = 0x01020304
-    self.negative = -5
-    self.is_open = True
-    self.point = Point(x=n, y=-1)
-    self.token = IERC20(who)
-    self.tokens[self.token][1] = self.token
-    self.points[who].x = n
-"""
+VYPER = Path(__file__).with_name("token.vy").read_text()
 
 
 def test_a_contract_of_vyper(explorer, vyper):

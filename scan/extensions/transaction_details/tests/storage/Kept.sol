@@ -1,8 +1,4 @@
-"""Contracts with variables of all kinds, each with a function that reads it."""
-
-VERSION = "0.8.28"
-PATH = "Kept.sol"
-KEPT = """// SPDX-License-Identifier: MIT
+// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 
 type Price is uint64;
@@ -85,4 +81,3 @@ contract Kept {
         return holders[id].shares[who];
     }
 }
-"""
