@@ -8,35 +8,19 @@ from typing import Any
 
 from scan.environment import node_origins
 from scan.ethereum import served_chain
-from scan.ethereum.node_errors import (
-    AnswerTooLarge,
-    BatchRefused,
-    HistoryPruned,
-    MalformedResponse,
-    NodeError,
-    RateLimited,
-    RpcError,
-    StateUnavailable,
-    TimedOut,
-    WrongChain,
-)
+from scan.ethereum.node_errors import AnswerTooLarge as AnswerTooLarge
+from scan.ethereum.node_errors import BatchRefused as BatchRefused
+from scan.ethereum.node_errors import HistoryPruned as HistoryPruned
+from scan.ethereum.node_errors import MalformedResponse as MalformedResponse
+from scan.ethereum.node_errors import NodeError as NodeError
+from scan.ethereum.node_errors import RateLimited as RateLimited
+from scan.ethereum.node_errors import RpcError as RpcError
+from scan.ethereum.node_errors import StateUnavailable as StateUnavailable
+from scan.ethereum.node_errors import TimedOut as TimedOut
+from scan.ethereum.node_errors import WrongChain as WrongChain
 from scan.ethereum.served_chain import BlockId, ServedChain
-from scan.ethereum.transport import Call, Transport, results_of
-
-__all__ = [
-    "AnswerTooLarge",
-    "BatchRefused",
-    "Call",
-    "HistoryPruned",
-    "MalformedResponse",
-    "Node",
-    "NodeError",
-    "RateLimited",
-    "RpcError",
-    "StateUnavailable",
-    "TimedOut",
-    "WrongChain",
-]
+from scan.ethereum.transport import Call as Call
+from scan.ethereum.transport import Transport, results_of
 
 log = logging.getLogger(__name__)
 
