@@ -51,7 +51,8 @@ class Transaction:
     def defer(self, statement: str, **params: object) -> None:
         """Run a statement whose result nobody needs together with the next one, or with the commit:
         each that is sent by itself waits for the server to be scheduled, and back."""
-        self._deferred.append(self._text(statement, params))
+        text = self._text(statement, params)
+        self._deferred.append(text)
 
     def commit(self) -> None:
         self._send(b"COMMIT")
