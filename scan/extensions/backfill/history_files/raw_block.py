@@ -70,6 +70,11 @@ def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list
     ]
 
 
+def whole_list(data: bytes, start: int = 0) -> list[Any]:
+    """Return the items of a list that is all of `data` from `start`."""
+    return read_list(data, *list_content(data, start))
+
+
 _BLOOM_BYTES = 256
 _BLOOM_PREFIX = bytes.fromhex("b90100")
 _NO_BLOOM = bytes(_BLOOM_BYTES)
@@ -141,7 +146,7 @@ def _read(parts: Parts, number: int) -> RawBlock:
 def _header(encoded: bytes) -> dict[str, bytes]:
     """Return the fields of a header by name. Fields after those that are known are left out: the
     block's hash, which is one of the bytes, covers them, too."""
-    items = read_list(encoded, *list_content(encoded))
+    items = whole_list(encoded)
     if len(items) < _LEAST_ITEMS or not all(isinstance(item, bytes) for item in items):
         raise ValueError("its header has another form")
     return dict(zip(block_encoding.ETHEREUM_HEADER, items, strict=False))
@@ -272,10 +277,7 @@ def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Par
     """
     lists = [
         join_list(
-            [
-                encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
-                for encoded in block_encoding.encode_transactions(header.transactions)
-            ]
+            [_item(encoded) for encoded in block_encoding.encode_transactions(header.transactions)]
         ),
         join_list([block_encoding.encode_header(uncle) for uncle in uncles]),
     ]
@@ -283,6 +285,11 @@ def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Par
         lists.append(join_list(block_encoding.encode_withdrawals(header.withdrawals or ())))
     slim = join_list([*map(_slim, block_encoding.encode_receipts(receipts))])
     return Parts(block_encoding.encode_header(header), join_list(lists), slim, are_slim=True)
+
+
+def _item(encoded: bytes) -> bytes:
+    """Return a transaction as an item of a block's list."""
+    return encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
 
 
 def _slim(encoded: bytes) -> bytes:
