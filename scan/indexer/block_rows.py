@@ -7,6 +7,7 @@ but for reading that from the database.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,6 +35,7 @@ from scan.ethereum.events import (
 from scan.ethereum.forms.form import Credit
 from scan.hex import to_hex
 from scan.indexer import hooks
+from scan.indexer.partitions import BODIES
 
 
 class LogSelection(NamedTuple):
@@ -128,6 +130,7 @@ UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
         "uncles": blocks.Uncle._fields,
         "contract_creations": sparse_tables.ContractCreation._fields,
         "log_emitters": ("address", "block_number"),
+        BODIES: ("block_number", *blocks.StoredBody._fields),
         **{name: (*table.columns,) for name, table in TABLES.items()},
     }
 )
@@ -250,6 +253,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "contract_creations": list(sparse_tables.creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
+            BODIES: [(number, *block.body)] if block.body else [],
             **of_extensions,
         },
         logs=[
@@ -336,9 +340,10 @@ def event_count(block: BlockRows) -> int:
     return len(contracts.possible_contracts) + moves + len(contracts.swap_logs)
 
 
-def log_characters(block: BlockRows) -> int:
-    """Return the length of a block's logs as text, which contracts can make very long."""
-    return sum(map(len, block.logs)) + 2 * sum(len(log.data) for log in block.watched_logs)
+def long_characters(block: BlockRows) -> int:
+    """Return the length of a block's logs and body as text, which contracts can make very long."""
+    lines = chain(block.logs, block.unnumbered.get(BODIES, ()))
+    return sum(map(len, lines)) + 2 * sum(len(log.data) for log in block.watched_logs)
 
 
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
