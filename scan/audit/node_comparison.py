@@ -112,10 +112,10 @@ class NodeComparison:
         ):
             header = read_json(header, BlockJson, number)
             receipts = read_json(receipts, ReceiptsJson, number)
-            contradiction, unproven = self._source.checker.check(number, header, receipts)
-            if contradiction:
-                yield f"block {number}: the node's block contradicts itself ({contradiction})"
-            self.unproven.update(unproven)
+            verdict = self._source.checker.check(number, header, receipts)
+            if verdict.contradiction:
+                yield f"block {number}: the node's block contradicts itself ({verdict.contradiction})"
+            self.unproven.update(verdict.unproven)
             block = decode_block(header, receipts, number, self._source.known_chain_id())
             block = self._source.complete(block, header)
             blocks.append(block)

@@ -157,8 +157,8 @@ class StoredBlock:
             if encoded[: len(_JSON)] == _JSON:
                 fields = _OBJECT.decode(encoded)
                 input_ = data(fields.pop("input", "0x"))
-                numbers = (quantity(fields.get(name) or "0x0") for name in ("nonce", "gas"))
-                return StoredTransaction(*numbers, input_, receipt, fields)
+                nonce, gas_limit = (quantity(fields.get(n) or "0x0") for n in ("nonce", "gas"))
+                return StoredTransaction(nonce, gas_limit, input_, receipt, fields)
             type_, values = read_transaction(encoded)
             input_ = values.pop("input")
             nonce, gas_limit = (int.from_bytes(values[name]) for name in ("nonce", "gas"))

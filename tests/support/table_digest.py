@@ -29,6 +29,7 @@ WITHOUT_MEANING = {
     "supply_block",
     "read_block",
     "inconsistent_since",
+    "body",
 }
 SHOWN_ROWS = 8
 AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": None, "last": None}
