@@ -35,7 +35,6 @@ from scan.ethereum.events import (
 from scan.ethereum.forms.form import Credit
 from scan.hex import to_hex
 from scan.indexer import hooks
-from scan.indexer.partitions import BODIES
 
 
 class LogSelection(NamedTuple):
@@ -122,6 +121,7 @@ TRADE_COLUMNS = (
     *Trade._fields,
 )
 LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
+BODIES = "block_bodies"
 # The columns of tables to whose rows the writer prepends nothing.
 UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {

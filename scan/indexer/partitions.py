@@ -12,14 +12,13 @@ from contextlib import contextmanager, suppress
 
 from scan.database import connection, errors, migrations, transaction
 from scan.errors import ScanError
+from scan.indexer.block_rows import BODIES
 from scan.settings import Keep
 
 log = logging.getLogger(__name__)
 
-# The ordinal of a block's body is its number, and its row takes as much room as many others.
-BODIES = "block_bodies"
 TABLES = ("transactions", "token_transfers", "dex_trades", "internal_transfers", "logs", BODIES)
-ROWS_OF_BODY = 100
+ROWS_OF_BODY = 100  # of other tables, that take as much room; the ordinal of a body is its block
 PATIENCE_S = 10.0  # for a lock without which the next batch cannot be written
 PAUSE_S = 0.5
 LEAST_KEPT_ROWS = 100_000  # of a partition, where old ones are dropped

@@ -263,9 +263,9 @@ class Writer:
 
 def _partitioned_rows(after: RowCounts, batch: InspectedBatch) -> dict[str, int]:
     """Return up to which ordinal each partitioned table has rows once a batch is written."""
-    rows = {t: getattr(after, t) for t in partitions.TABLES if t != partitions.BODIES}
-    if any(partitions.BODIES in block.unnumbered for block in batch.blocks):
-        rows[partitions.BODIES] = batch.blocks[-1].number + 1
+    rows = {t: getattr(after, t) for t in partitions.TABLES if t != block_rows.BODIES}
+    if any(block_rows.BODIES in block.unnumbered for block in batch.blocks):
+        rows[block_rows.BODIES] = batch.blocks[-1].number + 1
     return rows
 
 

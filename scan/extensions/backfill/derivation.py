@@ -12,8 +12,8 @@ from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports import parquet
+from scan.indexer.block_rows import BODIES
 from scan.indexer.hooks import Derived, DerivedTable
-from scan.indexer.partitions import BODIES
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
 # The kinds whose rows have ordinals, and the statement that numbers them.

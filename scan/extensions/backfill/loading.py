@@ -26,7 +26,7 @@ COPY: Mapping[str, str] = LazyMapping(
         "dex_trades": "bulk/dex_trades_copy",
         "logs": "bulk/logs_copy",
         **dict.fromkeys(block_rows.UNNUMBERED, "bulk/files_copy"),
-        partitions.BODIES: "bulk/bodies_list_files",  # which are read without DuckDB
+        block_rows.BODIES: "bulk/bodies_list_files",  # which are read without DuckDB
         "uncles": "bulk/uncles_copy",
         "token_holders": "bulk/token_holders_copy",
         "item_balances": "bulk/item_balances_copy",
@@ -151,7 +151,7 @@ def make_partitions(
     """Make partitions of the long tables for all rows, and return all steps."""
     for table in partitions.TABLES:
         if table not in loaded:
-            is_of_bodies = table == partitions.BODIES
+            is_of_bodies = table == block_rows.BODIES
             [(count,)] = (
                 warehouse.rows("bulk/bodies_get_bound")
                 if is_of_bodies
@@ -224,7 +224,7 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
         if not follows_rows:
             tx.script(statement)
     warehouse.run("bulk/partition_set", table=step.table, first=step.first, bound=step.bound)
-    if step.table == partitions.BODIES:
+    if step.table == block_rows.BODIES:
         paths = [path for (path,) in warehouse.rows(COPY[step.table])]
         lines = CsvReader(_body_lines(paths, step.first, step.bound))
         columns = block_rows.UNNUMBERED[step.table]
