@@ -37,7 +37,8 @@ def hexed(log):
 def test_a_block_of_any_form_is_stored_whole(form):
     """What has no encoding that a root proves, or another type than Ethereum's, as its fields."""
     chain = forms.FORMS[form]()
-    for number in range(1, 4):
+    blocks = sum(b"eth_getBlockReceipts" in line for line in chain.lines())
+    for number in range(1, blocks):
         block, receipts = block_of(chain, number)
         body = stored(block, receipts, chain.chain_id)
         if body is None:
