@@ -27,6 +27,7 @@ from scan.ethereum.encoded_parts import (
     slim_receipt,
     transaction_item,
 )
+from scan.ethereum.forms.form import Encoding
 from scan.ethereum.forms.matching import RECEIPT_TAILS
 from scan.ethereum.rlp_and_tries import LISTS, Item, items_of, join_list
 from scan.hex import data, quantity, quantity_or_none, to_hex
@@ -99,15 +100,19 @@ def body_of(
     receipts: Sequence[Any],
     sent: Sequence[bytes | None],
     received: Sequence[bytes],
+    encodings: Mapping[int, Encoding],
 ) -> StoredBody | None:
     """Return the row of a block, given as structs, as stored_body() does. `sent` and `received` are
-    the proven encodings of its first transactions and receipts, None where one has none."""
-    items = [
-        transaction_item(encoded)
-        if encoded and type_number(record.type) in TRANSACTION_FIELDS
-        else _json_item(record)
-        for record, encoded in zip_longest(transactions, sent)
-    ]
+    the proven encodings of its first transactions and receipts, None where one has none. Of a type
+    of the chain's own, which `encodings` have, fields are stored that its encoding has."""
+    items = []
+    for record, encoded in zip_longest(transactions, sent):
+        number = type_number(record.type)
+        if encoded and number in TRANSACTION_FIELDS:
+            items.append(transaction_item(encoded))
+        else:
+            encoding = encodings.get(number) if encoded else None
+            items.append(_json_item(record, encoding and encoding.transaction))
     slim = [*map(slim_receipt, received), *map(_json_item, receipts[len(received) :])]
     return stored_body(items, slim)
 
@@ -116,10 +121,12 @@ def _digest(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
-def _json_item(record: Any) -> bytes:
-    """Return the item of a transaction or receipt, given as a struct, that has no proven encoding:
-    its fields, but for those that follow from its place."""
+def _json_item(record: Any, names: Sequence[str] | None = None) -> bytes:
+    """Return the item of a transaction or receipt, given as a struct: its fields, but for those
+    that follow from its place, or those of `names` and what each transaction has."""
     fields = msgspec.structs.asdict(record)
+    if names is not None:
+        fields = {name: fields[name] for name in ("hash", "type", "from", "input", *names)}
     if "logs" in fields:
         fields["logs"] = [msgspec.structs.asdict(log) for log in fields["logs"]]
     written = {k: v for k, v in fields.items() if v is not None and k not in _LEFT_OUT}

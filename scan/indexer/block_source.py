@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum import block_decoder, block_validation
-from scan.ethereum.block_hashing import LOG_INDEX
+from scan.ethereum.block_hashing import LOG_INDEX, own_form
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
@@ -210,7 +210,8 @@ class BlockSource:
     ) -> DecodedBlock:
         if not self.stores_bodies or not receipts:
             return block
-        body = body_of(header.transactions, receipts, verdict.sent, verdict.received)
+        encodings = own_form(header, receipts, self.known_chain_id()).encodings
+        body = body_of(header.transactions, receipts, verdict.sent, verdict.received, encodings)
         if body is None:
             log.warning("block %d is too large for its transactions to be stored", block.number)
         return block._replace(body=body)
