@@ -22,7 +22,8 @@ def test_gas_prices_are_objects_for_clients_that_say_so(client):
     """Whichever form is asked for first, and is cached."""
     for _ in range(2):
         for headers in (WHOLE, {}):
-            prices = client.get("/api/v2/stats", headers=headers).json["gas_prices"]
+            stats = client.get("/api/v2/stats", headers=headers).json
+            prices = stats["gas_prices"]
             assert prices.keys() == SPEEDS
             if not headers:
                 assert all(isinstance(price, float) for price in prices.values())
@@ -33,6 +34,10 @@ def test_gas_prices_are_objects_for_clients_that_say_so(client):
                 assert price["price"] == pytest.approx(int(price["wei"]) / 10**9)
                 total = price["base_fee"] + price["priority_fee"]
                 assert total == pytest.approx(price["price"])
+            blocks = {
+                name: price["time"] / stats["average_block_time"] for name, price in prices.items()
+            }
+            assert blocks == {"slow": 5, "average": 3, "fast": 1}
     line = client.get("/stats-service/api/v1/lines/averageGasPrice").json
     assert line["info"]["units"] == "Gwei" and any(float(p["value"]) for p in line["chart"])
 
@@ -152,8 +157,7 @@ def test_the_forms_of_all_methods_are_submitted(own_explorer):
     """None is refused for what a page's script left undefined, and a contract is verified by it."""
     explorer = own_explorer
     standard = standard_input({"Tab.sol": SOURCE})
-    creation = compiled("0.8.28", standard, "Tab.sol", "Tab").creation
-    address = explorer.deploy(creation)
+    address = explorer.deploy(compiled("0.8.28", standard, "Tab.sol", "Tab").creation)
     for method, form in forms(standard).items():
         sent = submit(explorer, address, method, **form)
         assert sent.status_code == 200, (method, sent.text)
