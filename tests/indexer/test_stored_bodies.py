@@ -2,6 +2,7 @@
 
 import pytest
 
+from scan.database import migrations
 from scan.ethereum import stored_blocks
 from scan.ethereum.blocks import StoredBody
 from tests.support import indexing
@@ -126,3 +127,15 @@ def test_a_damaged_body_is_an_error(indexed, damage):
     stored = StoredBody(bytes(digest_), damage(bytes(body), bytes(other)))
     with pytest.raises(stored_blocks.DamagedBody, match="of block 7 are damaged"):
         stored_blocks.StoredBlock(7, stored)
+
+
+def test_a_database_from_before_bodies_has_them_from_its_next_block_on(database_url, anvil):
+    indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
+    execute(database_url, "DROP TABLE block_bodies, bodies_from")
+    execute(database_url, "UPDATE schema_state SET digest = ''")
+    migrations.run(indexing.settings_for(database_url, anvil.url))
+    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+    anvil.mine()
+    indexing.Indexing(database_url, anvil.url).run_until(anvil.head())
+    assert [*bodies(database_url)] == [anvil.head()]
+    assert bodies_from(database_url) == [(anvil.head(),)]

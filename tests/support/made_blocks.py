@@ -83,6 +83,7 @@ class Chain:
         keeps_destroyed=False,
         block_access_list_hash=None,
         unproven=None,
+        body=None,
     ):
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
         index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
@@ -110,6 +111,7 @@ class Chain:
             keeps_destroyed=keeps_destroyed,
             block_access_list_hash=block_access_list_hash,
             unproven=unproven,
+            body=body,
         )
         block = block_with_fees(block)._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
