@@ -40,10 +40,14 @@ _SIGNED = {"nonce": quantity_item, "value": quantity_item, "to": string_item, "i
 
 
 class Verdict(NamedTuple):
-    """What contradicts a block's hash, in words, "" if nothing does; and what no hash proves."""
+    """What contradicts a block's hash, in words, "" if nothing does; what no hash proves; and the
+    encodings of the first transactions, None without one, and receipts, none where not all of these
+    are proven by their fields."""
 
     contradiction: str = ""
     unproven: tuple[str, ...] = ()
+    sent: Sequence[bytes | None] = ()
+    received: Sequence[bytes] = ()
 
 
 def check_body(
@@ -71,7 +75,7 @@ def check_body(
         )
         if leaves is None:
             encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
-            proof = _proof_of_receipts(header, received, unknown, encodings, raw)
+            proof, leaves = _proof_of_receipts(header, received, unknown, encodings, raw)
         else:
             is_proven = list_root(leaves[: len(received)]) == data(header.receiptsRoot)
             proof = Proof.FIELDS if is_proven else _no_proof(unknown)
@@ -93,10 +97,10 @@ def check_body(
             *unproven_blob_prices(header, sent, received, raw, chain_id),
         )
         if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
-            return Verdict(excusable, words)
+            return Verdict(excusable, words, encoded, leaves)
         base_fee = int(header.baseFeePerGas or "0x0", 16)
         fields = _contradicting_uncovered_fields(sent, received, unknown, base_fee, form)
-        return Verdict(fields or excusable, words)
+        return Verdict(fields or excusable, words, encoded, leaves)
     except (Contradiction, Unencodable) as error:
         return Verdict(str(error))
     except _MALFORMED as error:
@@ -117,21 +121,23 @@ def _proof_of_receipts(
     unknown: Set[int],
     encodings: Mapping[int, Encoding],
     raw: block_hashing.NoBytes,
-) -> Proof:
-    """Return what proves the receipts. An unknown type's receipt is tried as those of Ethereum's
-    types, then by the node's bytes. Raises Contradiction where they have another root."""
+) -> tuple[Proof, Sequence[bytes]]:
+    """Return what proves the receipts, and their encodings where their fields do. An unknown type's
+    receipt is tried as those of Ethereum's types, then by the node's bytes. Raises Contradiction
+    where they have another root."""
     root = data(header.receiptsRoot)
     with suppress(*_MALFORMED if unknown else ()):
-        if list_root(encode_receipts(receipts, encodings)) == root:
-            return Proof.FIELDS
-    leaves = raw.receipts()
-    if leaves is None or len(leaves) != len(receipts) or list_root(leaves) != root:
-        return _no_proof(unknown)
+        leaves = encode_receipts(receipts, encodings)
+        if list_root(leaves) == root:
+            return Proof.FIELDS, leaves
+    raw_leaves = raw.receipts()
+    if raw_leaves is None or len(raw_leaves) != len(receipts) or list_root(raw_leaves) != root:
+        return _no_proof(unknown), ()
     with suppress(ValueError):  # an unknown type's receipt may be no RLP
-        if all(map(partial(_is_within, unknown, encodings), receipts, leaves)):
-            return Proof.BYTES
+        if all(map(partial(_is_within, unknown, encodings), receipts, raw_leaves)):
+            return Proof.BYTES, ()
         raise Contradiction(RECEIPTS)
-    return _no_proof(unknown)
+    return _no_proof(unknown), ()
 
 
 def _no_proof(unknown: Set[int]) -> Proof:

@@ -16,6 +16,7 @@ from scan.ethereum.blocks import (
     TRANSACTION_COLUMNS,
     BlockJson,
     MalformedBlock,
+    StoredBody,
     Uncle,
     Withdrawal,
     read_json,
@@ -108,8 +109,8 @@ class BlockChecker:
             body = check()
         unproven = (*verdict.unproven, *body.unproven)
         if body.contradiction and self._is_excused(header, body.contradiction):
-            return Verdict("", (*unproven, body.contradiction))
-        return Verdict(body.contradiction, unproven)
+            return body._replace(contradiction="", unproven=(*unproven, body.contradiction))
+        return body._replace(unproven=unproven)
 
     def record_proven(self, number: int) -> None:
         """Record that the chain has a block whose header was proven."""
@@ -288,6 +289,7 @@ def stored_values() -> Mapping[str, Kinds]:
         "blocks": blocks | _OF_BLOCK,
         "transactions": {"ordinal": COMPUTED, **placed, **_of(TRANSACTION_COLUMNS)},
         "withdrawals": placed | _record(Withdrawal),
+        "block_bodies": placed | _record(StoredBody),
         "uncles": _record(Uncle),
         "credits": _record(form.Credit),
         "internal_transfers": {"ordinal": COMPUTED, **placed, **_record(InternalTransfer)},

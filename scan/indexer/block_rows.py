@@ -7,6 +7,7 @@ but for reading that from the database.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -115,6 +116,7 @@ TRADE_COLUMNS = (
     *Trade._fields,
 )
 LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
+BODIES = "block_bodies"
 # The columns of tables to whose rows the writer prepends nothing.
 UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
@@ -123,6 +125,7 @@ UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
         "uncles": blocks.Uncle._fields,
         "contract_creations": sparse_tables.ContractCreation._fields,
         "log_emitters": ("address", "block_number"),
+        BODIES: ("block_number", *blocks.StoredBody._fields),
         **{name: (*table.columns,) for name, table in TABLES.items()},
     }
 )
@@ -239,6 +242,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "contract_creations": list(sparse_tables.creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
+            BODIES: [(number, *block.body)] if block.body else [],
             **of_extensions,
         },
         logs=[
@@ -317,9 +321,10 @@ def event_count(block: BlockRows) -> int:
     return len(contracts.possible_contracts) + moves + len(contracts.swap_logs)
 
 
-def log_characters(block: BlockRows) -> int:
-    """Return the length of a block's logs as text, which contracts can make very long."""
-    return sum(map(len, block.logs)) + 2 * sum(len(log.data) for log in block.watched_logs)
+def long_characters(block: BlockRows) -> int:
+    """Return the length of a block's logs and body as text, which contracts can make very long."""
+    lines = chain(block.logs, block.unnumbered.get(BODIES, ()))
+    return sum(map(len, lines)) + 2 * sum(len(log.data) for log in block.watched_logs)
 
 
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:

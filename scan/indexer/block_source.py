@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum import block_decoder, block_validation
-from scan.ethereum.block_hashing import LOG_INDEX
+from scan.ethereum.block_hashing import LOG_INDEX, own_form
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
+from scan.ethereum.stored_blocks import body_of
 from scan.hex import quantity
 from scan.indexer import hooks, node_reader
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
@@ -52,9 +53,18 @@ def block_in_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, *, traces: str = "auto", computes_senders: bool = True) -> None:
+    def __init__(
+        self,
+        node: Node,
+        *,
+        traces: str = "auto",
+        computes_senders: bool = True,
+        stores_bodies: bool = False,
+    ) -> None:
+        """Blocks that blocks() returns have their bodies where it `stores_bodies`."""
         self.checker = BlockChecker(node, self.known_chain_id, computes_senders=computes_senders)
         self.node = node
+        self.stores_bodies = stores_bodies
         self._without_block_receipts: set[Node] = set()  # which have no eth_getBlockReceipts
         self._chain_id: int | None = None
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
@@ -103,6 +113,7 @@ class BlockSource:
             # Roughly the bytes of its rows: the entries of a batch transfer are words of its data.
             data_bytes = sum(len(log.data) for log in block.logs)
             size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
+            size += len(block.body.body) if block.body else 0
             if size >= FETCHED_BYTES:
                 break
         traces = node_reader.read_again(self.node, lambda: self._traces.read(blocks))
@@ -173,7 +184,7 @@ class BlockSource:
         if not self._is_large(node, header, receipts):
             verdict = self._verdict(node, header, receipts, number)
             block = block_decoder.decode_block(header, receipts, number, self.known_chain_id())
-            return _Read((block, header), verdict)
+            return _Read((self._with_body(block, header, receipts, verdict), header), verdict)
         # Only one is in memory at a time: receipts are read, encoded as the leaves of their root,
         # decoded, and released one by one.
         with self._large_lock:
@@ -187,7 +198,24 @@ class BlockSource:
                 raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
             # The check has computed it, where it can.
             size = None if header.size is None else quantity(header.size)
-            return _Read((block._replace(size=size), header), verdict)
+            verdict = verdict._replace(received=large.leaves)
+            block = self._with_body(block._replace(size=size), header, large.read, verdict)
+            return _Read((block, header), verdict)
+
+    def _with_body(
+        self,
+        block: DecodedBlock,
+        header: Any,
+        receipts: Sequence[Any],
+        verdict: block_validation.Verdict,
+    ) -> DecodedBlock:
+        if not self.stores_bodies or not receipts:
+            return block
+        encodings = own_form(header, receipts, self.known_chain_id()).encodings
+        body = body_of(header.transactions, receipts, verdict.sent, verdict.received, encodings)
+        if body is None:
+            log.warning("block %d is too large for its transactions to be stored", block.number)
+        return block._replace(body=body)
 
     def _pair(self, node: Node, header: Any, receipts: Any, number: int) -> _Read:
         """Return a block's header and receipts. Raises MalformedBlock, NodeError."""

@@ -97,7 +97,9 @@ class ChainIndexer:
         # The missing blocks from which on an empty index is filled in bulk; None: never.
         self._bulk_blocks = settings.bulk_backfill_blocks if backfill else None
         self._status = StatusReporter(database, node)
-        self._source = block_source.BlockSource(node, traces=settings.traces)
+        self._source = block_source.BlockSource(
+            node, traces=settings.traces, stores_bodies=settings.stores_bodies
+        )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = writer.Writer(database, settings.partition_rows, settings.keep)
         self._refresher = StaleStateRefresher(node, database, self._writer)
@@ -236,6 +238,7 @@ class ChainIndexer:
         )
         self._source.expect(chain.identity.chain_id)
         fill_missing(self._database)
+        self._database.rows("indexer/bodies_from_set", is_stored=self._settings.stores_bodies)
         with suppress(client.NodeError):  # what is asked next says so
             cures = ("update Scan before", "update the node")
             for warning, cure in zip(fork_schedule.fork_warnings(self._node), cures, strict=True):

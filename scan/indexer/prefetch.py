@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from scan.indexer import contract_inspection, fork_finder, prefetch_process, progress, writer
-from scan.indexer.block_rows import BlockRows, LogSelection, event_count, log_characters
+from scan.indexer.block_rows import BlockRows, LogSelection, event_count, long_characters
 from scan.indexer.block_source import BlockSource, FetchedRows
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
@@ -113,7 +113,7 @@ def _are_enough(pending: _Pending) -> bool:
         for future, _ in pending
         if future.done() and not future.cancelled() and future.exception() is None
     )
-    characters = sum(log_characters(block) for rows in fetched for block in rows.blocks)
+    characters = sum(long_characters(block) for rows in fetched for block in rows.blocks)
     return (
         len(pending) >= prefetch_process.FETCHES_AHEAD
         or characters >= prefetch_process.CHARACTERS_AHEAD
@@ -126,7 +126,7 @@ BATCH_TRANSACTIONS = 24_000
 BATCH_BLOCKS = 1_600
 BATCH_EVENTS = 80_000
 BATCH_S = 10.0  # after which a slow node's batch is written although it is not full
-BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
+BATCH_LONG_CHARACTERS = 64 * 1024 * 1024
 BATCHES_AHEAD = 2  # besides the one being read, and the one being written
 CHECK_ENDED_S = 0.2
 
@@ -233,14 +233,14 @@ class _BatchSize(NamedTuple):
     blocks: int = 0
     transactions: int = 0
     events: int = 0
-    log_characters: int = 0
+    long_characters: int = 0
 
     def plus(self, blocks: Sequence[BlockRows]) -> "_BatchSize":
         return _BatchSize(
             self.blocks + len(blocks),
             self.transactions + sum(len(block.transactions) for block in blocks),
             self.events + sum(map(event_count, blocks)),
-            self.log_characters + sum(map(log_characters, blocks)),
+            self.long_characters + sum(map(long_characters, blocks)),
         )
 
     @property
@@ -249,7 +249,7 @@ class _BatchSize(NamedTuple):
             self.blocks >= BATCH_BLOCKS
             or self.transactions >= BATCH_TRANSACTIONS
             or self.events >= BATCH_EVENTS
-            or self.log_characters >= BATCH_LOG_CHARACTERS
+            or self.long_characters >= BATCH_LONG_CHARACTERS
         )
 
 

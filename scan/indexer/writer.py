@@ -190,9 +190,9 @@ class Writer:
         where webhooks are active: their events wait in a bounded queue, which is emptied between
         commits.
         """
-        after = (head.totals if head else NO_ROWS).plus(batch.rows)
+        needed = _partitioned_rows((head.totals if head else NO_ROWS).plus(batch.rows), batch)
         return (
-            all(self._partitions.are_made(t, getattr(after, t)) for t in partitions.TABLES)
+            all(self._partitions.are_made(table, rows) for table, rows in needed.items())
             and not self._database.value("indexer/webhooks_find_active")
             and not self._database.value("indexer/lock_is_awaited")
         )
@@ -204,9 +204,8 @@ class Writer:
         """Make the partitions that the batch needs, and begin a transaction on top of the head,
         which others may be added to unless it is written `alone`."""
         before = head.totals if head else NO_ROWS
-        after = before.plus(batch.rows)
-        for table in partitions.TABLES:
-            self._partitions.prepare(table, getattr(before, table), getattr(after, table))
+        for table, needed in _partitioned_rows(before.plus(batch.rows), batch).items():
+            self._partitions.prepare(table, getattr(before, table, sum(before)), needed)
         are_few = sum(batch.rows) <= FEW_ROWS
         with self._locked_transaction(head, prepared=alone and are_few) as tx:
             if tx.is_prepared:
@@ -265,6 +264,14 @@ class Writer:
                 raise HeadChanged
             yield tx
             tx.defer("indexer/chain_notify")
+
+
+def _partitioned_rows(after: RowCounts, batch: InspectedBatch) -> dict[str, int]:
+    """Return up to which ordinal each partitioned table has rows once a batch is written."""
+    rows = {t: getattr(after, t) for t in partitions.TABLES if t != block_rows.BODIES}
+    if any(block_rows.BODIES in block.unnumbered for block in batch.blocks):
+        rows[block_rows.BODIES] = batch.blocks[-1].contracts.number + 1
+    return rows
 
 
 def _indexed_head(row: Row | None) -> IndexedHead | None:

@@ -82,6 +82,7 @@ class Chain:
         keeps_destroyed=False,
         block_access_list_hash=None,
         unproven=None,
+        body=None,
     ):
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
         index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
@@ -109,6 +110,7 @@ class Chain:
             keeps_destroyed=keeps_destroyed,
             block_access_list_hash=block_access_list_hash,
             unproven=unproven,
+            body=body,
         )
         block = block._replace(**settle_by_ethereum(block)._asdict())
         block = block._replace(credits=numbered(block, credits))

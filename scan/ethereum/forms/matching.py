@@ -29,6 +29,13 @@ ETHEREUM_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))
 FIRST_PROTECTED_V = 35  # EIP-155
 _UNCOVERED_ENDS = {form.has_uncovered_end for form in FORMS if form.has_uncovered_end}
 
+# Forms that have one type have one tail; receipts of other forms lack its fields.
+RECEIPT_TAILS = {
+    number: encoding
+    for form in FORMS
+    for number, encoding in form.encodings.items()
+    if encoding.receipt_tail
+}
 # The fields of JSON that some form reads.
 TRANSACTION_FIELDS = frozenset(
     name for form in FORMS for name in (*form.transaction_fields, *form.signs)

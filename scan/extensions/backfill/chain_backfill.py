@@ -102,6 +102,10 @@ class ChainBackfill:
             stored = chain_identity.check(self._node, self._database)
             if stored is not None and settings.logs not in ("", stored.logs):
                 raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
+            stores_bodies = self._database.value("indexer/bodies_from_get") is not None
+            if settings.stores_bodies != stores_bodies:
+                began = "on" if stores_bodies else "off"
+                raise CannotBackfill(f"it was begun with SCAN_BODIES={began}: --discard it")
             try:
                 self._requirements.require_memory(
                     plan.stage, plan.first_block, plan.last_block, plan.range_blocks
@@ -120,6 +124,7 @@ class ChainBackfill:
                 + (f"; the files in {folder} may be deleted" if folder.exists() else "")
             )
         fill_missing(self._database)
+        self._database.rows("indexer/bodies_from_set", is_stored=settings.stores_bodies)
         if self._database.value("indexer/webhooks_find_active"):
             raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:

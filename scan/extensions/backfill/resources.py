@@ -21,10 +21,10 @@ from scan.rate_limits.limiter import is_loopback
 
 SAMPLE_BLOCKS = 100
 # Bytes for a transaction, estimated. Files: 90 bytes of hashes and addresses that do not compress,
-# and the rest for events and DuckDB's tables. Tables: rows and indexes, measured at 10 M
-# transactions.
-FILE_BYTES = 300
-TABLE_BYTES = 1_200
+# 450 of its block's body, and the rest for events and DuckDB's tables. Tables: rows and indexes,
+# measured at 10 M transactions, and 470 of bodies.
+FILE_BYTES = 750
+TABLE_BYTES = 1_670
 OBVIOUS = 0.8  # a disk with less than this share of the estimate is surely too small
 GB = 10**9
 
@@ -86,7 +86,7 @@ PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 # Measured: a process of Python with its packages; each transaction in a range of 75,000, as columns
 # and as the records that are decoded at once; the process that inspects and derives, without the
 # memory that DuckDB counts.
-WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 1_500, 250_000_000
+WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 2_400, 250_000_000
 DUCKDB_EXCESS = 1.1  # DuckDB held at most 1.1 GB with a limit of 1 GB
 
 

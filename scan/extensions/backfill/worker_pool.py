@@ -169,6 +169,7 @@ def make_tasks(
             history=None if history is None else history.range_history(blocks),
             chain=chain,
             computes_senders=resources.computes_senders,
+            stores_bodies=settings.stores_bodies,
         )
         for number, blocks in enumerate(ranges)
     ]

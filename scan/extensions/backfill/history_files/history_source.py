@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scan.ethereum import block_validation, client
+from scan.ethereum.encoded_parts import slim_receipt, transaction_item
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.backfill import plan, spool
 from scan.extensions.backfill.history_files import raw_block, raw_decoder
 from scan.extensions.backfill.history_files.e2store import BadFile, E2File
@@ -112,6 +114,10 @@ class HistorySource:
                 block = completed(block, self._chain_id, len(uncles), uncles)
         except BadHex as error:
             raise BadFile(f"block {block.number}: {error}") from None
+        if self._blocks.stores_bodies:
+            sent = [*map(transaction_item, raw.transactions)]
+            slim = [slim_receipt(receipt.encoded) for receipt in raw.receipts]
+            block = block._replace(body=stored_body(sent, slim))
         # One that used all its gas may have failed.
         if not block.has_statuses and any(
             transaction.gas_used == int.from_bytes(transaction.gas_limit or b"")
