@@ -212,7 +212,10 @@ class BlockSource:
         if not self.stores_bodies or not receipts:
             return block
         encodings = own_form(header, receipts, self.known_chain_id()).encodings
-        body = body_of(header.transactions, receipts, verdict.sent, verdict.received, encodings)
+        try:
+            body = body_of(header.transactions, receipts, verdict.sent, verdict.received, encodings)
+        except (ValueError, IndexError) as error:
+            raise MalformedBlock(f"block {block.number}: a receipt: {error}") from None
         if body is None:
             log.warning("block %d is too large for its transactions to be stored", block.number)
         return block._replace(body=body)
