@@ -232,7 +232,7 @@ LEARNING_THE_CHAIN = set(
     """
         scan.commands.run scan.commands.startup scan.extensions.operations.doctor.checks
         scan.extensions.backfill.cluster scan.extensions.demo.chain_recording
-        scan.extensions.names.api
+        scan.extensions.names.views
     """.split()
 )
 

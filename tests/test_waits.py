@@ -23,6 +23,7 @@ GATEWAY = "scan.ethereum.request_node"
 OF_INDEXER = (
     "scan.ethereum.block_hashing",
     "scan.ethereum.fork_schedule",
+    "scan.extensions.internal_transfers.block_traces",
     "scan.extensions.internal_transfers.trace_checks",
     "scan.indexer.block_check",
 )
@@ -32,7 +33,7 @@ OF_NODE = {
     GATEWAY: "the door",
     "scan.ethereum.client": "the node",
     **dict.fromkeys(OF_INDEXER, "beside the rows of blocks, for the indexer"),
-    "scan.extensions.names.api": "makes that of Ethereum, for a gateway of its own",
+    "scan.extensions.names.views": "makes that of Ethereum, for a gateway of its own",
 }
 # Sessions with the node, each with the client that its places are counted for.
 SESSIONS = {
@@ -130,7 +131,7 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     assert users == OF_NODE.keys() or taken_away()
     of_command = "scan.extensions.contract_details.contract_import.importer"
     makers = {
-        "NodeGateway": {"app", "scan.extensions.names.api", of_command},
+        "NodeGateway": {"app", "scan.extensions.names.views", of_command},
         "node_of_index": {"app", of_command},
     }
     for maker, in_modules in makers.items():

@@ -182,12 +182,8 @@ def test_no_lie_about_a_block_is_believed(is_whole):
         for name, column in columns.items():
             of = "receipt" if column.of_receipt else kind
             assert not column.json_name or (of, column.json_name) in told, name
-    assert {f for k, f in told if k == "withdrawal"} == {
-        "index",
-        "validatorIndex",
-        "address",
-        "amount",
-    }
+    expected = {"index", "validatorIndex", "address", "amount"}
+    assert {f for k, f in told if k == "withdrawal"} == expected
 
 
 @WHOLE

@@ -117,11 +117,8 @@ def test_a_token_with_amounts_and_amounts_of_ids_has_both(anvil, index, ids_firs
     assert holders(get, both) == {me: 3 * UNIT}
     item = get(f"{both.address}/items/7")
     assert (item["tokenType"], item["ownerCount"]) == ("BEP1155", 2)
-    assert values(get, both) == [
-        (5, "7", "BEP1155"),
-        (100, "7", "BEP1155"),
-        (3 * UNIT, None, "BEP20"),
-    ]
+    expected = [(5, "7", "BEP1155"), (100, "7", "BEP1155"), (3 * UNIT, None, "BEP20")]
+    assert values(get, both) == expected
     [sums] = [{(s["tokenType"], s["value"]) for s in get(f"{both.address}/transfers/sums")["sums"]}]
     assert sums == {("BEP20", str(3 * UNIT)), ("BEP1155", "105")}
 
@@ -200,11 +197,8 @@ def test_transfers_that_others_put_into_a_list_are_marked_and_folded(anvil, inde
     anvil.mine()
     get = index()
     transfers = get(f"/api/v1/addresses/{victim}/transfers")["transfers"]
-    assert {(t["initiatedBy"], t["suspicious"]) for t in transfers} == {
-        (victim, None),
-        (attacker, "zero_amount"),
-        (attacker, "imitation"),
-    }
+    expected = {(victim, None), (attacker, "zero_amount"), (attacker, "imitation")}
+    assert {(t["initiatedBy"], t["suspicious"]) for t in transfers} == expected
     history = get(f"/api/v1/addresses/{victim}/history?types=token_transfer")["history"]
     marks = {row["transactionHash"]: (row["initiatedBy"], row["suspicious"]) for row in history}
     assert marks[zero] == (attacker, "zero_amount")
@@ -229,10 +223,8 @@ def test_an_account_that_delegates_names_its_delegate(anvil, index):
     get = index()
     path = "/api?module=contract&action=getsourcecode&address="
     shown = [get(path + a.address)["result"][0] for a in (account, other)]
-    assert [(row["Proxy"], row["Implementation"]) for row in shown] == [
-        ("1", authorizations.IDLE),
-        ("0", ""),
-    ]
+    expected = [("1", authorizations.IDLE), ("0", "")]
+    assert [(row["Proxy"], row["Implementation"]) for row in shown] == expected
 
 
 def without_state(call, answer):

@@ -342,10 +342,8 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
     with served(made(last=1)) as node:
         for current, following, is_missed in NODES:
             node.fault = scheduling(current, following)
-            assert fork_warnings(Node([node.url]))[1] == (MISSED if is_missed else ""), (
-                current,
-                following,
-            )
+            expected = MISSED if is_missed else ""
+            assert fork_warnings(Node([node.url]))[1] == expected, (current, following)
 
 
 @pytest.mark.parametrize(

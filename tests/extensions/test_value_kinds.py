@@ -51,10 +51,8 @@ def test_what_is_said_is_stored_and_named(rollup):
     assert {record["feeParts"]["l1"] for record in others} == {str(0x7777)}
     for record in others:
         assert record["unproven"] == ["fee", "feeParts", "chainFields"]
-        assert (
-            rollup.get(f"/api/v1/transactions/{record['hash']}").json["unproven"]
-            == record["unproven"]
-        )
+        expected = record["unproven"]
+        assert rollup.get(f"/api/v1/transactions/{record['hash']}").json["unproven"] == expected
     query = {"entity": "transactions", "limit": 100}
     queried = rollup.post("/api/v1/query", json=query).json["data"]
     assert [r["unproven"] for r in queried] == [r["unproven"] for r in records]
@@ -162,14 +160,8 @@ def test_the_document_of_the_interface_says_what_is_said():
         for name in ("Block", "Transaction", "InternalTransfer", "DexTrade", "Token")
     }
     assert said["Block"] == ["size", "blobBaseFee"]
-    assert said["Transaction"] == [
-        "fromAddress",
-        "gasPrice",
-        "status",
-        "nonce",
-        "fee",
-        "chainFields",
-    ]
+    expected = ["fromAddress", "gasPrice", "status", "nonce", "fee", "chainFields"]
+    assert said["Transaction"] == expected
     assert (
         said["DexTrade"]
         == """

@@ -26,7 +26,6 @@ SHARED = {
         "extensions/test_mcp.py",
     ),
     "several chains": ("gateway/tests/test_several_chains.py", "gateway/tests/test_gateway.py"),
-    "approvals": ("approvals/tests/test_approvals.py", "approvals/tests/test_node_events.py"),
 }
 OWN_FILES = pytest.StashKey[set[Path]]()
 SECONDS = Path(__file__).with_name("file_seconds.json")

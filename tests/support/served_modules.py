@@ -10,10 +10,10 @@ from typing import NamedTuple
 from tests.support.hooks_document import contracts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-ASKED_FOR = {"parts", "by_extension", "first"}  # of the registry
+ASKED_FOR = {"parts", "by_extension", "only"}  # of the registry
 TYPED = "TYPE_CHECKING"
 BESIDE = {"worker"}  # what gunicorn.conf.py asks for
-MODULES = {contract.name: contract.module for contract in contracts()}
+MODULES = {contract.name: {contract.module, contract.chapter} - {""} for contract in contracts()}
 RPC = re.compile(
     r"(eth|debug|trace|txpool|net|web3|ots|erigon|arb|zks|linea|bor|clique|rollup)_[A-Za-z]+\Z"
 )
@@ -106,7 +106,7 @@ def _parts(tree):
                 func=ast.Attribute(value=ast.Name(id="registry"), attr=name),
                 args=[ast.Name(id=contract) | ast.Attribute(attr=contract), *_],
             ) if name in ASKED_FOR and contract in MODULES:  # else in the registry itself
-                yield MODULES[contract]
+                yield from MODULES[contract]
 
 
 def _imports(tree):

@@ -3,8 +3,10 @@
 from itertools import accumulate
 
 import pytest
+import yaml
 
 from scan.ethereum.token_metadata import in_units
+from scan.extensions.blockscout.routing import answered_paths
 from scan.extensions.blockscout.tests.published import ERRORS, faults
 
 PATH = "/stats-service/api/v1"
@@ -24,9 +26,8 @@ def days(client):
 
 def test_lines_are_the_chains_days(client, days):
     chart = points(client, "newTxns")
-    assert [(point["date"], point["value"]) for point in chart] == [
-        (day["date"], str(day["transactions"])) for day in days
-    ]
+    expected = [(day["date"], str(day["transactions"])) for day in days]
+    assert [(point["date"], point["value"]) for point in chart] == expected
     assert [point["is_approximate"] for point in chart] == [False] * (len(days) - 1) + [True]
     assert all(point["date"] == point["date_to"] for point in chart)
     for name, field in (("txnsGrowth", "transactions"), ("contractsGrowth", "contractsCreated")):
@@ -48,9 +49,8 @@ def test_spans_add_up_their_days(client, days):
         assert all(point["date"] <= point["date_to"] for point in chart)
         assert points(client, "txnsGrowth", resolution=resolution)[-1]["value"] == str(total)
     years = points(client, "newTxns", resolution="YEAR")
-    assert [point["date"][5:] + point["date_to"][5:] for point in years] == [
-        "01-01" + "12-31"
-    ] * len(years)
+    expected = ["01-01" + "12-31"] * len(years)
+    assert [point["date"][5:] + point["date_to"][5:] for point in years] == expected
 
 
 def test_counters_are_the_chains(client, scenario):
@@ -82,3 +82,16 @@ def test_what_is_unknown_or_malformed_is_refused(client):
     for query in ("from=yesterday", "to=2026-13-01", "resolution=HOUR"):
         refused = client.get(f"{PATH}/lines/newTxns?{query}")
         assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)]
+
+
+def test_the_document_names_all_paths_and_their_parameters(client):
+    """Of the page "API docs" of Blockscout's frontend, which reads it as YAML."""
+    document = yaml.safe_load(client.get(f"{PATH}/docs/swagger.yaml").text)
+    served = {path for path in answered_paths() if path.startswith(PATH)}
+    templates = {path.replace("{", "<").replace("}", ">") for path in document["paths"]}
+    assert {f"/stats-service{path}" for path in templates} == served - {f"{PATH}/docs/swagger.yaml"}
+    assert all(page["get"]["summary"] for page in document["paths"].values())
+    line = document["paths"]["/api/v1/lines/{name}"]["get"]
+    assert [parameter["name"] for parameter in line["parameters"]] == [
+        "name", "from", "resolution", "to"
+    ]  # fmt: skip

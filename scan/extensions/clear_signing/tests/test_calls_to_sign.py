@@ -245,9 +245,8 @@ def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(chain, client_of
     data = data_of("forward(address,uint256,bytes)", types, chain.exchange, SENT_WEI, transfer())
     record = decoded(client_of(token=document), data, chain.exchange, value="7")
     [value] = record["clearSigning"]["fields"]
-    assert (value["format"], value["value"]) == (
-        ("calldata", shown) if shown else ("raw", f"0x{transfer().hex()}")
-    )
+    expected = ("calldata", shown) if shown else ("raw", f"0x{transfer().hex()}")
+    assert (value["format"], value["value"]) == expected
 
 
 def test_a_proxy_is_described_by_its_own_address_or_its_implementations(chain, client_of):

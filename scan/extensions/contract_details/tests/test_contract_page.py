@@ -303,26 +303,8 @@ def test_a_hostile_abi_makes_a_page(explorer, vault):
         assert answer.json["data"].startswith(f"0x{keccak(text=signature)[:4].hex()}")
 
 
-GUARDED = """pragma solidity ^0.8.0;
-import "./Roles.sol";
-contract Guarded is Roles {
-    bytes32 public constant MINTER_ROLE = keccak256("MINTER");
-    function mint(uint256 amount) external override by(MINTER_ROLE)
-        quick { total += amount; }
-    function free() external { total = 0; }
-}
-"""
-ROLES = """pragma solidity ^0.8.0;
-contract Roles {
-    uint256 total;
-    modifier by(bytes32) { _; }
-    modifier quick() { _; }
-    modifier slow() { _; }
-    function mint(uint256) external virtual slow {}
-    function stop() external slow { total = 1; }
-    function getRoleAdmin(bytes32 role) external pure returns (bytes32) { return ~role; }
-}
-"""
+GUARDED = Path(__file__).with_name("Guarded.sol").read_text()
+ROLES = Path(__file__).with_name("Roles.sol").read_text()
 
 
 def test_modifiers_are_shown_as_they_are_written(explorer):

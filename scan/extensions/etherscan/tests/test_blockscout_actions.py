@@ -156,9 +156,8 @@ def test_a_token_and_its_holders(ask, etherscan_truth):
     }
     holders = ask.rows("token", "getTokenHolders", contractaddress=token["address"], offset=5)
     same = ask.rows("token", "tokenholderlist", contractaddress=token["address"], offset=5)
-    assert [(row["address"], row["value"]) for row in holders] == [
-        (row["TokenHolderAddress"], row["TokenHolderQuantity"]) for row in same
-    ]
+    expected = [(row["TokenHolderAddress"], row["TokenHolderQuantity"]) for row in same]
+    assert [(row["address"], row["value"]) for row in holders] == expected
     unknown = ask("token", "getToken", contractaddress="0x" + "9d" * 20)
     assert unknown["result"] == "Contract address not found"
 
@@ -174,9 +173,8 @@ def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
         following = info["next_page_params"]
         if following is None:
             break
-    assert [(log["address"], int(log["index"]), log["data"]) for log in logs] == [
-        (log["address"], int(log["logIndex"], 16), log["data"]) for log in most["logs"]
-    ]
+    expected = [(log["address"], int(log["logIndex"], 16), log["data"]) for log in most["logs"]]
+    assert [(log["address"], int(log["index"]), log["data"]) for log in logs] == expected
     assert [topic for topic in logs[0]["topics"] if topic] == most["logs"][0]["topics"]
     assert len(logs[0]["topics"]) == 4
     assert (info["input"], info["success"]) == (sent["input"], True)

@@ -220,9 +220,8 @@ def test_etherscan_python(served, monkeypatch):
     client = Etherscan("any")
     wei = str(int(explorer.anvil.call("eth_getBalance", person, "latest"), 16))
     assert client.get_eth_balance(address=person) == wei
-    assert client.get_eth_balance_multiple(addresses=[person]) == [
-        {"account": person.lower(), "balance": wei}
-    ]
+    expected = [{"account": person.lower(), "balance": wei}]
+    assert client.get_eth_balance_multiple(addresses=[person]) == expected
     listed = client.get_normal_txs_by_address(
         address=person, startblock=0, endblock=99999999, sort="asc"
     )
@@ -263,11 +262,8 @@ def test_remix_posts_a_multipart_form(served):
         if body["result"] != "Pending in queue":
             break
     assert body == {"status": "1", "message": "OK", "result": "Pass - Verified"}
-    assert served.ask(**asked, guid=UNSEEN) == {
-        "status": "0",
-        "message": "NOTOK",
-        "result": "Unknown UID",
-    }
+    expected = {"status": "0", "message": "NOTOK", "result": "Unknown UID"}
+    assert served.ask(**asked, guid=UNSEEN) == expected
 
 
 def test_functions_are_named_by_the_verified_abi(served):

@@ -15,9 +15,8 @@ def test_days_are_the_chains(ask, client):
     dates = {"startdate": days[0]["date"], "enddate": days[-1]["date"]}
     for action, (name, field) in FIELDS.items():
         rows = ask.result("stats", action, **dates)
-        assert [(row["UTCDate"], row[name]) for row in rows] == [
-            (d["date"], d[field]) for d in days
-        ]
+        expected = [(d["date"], d[field]) for d in days]
+        assert [(row["UTCDate"], row[name]) for row in rows] == expected
         assert ask.result("stats", action, **dates, sort="desc") == rows[::-1]
     [fee] = ask.result("stats", "dailytxnfee", startdate=dates["enddate"], enddate=dates["enddate"])
     whole, _, fraction = fee["transactionFee_Eth"].partition(".")

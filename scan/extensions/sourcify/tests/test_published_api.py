@@ -200,9 +200,8 @@ def test_a_library_has_its_own_address_in_its_guard(explorer, library):
     found = verified(explorer, "Lib", library)
     check_bytecode(explorer, found, contract_of("Lib"))
     runtime = found["runtimeBytecode"]
-    assert runtime["transformations"] == [
-        {"type": "replace", "reason": "callProtection", "offset": 1}
-    ]
+    expected = [{"type": "replace", "reason": "callProtection", "offset": 1}]
+    assert runtime["transformations"] == expected
     assert runtime["transformationValues"] == {"callProtection": library}
 
 

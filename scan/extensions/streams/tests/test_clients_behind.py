@@ -154,10 +154,8 @@ def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(databas
     chain.append()
     assert shared.read_next(removed, TYPES, 0).position[:2] == start[:2]
     events = shared.read_next(start, TYPES, 0)
-    assert ([event.type for event in events.events], events.position) == (
-        ["heads"],
-        newest(database),
-    )
+    expected = (["heads"], newest(database))
+    assert ([event.type for event in events.events], events.position) == expected
 
 
 def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):

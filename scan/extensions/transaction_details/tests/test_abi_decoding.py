@@ -24,10 +24,8 @@ def test_a_call_that_everybody_makes_is_decoded_without_an_abi():
     )
     decoded = decode_call(calldata)
     assert decoded is not None and decoded.source == "standard"
-    assert [tuple(each[:3]) for each in decoded.arguments] == [
-        ("to", "address", ADDRESS),
-        ("value", "uint256", "7"),
-    ]
+    expected = [("to", "address", ADDRESS), ("value", "uint256", "7")]
+    assert [tuple(each[:3]) for each in decoded.arguments] == expected
 
 
 def test_a_selector_alone_does_not_make_a_call():
@@ -165,10 +163,8 @@ def test_imported_signatures_decode_what_they_encode_alone():
     calldata = call("f(uint256,string)", ["uint256", "string"], 7, "seven")
     decoded = decode_call_by(calldata, ["f(uint256,string)"])
     assert decoded is not None and decoded.source == "imported"
-    assert [tuple(each[:3]) for each in decoded.arguments] == [
-        ("", "uint256", "7"),
-        ("", "string", "seven"),
-    ]
+    expected = [("", "uint256", "7"), ("", "string", "seven")]
+    assert [tuple(each[:3]) for each in decoded.arguments] == expected
     assert decode_call_by(calldata + b"\0", ["f(uint256,string)"]) is None
     assert decode_call_by(calldata, ["g(uint256,string)"]) is None
 

@@ -74,10 +74,8 @@ def check_work(found):
         {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
     ]
     assert (quiet["event"]["name"], found["logCount"]) == ("Quiet", 2)
-    assert [each["value"] for each in quiet["event"]["arguments"]] == [
-        "7",
-        "0x" + (9).to_bytes(32, "big").hex(),
-    ]
+    expected = ["7", "0x" + (9).to_bytes(32, "big").hex()]
+    assert [each["value"] for each in quiet["event"]["arguments"]] == expected
 
 
 def test_a_call_of_a_verified_contract_is_decoded(work):
@@ -87,11 +85,8 @@ def test_a_call_of_a_verified_contract_is_decoded(work):
     receipt = work.explorer.anvil.call("eth_getTransactionReceipt", sent)
     assert found["input"] == "0x" + WORK.hex()
     for log, given in zip(found["logs"], receipt["logs"], strict=True):
-        assert (log["address"], log["topics"], log["data"]) == (
-            given["address"].lower(),
-            given["topics"],
-            given["data"],
-        )
+        expected = (given["address"].lower(), given["topics"], given["data"])
+        assert (log["address"], log["topics"], log["data"]) == expected
         assert log["logIndex"] == int(given["logIndex"], 16)
 
 

@@ -7,34 +7,8 @@ from tests.support.explorer import compilation, standard_input
 
 VERSION, LONG_VERSION = "0.8.28", "0.8.28+commit.7893614a"
 HALVES_PATH, STORE_PATH = "src/Halves.sol", "src/Store.sol"
-SOURCES = {
-    HALVES_PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-library Halves {
-    function half(uint256 whole) external pure returns (uint256) { return whole / 2; }
-}
-""",
-    STORE_PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-import "./Halves.sol";
-contract Store {
-    uint256 public immutable start;
-    uint256 public kept;
-    event Kept(uint256 indexed before, uint256 amount);
-    error TooLarge(uint256 given);
-    constructor(uint256 first) { start = first; }
-    function keep(uint256 amount) external {
-        if (amount > 100) revert TooLarge(amount);
-        emit Kept(kept, amount);
-        kept = Halves.half(amount);
-    }
-}
-contract Factory {
-    Store public last;
-    function make(uint256 first) external { last = new Store{salt: 0}(first); }
-}
-""",
-}
+PROJECT = Path(__file__).with_name("project")
+SOURCES = {path: (PROJECT / path).read_text() for path in (HALVES_PATH, STORE_PATH)}
 SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
 STANDARD = standard_input(SOURCES, **SETTINGS)
 

@@ -16,27 +16,8 @@ from tests.support.explorer import compilation, standard_input
 Use = Callable[[Path], build_watch.Builds]
 
 PATH, PARENT_PATH = "src/Refusing.sol", "src/Parent.sol"
-SOURCES = {
-    PARENT_PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-abstract contract Parent {
-    constructor(uint256 n) {
-        require(n != 2, "it is two"); // fails: parent
-    }
-}
-""",
-    PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-import "./Parent.sol";
-contract Refusing is Parent {
-    uint256 public immutable kept;
-    constructor(uint256 n) Parent(n) {
-        require(n > 1, "it is too small"); // fails: own
-        kept = n;
-    }
-}
-""",
-}
+PROJECT = Path(__file__).with_name("refusing")
+SOURCES = {path: (PROJECT / path).read_text() for path in (PARENT_PATH, PATH)}
 STANDARD = standard_input(SOURCES, optimizer={"enabled": True, "runs": 200}, evmVersion="cancun")
 
 

@@ -32,9 +32,8 @@ def built_of(folder, name):
 
 def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
     [built] = [b for b in built_of(projects.hardhat_3(tmp_path), "Halves") if b.version]
-    assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == [
-        "src/Halves.sol"
-    ]
+    expected = ["src/Halves.sol"]
+    assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == expected
 
 
 SMALL = {"abi": [], "deployedBytecode": "0x6000"}

@@ -266,9 +266,8 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
         Watched(running, foundry(tmp_path)).step()
     assert compiled.call_count == 2
     names = {library: "Halves", store: "Store", factory: "Factory"}
-    assert {address: match_of(running, address) for address in names} == {
-        address: ("full", name) for address, name in names.items()
-    }
+    expected = {address: ("full", name) for address, name in names.items()}
+    assert {address: match_of(running, address) for address in names} == expected
     assert {*running.contract(library).json["sources"]} == {HALVES_PATH}  # no file of others
     lines = [line for line in caplog.messages if line.startswith("verified ")]
     assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3

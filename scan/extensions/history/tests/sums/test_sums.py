@@ -242,9 +242,8 @@ def test_the_file_has_the_same_sums(chain):
     ):
         page = chain.client.get(path).text
         assert 'data-label="Moved"' in page
-        assert [text in page for text in ('data-label="In"', ">In</th>", "to itself")] == (
-            [has_sides] * 3
-        )
+        expected = [has_sides] * 3
+        assert [text in page for text in ('data-label="In"', ">In</th>", "to itself")] == expected
 
 
 @pytest.mark.parametrize(

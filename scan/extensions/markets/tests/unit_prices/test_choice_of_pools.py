@@ -103,11 +103,8 @@ def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
 ):
     prices = prices_of(database_url, database, pools)
     by = prices.pools[f"0x{TOKEN.hex()}"]
-    assert (by.price, by.pool, by.depth) == (
-        Decimal(price),
-        f"0x{bytes([16 + place] * 20).hex()}",
-        pools[place].depth,
-    )
+    expected = (Decimal(price), f"0x{bytes([16 + place] * 20).hex()}", pools[place].depth)
+    assert (by.price, by.pool, by.depth) == expected
     hour = HEAD.replace(minute=0) - timedelta(hours=pools[place].hours[0])
     assert by.at == f"{hour:%Y-%m-%dT%H:%M:%SZ}"
     assert prices.unused == {}

@@ -175,9 +175,8 @@ def test_a_schema_of_an_older_version(sound):
     assert planned.stdout.startswith("schema.sql: ")
     the_error(sound.examine(), "database", "not current: schema.sql", "run `scan migrate`")
     scan("migrate", DATABASE_URL=sound.database_url)
-    assert scan("migrate", "--plan", DATABASE_URL=sound.database_url).stdout == (
-        "the schema is current\n"
-    )
+    expected = "the schema is current\n"
+    assert scan("migrate", "--plan", DATABASE_URL=sound.database_url).stdout == expected
     assert problems(sound.examine()) == {}
 
 

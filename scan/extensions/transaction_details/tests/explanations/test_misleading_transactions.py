@@ -249,10 +249,8 @@ def test_a_token_in_a_list_stands_for_its_symbol(played):
             for address in (larger, listed)
         }
         assert records[listed]["holderCount"] < records[larger]["holderCount"]
-        assert [records[address]["largerNamesake"] for address in (larger, listed)] == [
-            listed,
-            None,
-        ]
+        expected = [listed, None]
+        assert [records[address]["largerNamesake"] for address in (larger, listed)] == expected
     finally:
         database.execute(played.url, "DELETE FROM listed_tokens")
 

@@ -36,21 +36,13 @@ def test_changed_slots_are_named_by_the_words_that_lead_to_them(declared):
         assert declared.values(variable=path) == {path: value}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "byMark[0x12345678]",
-        "byMark[305419896]",
-        "byCount[77]",
-        "byCount[0x4d]",
-        "byDepth[-2]",
-        "byOddName[0x12345678]",
-        f"byMark[{LEFT[:-1]}]",
-        f"byMark[{LEFT}0]",
-        f"byMark[{LEFT[:-1]}g]",
-        f"both[{LEFT}][-2]",
-    ],
-)
+OTHER_KEYS = f"""
+    byMark[0x12345678] byMark[305419896] byCount[77] byCount[0x4d] byDepth[-2] byOddName[0x12345678]
+    byMark[{LEFT[:-1]}] byMark[{LEFT}0] byMark[{LEFT[:-1]}g] both[{LEFT}][-2]
+""".split()
+
+
+@pytest.mark.parametrize("path", OTHER_KEYS)
 def test_other_forms_of_keys_are_refused(declared, path):
     answer = declared.storage(variable=path)
     require_parameter(answer, "variable")

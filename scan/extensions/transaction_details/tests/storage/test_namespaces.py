@@ -43,10 +43,8 @@ def test_changes_have_the_names_of_members_at_namespaces(token):
         "following[1]": ("Draft", "Closed"),
         "erc7201:example.storage.Counting.high": ("0", "9"),
     }
-    assert token.changed("own(address)", WHO) == {
-        f"{OWNED}.owner": (f"0x{'00' * 20}", WHO),
-        f"{OWNED}.since": ("0", "7"),
-    }
+    expected = {f"{OWNED}.owner": (f"0x{'00' * 20}", WHO), f"{OWNED}.since": ("0", "7")}
+    assert token.changed("own(address)", WHO) == expected
 
 
 def test_the_storage_of_a_contract_with_namespaces(token):

@@ -23,14 +23,7 @@ pragma solidity ^0.8.20;
 import "{OPENZEPPELIN}/token/ERC20/ERC20.sol";
 contract Coin is ERC20 {{ constructor() ERC20("Coin", "COIN") {{ _mint(msg.sender, 1000); }} }}
 """
-PROXY = f"""// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-import "{OPENZEPPELIN}/proxy/ERC1967/ERC1967Proxy.sol";
-contract Own is ERC1967Proxy {{
-    constructor(address to) ERC1967Proxy(to, "") {{}}
-    function _unsafeAllowUninitialized() internal pure override returns (bool) {{ return true; }}
-}}
-"""
+PROXY = Path(__file__).with_name("OwnProxy.sol").read_text()
 
 
 def with_imports(path, source, name):
@@ -46,19 +39,15 @@ def of_openzeppelin(explorer, path, source, name, arguments="", **more):
 def test_a_token_of_openzeppelin(explorer):
     coin = of_openzeppelin(explorer, "Coin.sol", COIN, "Coin")
     sender = coin.sender.lower()
-    assert coin.changed("transfer(address,uint256)", WHO, 10) == {
-        f"_balances[{sender}]": ("1000", "990"),
-        f"_balances[{WHO}]": ("0", "10"),
-    }
-    assert coin.changed("approve(address,uint256)", WHO, 5) == {
-        f"_allowances[{sender}][{WHO}]": ("0", "5")
-    }
+    expected = {f"_balances[{sender}]": ("1000", "990"), f"_balances[{WHO}]": ("0", "10")}
+    assert coin.changed("transfer(address,uint256)", WHO, 10) == expected
+    expected = {f"_allowances[{sender}][{WHO}]": ("0", "5")}
+    assert coin.changed("approve(address,uint256)", WHO, 5) == expected
     values = coin.values()
     assert (values["_name"], values["_symbol"]) == (coin.read("name"), coin.read("symbol"))
     assert values["_totalSupply"] == coin.read("totalSupply") == "1000"
-    assert coin.values(variable=f"_balances[{WHO}]") == {
-        f"_balances[{WHO}]": coin.read("balanceOf", WHO)
-    }
+    expected = {f"_balances[{WHO}]": coin.read("balanceOf", WHO)}
+    assert coin.values(variable=f"_balances[{WHO}]") == expected
 
 
 @pytest.fixture(scope="module")
@@ -97,12 +86,8 @@ def test_collisions_of_two_implementations(proxy, implementations):
     ]
     assert account["collisions"] == planned
     pairs = [tuple(v["name"] for v in c["variables"]) for c in planned]
-    assert pairs == [
-        ("owner", "count"),
-        ("owner", "admin"),
-        ("count", "admin"),
-        ("limits", "limits"),
-    ]
+    expected = [("owner", "count"), ("owner", "admin"), ("count", "admin"), ("limits", "limits")]
+    assert pairs == expected
     assert {c["kind"] for c in planned} == {"type"}
     assert {c["slot"] for c in planned} == {f"0x{n:064x}" for n in (0, 1)}
 
@@ -116,10 +101,8 @@ def test_variables_of_a_proxy_itself(explorer, implementations):
     assert own.values()["guardian"] == own.values()["owner"] == own.sender.lower()
     [collision] = storage["collisions"]
     assert [v["name"] for v in collision["variables"]] == ["owner", "guardian"]
-    assert [v["contract"] for v in collision["variables"]] == [
-        implementations["First"],
-        own.address,
-    ]
+    expected = [implementations["First"], own.address]
+    assert [v["contract"] for v in collision["variables"]] == expected
 
 
 OLD = Path(__file__).with_name("Old.sol").read_text()
