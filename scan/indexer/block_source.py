@@ -226,14 +226,16 @@ class BlockSource:
             header, receipts = node_reader.large_pair(node, number)
         return _Read((header, receipts), self._verdict(node, header, receipts, number))
 
-    def _is_large(self, node: Node, header: Any, receipts: Any) -> bool:
-        """Return whether a part is above the usual bound; the next node may have it smaller. Raises
-        MalformedBlock where a part is malformed."""
-        if not node_reader.is_large(header, receipts):
-            return False
-        if node is self.node and not node.is_single:
+    def _is_large(self, node: Node | None, header: Any, receipts: Any) -> bool:
+        """Return whether a part is above the usual bound; the next node, after the one that serves,
+        may have it smaller. Raises MalformedBlock where a part is malformed."""
+        for part in (header, receipts):
+            if isinstance(part, MalformedBlock):
+                raise part
+        is_large = isinstance(header, UNREAD) or isinstance(receipts, UNREAD)
+        if is_large and node is self.node and not node.is_single:
             raise NodeError("the node's response is too large, the next node is asked")
-        return True
+        return is_large
 
     def _verdict(
         self,
@@ -265,7 +267,7 @@ class BlockSource:
             if checked:
                 pair, verdict = self._settle(self._pair, pair, number)
                 self._words(verdict, number)
-            elif node_reader.is_large(*pair):
+            elif self._is_large(None, *pair):
                 pair = node_reader.large_pair(self.node, number)
             yield pair
 

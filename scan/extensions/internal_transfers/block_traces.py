@@ -74,9 +74,8 @@ class NodeTraceReader(TraceReader):
             transfers = 0
             slow = [block for block in with_code if block.hash in self._slow_blocks]
             others = [block for block in with_code if block.hash not in self._slow_blocks]
-            unread = client.AnswerTooLarge(0, "it took too long before")
-            answers = self._block_traces(tracers[0], others)
-            for block, answer in chain(answers, ((block, unread) for block in slow)):
+            late = ((b, client.AnswerTooLarge(0, "it took too long before")) for b in slow)
+            for block, answer in chain(self._block_traces(tracers[0], others), late):
                 if self._is_unsupported(tracers[0], answer):
                     log.info("the node does not offer %s: %s", METHODS[tracers[0]], answer)
                     self._tracers = tuple(t for t in self._tracers if t != tracers[0])
