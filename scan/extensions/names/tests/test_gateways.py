@@ -210,7 +210,6 @@ def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
     with pytest.raises(gateways.NoAnswer) as failure:
         ask(hasty, [receiver.url("/{data}")])
     assert str(failure.value).isprintable() and len(str(failure.value)) < 100
-    assert all(request.path != "/in" for request in receiver.received)
 
 
 def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(hasty, receiver):
