@@ -25,7 +25,9 @@ LANGUAGES = ["solidity", "vyper", "yul"]
 NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
 ANSWERED_VERSION = "12.0.0"
 TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**token_metadata.COIN_DECIMALS
-GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}
+# The prices of /gas, and within how many blocks a transaction is expected, as Blockscout says where
+# it has seen none wait.
+GAS_PRICES = {"slow": ("slow", 5), "average": ("standard", 3), "fast": ("fast", 1)}
 
 blueprint = routing.routes("network")
 
@@ -36,7 +38,7 @@ def get_stats() -> Response:
     totals = network.totals(reader())
     today = totals["today"] or {}
     coin_price = holdings.coin_in_usd(reader())
-    gas_prices = _gas_prices(coin_price)
+    gas_prices = _gas_prices(coin_price, totals["blockTimeMs"])
     is_whole = request.headers.get(routing.WHOLE_GAS_PRICES) == "true"
     return json_value(
         {
@@ -51,27 +53,29 @@ def get_stats() -> Response:
     )
 
 
-def _gas_prices(coin_price: holdings.CoinPrice | None) -> dict[str, routing.Object] | None:
-    """Return suggested prices in gwei and wei; `fiat_price` is that of a plain transfer in USD. How
-    long a transaction waits is not known, since only those in blocks are indexed."""
+def _gas_prices(
+    coin_price: holdings.CoinPrice | None, block_time_ms: int
+) -> dict[str, routing.Object] | None:
+    """Return suggested prices in gwei and wei; `fiat_price` is that of a plain transfer in USD,
+    `time` in milliseconds."""
     suggestions = statistics.price(reader())["suggestions"]
     if suggestions is None:
         return None
-    return {name: _gas_price(suggestions[ours], coin_price) for name, ours in GAS_PRICES.items()}
-
-
-def _gas_price(suggestion: routing.Object, coin_price: holdings.CoinPrice | None) -> routing.Object:
-    price, tip = int(suggestion["gasPrice"]), int(suggestion["maxPriorityFeePerGas"])
-    fiat = coin_price and coin_price.amount * price * TRANSFER_GAS / WEI_PER_COIN
-    return {
-        "price": _gwei(price),
-        "fiat_price": None if fiat is None else f"{fiat:.2f}",
-        "time": None,
-        "base_fee": _gwei(price - tip),
-        "priority_fee": _gwei(tip),
-        "wei": str(price),
-        "priority_fee_wei": str(tip),
-    }
+    prices = {}
+    for name, (ours, blocks_waited) in GAS_PRICES.items():
+        price = int(suggestions[ours]["gasPrice"])
+        tip = int(suggestions[ours]["maxPriorityFeePerGas"])
+        fiat = coin_price and coin_price.amount * price * TRANSFER_GAS / WEI_PER_COIN
+        prices[name] = {
+            "price": _gwei(price),
+            "fiat_price": None if fiat is None else f"{fiat:.2f}",
+            "time": float(block_time_ms * blocks_waited) or None,
+            "base_fee": _gwei(price - tip),
+            "priority_fee": _gwei(tip),
+            "wei": str(price),
+            "priority_fee_wei": str(tip),
+        }
+    return prices
 
 
 def _gwei(wei: int) -> float:
@@ -210,7 +214,7 @@ def _matches(query: str | None) -> list[Record]:
 def _results(query: str | None) -> list[routing.Object]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
-    known = tokens.by_addresses(reader(), keys)
+    known = tokens.records_of(reader(), keys)
     named = [result["value"] for result in results if result["type"] in ("address", "contract")]
     objects = AddressObjects(named)
     more = None if results else _by_hash(query)

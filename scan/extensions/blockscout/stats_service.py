@@ -1,5 +1,6 @@
 """Counters and lines over time, as Blockscout's service of statistics has them."""
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
@@ -9,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from scan import parameters
+from scan import VERSION, parameters
 from scan.api.openapi.schemas import renamed_field
 from scan.errors import NotFound
 from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
@@ -106,6 +107,33 @@ def get_contracts_page() -> Response:
 @blueprint.path("/pages/transactions")
 def get_transactions_page() -> Response:
     return json_value(_chosen_counters(TRANSACTION_COUNTERS))
+
+
+@blueprint.path("/docs/swagger.yaml")
+def get_document() -> Response:
+    """Return the OpenAPI document of this service's paths, as JSON, which YAML includes."""
+    paths = {}
+    for path, summary in _table()["summaries"].items():
+        in_path = re.findall("<([a-z]+)>", path)
+        takes = sorted(routing.answered_paths()[f"{routing.STATS_PREFIX}{path}"].takes)
+        operation = {
+            "summary": summary,
+            "parameters": [
+                {
+                    "name": name,
+                    "in": where,
+                    "required": where == "path",
+                    "schema": {"type": "string"},
+                }
+                for where, names in (("path", in_path), ("query", takes))
+                for name in names
+            ],
+            "responses": {"200": {"description": "As the summary says."}},
+        }
+        template = path.replace("<", "{").replace(">", "}")
+        paths[f"/api/v1{template}"] = {"get": operation}
+    info = {"title": "Statistics", "version": VERSION}
+    return json_value({"openapi": "3.0.3", "info": info, "paths": paths})
 
 
 def _chosen_counters(names: Mapping[str, str]) -> routing.Object:

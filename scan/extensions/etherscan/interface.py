@@ -17,7 +17,9 @@ from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.replies import (
     CHAIN_LIST,
+    ETH_RPC,
     ETHERSCAN,
+    JSON_RPC,
     PATHS,
     Failure,
     Parameters,
@@ -226,6 +228,9 @@ for path in PATHS:
     )
 
 
+blueprint.add_url_rule(ETH_RPC, view_func=proxy.respond_to_rpc, methods=["POST"])
+
+
 @blueprint.get(CHAIN_LIST)
 def list_own_chain() -> requests.JsonResponse:
     """Return the chain of this service; none before the first block."""
@@ -263,7 +268,7 @@ def _response(reply: Reply | RpcReply) -> Response:
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
-    return (ETHERSCAN,)
+    return (ETHERSCAN, JSON_RPC)
 
 
 HOOKS = hooks.Interfaces(register=register)

@@ -1,20 +1,27 @@
-"""module=proxy: a list of allowed JSON-RPC methods, with checked parameters; and module=logs:
-getLogs, from the database if logs are stored, otherwise from the node."""
+"""module=proxy: a list of allowed JSON-RPC methods, with checked parameters, which Blockscout's
+/api/eth-rpc takes as JSON-RPC; and module=logs: getLogs, from the database if logs are stored,
+otherwise from the node."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from scan.errors import UpstreamFailed
+from scan.errors import InvalidJson, TooLarge, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.extensions.etherscan import replies
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.hex import to_hex
 from scan.http import request_state, requests
+from scan.json_bodies import parse_json
 from scan.queries import blocks, pages
 
 MOST_GAS = 30_000_000
+OBJECT = "{}"  # the name of a parameter that is a call
+# A call's fields, as JSON-RPC names them.
+QUANTITIES = ("value", "gas", "gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "nonce", "type")
+CALL_FIELDS = {name: name for name in ("to", "from", "data", *QUANTITIES)} | {"input": "data"}
 NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS is off)"
 
 
@@ -23,23 +30,24 @@ def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
 
     @requests.requires(requests.Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
-        params = METHODS[name](parameters)
-        try:
-            return replies.RpcReply("result", requests.reader().node.call(name, *params))
-        except AnswerTooLarge:
-            raise replies.Failure(
-                "Error! The node's response is too large; request less data"
-            ) from None
-        except RpcError as error:
-            return replies.RpcReply("error", _error(error))
+        params = METHODS[name].params(parameters)
+        [result] = requests.reader().node.results([Call(name, tuple(params))])
+        return _reply(result)
 
     return call
 
 
-def _error(error: RpcError) -> dict[str, object]:
-    message = error.message if "://" not in error.message else "the node rejected the call"
-    fields: dict[str, object] = {"code": error.code, "message": message}
-    return fields if error.data is None else {**fields, "data": error.data}
+def _reply(result: Any, id_: object = 1) -> replies.RpcReply:
+    """Return the node's result or error; raises Failure for a response that is too large."""
+    if isinstance(result, AnswerTooLarge):
+        raise replies.Failure("Error! The node's response is too large; request less data")
+    if not isinstance(result, RpcError):
+        return replies.RpcReply("result", result, id_)
+    message = result.message if "://" not in result.message else "the node rejected the call"
+    fields: dict[str, object] = {"code": result.code, "message": message}
+    return replies.RpcReply(
+        "error", fields if result.data is None else {**fields, "data": result.data}, id_
+    )
 
 
 def _no_params(parameters: replies.Parameters) -> list[object]:
@@ -96,12 +104,17 @@ def _call_object(parameters: replies.Parameters) -> dict[str, object]:
             message[name] = to_hex(address)
     if parameters.text("data"):
         message["data"] = parameters.hex_data("data")
-    for name in ("value", "gas", "gasPrice"):
+    for name in QUANTITIES:
         if parameters.text(name.lower()):
             message[name] = hex(parameters.integer(name.lower(), 0))
     if "gas" in message:
         message["gas"] = hex(min(parameters.integer("gas", 0), MOST_GAS))
     return message
+
+
+def _estimate_params(parameters: replies.Parameters) -> list[object]:
+    block = [parameters.block_tag()] if parameters.text("tag") else []
+    return [_call_object(parameters), *block]
 
 
 def _raw_params(parameters: replies.Parameters) -> list[object]:
@@ -111,22 +124,106 @@ def _raw_params(parameters: replies.Parameters) -> list[object]:
     return [parameters.hex_data("hex")]
 
 
-METHODS: Mapping[str, Callable[[replies.Parameters], list[object]]] = {
-    "eth_blockNumber": _no_params,
-    "eth_getBlockByNumber": _block_params,
-    "eth_getBlockTransactionCountByNumber": _number_params,
-    "eth_getUncleByBlockNumberAndIndex": _place_params,
-    "eth_getTransactionByHash": _hash_params,
-    "eth_getTransactionByBlockNumberAndIndex": _place_params,
-    "eth_getTransactionReceipt": _hash_params,
-    "eth_getTransactionCount": _address_params,
-    "eth_getCode": _address_params,
-    "eth_getStorageAt": _storage_params,
-    "eth_call": _call_params,
-    "eth_estimateGas": lambda parameters: [_call_object(parameters)],
-    "eth_gasPrice": _no_params,
-    "eth_sendRawTransaction": _raw_params,
+class Method(NamedTuple):
+    """A method of the node: its parameters from those of a request, and the names that these have
+    by position; an object has its fields as parameters."""
+
+    params: Callable[[replies.Parameters], list[object]]
+    names: tuple[str, ...] = ()
+
+
+METHODS: Mapping[str, Method] = {
+    "eth_blockNumber": Method(_no_params),
+    "eth_getBlockByNumber": Method(_block_params, ("tag", "boolean")),
+    "eth_getBlockTransactionCountByNumber": Method(_number_params, ("tag",)),
+    "eth_getUncleByBlockNumberAndIndex": Method(_place_params, ("tag", "index")),
+    "eth_getTransactionByHash": Method(_hash_params, ("txhash",)),
+    "eth_getTransactionByBlockNumberAndIndex": Method(_place_params, ("tag", "index")),
+    "eth_getTransactionReceipt": Method(_hash_params, ("txhash",)),
+    "eth_getTransactionCount": Method(_address_params, ("address", "tag")),
+    "eth_getCode": Method(_address_params, ("address", "tag")),
+    "eth_getStorageAt": Method(_storage_params, ("address", "position", "tag")),
+    "eth_call": Method(_call_params, (OBJECT, "tag")),
+    "eth_estimateGas": Method(_estimate_params, (OBJECT, "tag")),
+    "eth_gasPrice": Method(_no_params),
+    "eth_sendRawTransaction": Method(_raw_params, ("hex",)),
 }
+# Those of /api/eth-rpc, whose clients also ask for these.
+RPC_METHODS: Mapping[str, Method] = {
+    **METHODS,
+    "eth_chainId": Method(_no_params),
+    "eth_getBalance": Method(_address_params, ("address", "tag")),
+    "eth_maxPriorityFeePerGas": Method(_no_params),
+}
+MOST_CALLS = 5  # of a batch, as at Blockscout
+
+
+@requests.requires(requests.Prerequisite.NODE)
+def respond_to_rpc() -> requests.JsonResponse:
+    """Answer a JSON-RPC request or a batch of them, as Blockscout does: what is refused here has a
+    text as its error, and what the node refuses the node's object."""
+    try:
+        body = parse_json(requests.whole_body(InvalidJson, is_kept=False).decode())
+    except (ValueError, RecursionError):
+        raise InvalidJson("The body must be a JSON-RPC request, or a list of them.") from None
+    calls = body if isinstance(body, list) else [body]
+    if len(calls) > MOST_CALLS:
+        raise TooLarge(f"Payload Too Large. Max batch size is {MOST_CALLS}")
+    answers = [reply.body() for reply in _rpc_replies(calls)]
+    return requests.json_body(b"[%b]" % b",".join(answers) if calls is body else answers[0])
+
+
+def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
+    """Yield the replies; the node is asked once, for all requests that are taken."""
+    calls = [_call(request) for request in requested]
+    taken = [call for call in calls if isinstance(call, Call)]
+    results = iter(requests.reader().node.results(taken))
+    for request, call in zip(requested, calls, strict=True):
+        id_ = request.get("id", 0) if isinstance(request, dict) else 0
+        id_ = id_ if isinstance(id_, int | str) else ""
+        try:
+            if isinstance(call, replies.Failure):
+                raise call
+            yield _reply(next(results), id_)
+        except replies.Failure as failure:
+            yield replies.RpcReply("error", failure.reply.result, id_)
+
+
+def _call(request: object) -> Call | replies.Failure:
+    """Return the call of a request, or why it is refused, in Blockscout's words where it has
+    some."""
+    if not isinstance(request, dict) or not {"jsonrpc", "method"} <= request.keys():
+        return replies.Failure("Method, and jsonrpc are required parameters.")
+    if "id" not in request:
+        return replies.Failure("id is a required field")
+    if request["jsonrpc"] != "2.0":
+        return replies.Failure("invalid rpc version")
+    params = request.get("params", [])
+    if not isinstance(params, list):
+        return replies.Failure("Invalid params. Params must be a list.")
+    name = request["method"]
+    method = RPC_METHODS.get(name) if isinstance(name, str) else None
+    if method is None:
+        return replies.Failure("Action not found.")
+    if len(params) > len(method.names):
+        return replies.Failure("Incorrect number of params.")
+    try:
+        values = replies.Parameters(_named(method.names, params))
+        return Call(name, tuple(method.params(values)))
+    except replies.Failure as failure:
+        return failure
+
+
+def _named(names: Sequence[str], params: Sequence[object]) -> Iterator[tuple[str, str]]:
+    """Yield a request's parameters as those of a form; raises Failure for one of another kind."""
+    for name, value in zip(names, params, strict=False):
+        if name == OBJECT and isinstance(value, dict):
+            fields = [CALL_FIELDS.get(field, "") for field in value]
+            yield from _named(fields, [*value.values()])
+        elif name not in ("", OBJECT) and isinstance(value, str | int):
+            yield name, str(value)
+        elif value is not None:
+            raise replies.Failure("Error! Invalid params")
 
 
 MOST_ROWS = 1000  # per page

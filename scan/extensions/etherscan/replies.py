@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 PATHS = ("/api", "/v2/api")
+ETH_RPC = "/api/eth-rpc"  # Blockscout's
 CHAIN_LIST = "/v2/chainlist"
 RATE_LIMITED = "Max rate limit reached. "
 
@@ -53,9 +54,10 @@ class RpcReply(NamedTuple):
 
     name: str
     value: object
+    id_: object = 1
 
     def body(self) -> bytes:
-        response = {"jsonrpc": "2.0", "id": 1, self.name: self.value}
+        response = {"jsonrpc": "2.0", "id": self.id_, self.name: self.value}
         try:
             return orjson.dumps(response)
         except TypeError:  # integers beyond 64 bits, halves of surrogate pairs
@@ -68,6 +70,12 @@ class Failure(Exception):
     def __init__(self, result: object, message: str = "NOTOK") -> None:
         super().__init__(message)
         self.reply = Reply(result, "0", message)
+
+
+def refuse_rpc(error: ScanError) -> WsgiResponse:
+    """Return an error at ETH_RPC, which its clients know by the status."""
+    value = {"jsonrpc": "2.0", "id": None, "error": error.message}
+    return json_response(error.status, value, list(error.headers.items()))
 
 
 def rows_reply(
@@ -98,6 +106,7 @@ def refuse(error: ScanError) -> WsgiResponse:
 ETHERSCAN = Interface(
     refuse, paths=frozenset({*PATHS, CHAIN_LIST}), api_key_parameter="apikey", catalogued="/api"
 )
+JSON_RPC = Interface(refuse_rpc, paths=frozenset({ETH_RPC}), api_key_parameter="apikey")
 
 
 MOST_ROWS = 10_000  # per page

@@ -69,6 +69,8 @@ class Sockets:
         self._open.add(socket)
         with self._lock:
             self._app = app
+            if not self._has_clients.is_set():
+                self._looked_at = time.monotonic()  # nothing that ended before is a client's
             if self._process != os.getpid():  # threads do not survive a fork
                 self._process = os.getpid()
                 threading.Thread(target=self._run, name="sockets", daemon=True).start()
@@ -138,14 +140,15 @@ class Sockets:
 
     def _look_for_verifications(self) -> None:
         now = time.monotonic()
-        if now - self._looked_at < LOOK_EVERY_S:
+        passed_s = now - self._looked_at
+        if passed_s < LOOK_EVERY_S:
             return
         self._looked_at = now
         if not any(topic.startswith("addresses:0x") for topic in self._topics.joined()):
             self._verified_since = None
             return
         row = self._core.writes.row(
-            "queries/verification_jobs_list_finished", since=self._verified_since
+            "queries/verification_jobs_list_finished", since=self._verified_since, passed_s=passed_s
         )
         assert row is not None
         self._verified_since, jobs = row
@@ -217,8 +220,7 @@ def _of_transactions(
         yield f"transactions:{record['hash']}", "collated", {}
     for address, of_address in _by_address(records, joined):
         topic, key, number = f"addresses:{address}", data(address), of_address[-1]["blockNumber"]
-        shown = transaction_objects(of_address[-MOST_ROWS:])
-        yield topic, "transaction", {"transactions": shown}
+        yield topic, "transaction", {"transactions": transaction_objects(of_address[-MOST_ROWS:])}
         count = addresses.counts(reader, key, 0)["transactions"]
         yield topic, "count", {"count": str(count)}
         with suppress(UpstreamFailed, Unavailable):  # the node does not give the balance
@@ -238,8 +240,8 @@ def _of_transfers(
     for token, count in counts.items():
         yield f"tokens:{token}", "token_transfer", {"token_transfer": count}
     for address, of_address in _by_address(records, joined):
-        shown = address_and_token_objects.transfer_objects(of_address[-MOST_ROWS:])
-        yield f"addresses:{address}", "token_transfer", {"token_transfers": shown}
+        transfers = address_and_token_objects.transfer_objects(of_address[-MOST_ROWS:])
+        yield f"addresses:{address}", "token_transfer", {"token_transfers": transfers}
         number = of_address[-1]["blockNumber"]
         yield f"addresses:{address}", "token_balance", {"block_number": number}
 

@@ -22,7 +22,8 @@ def test_gas_prices_are_objects_for_clients_that_say_so(client):
     """Whichever form is asked for first, and is cached."""
     for _ in range(2):
         for headers in (WHOLE, {}):
-            prices = client.get("/api/v2/stats", headers=headers).json["gas_prices"]
+            stats = client.get("/api/v2/stats", headers=headers).json
+            prices = stats["gas_prices"]
             assert prices.keys() == SPEEDS
             if not headers:
                 assert all(isinstance(price, float) for price in prices.values())
@@ -31,7 +32,12 @@ def test_gas_prices_are_objects_for_clients_that_say_so(client):
                 assert price.keys() == GAS_PRICE
                 assert int(price["wei"]) >= int(price["priority_fee_wei"])
                 assert price["price"] == pytest.approx(int(price["wei"]) / 10**9)
-                assert price["base_fee"] + price["priority_fee"] == pytest.approx(price["price"])
+                total = price["base_fee"] + price["priority_fee"]
+                assert total == pytest.approx(price["price"])
+            blocks = {
+                name: price["time"] / stats["average_block_time"] for name, price in prices.items()
+            }
+            assert blocks == {"slow": 5, "average": 3, "fast": 1}
     line = client.get("/stats-service/api/v1/lines/averageGasPrice").json
     assert line["info"]["units"] == "Gwei" and any(float(p["value"]) for p in line["chart"])
 

@@ -3,8 +3,10 @@
 from itertools import accumulate
 
 import pytest
+import yaml
 
 from scan.ethereum.token_metadata import in_units
+from scan.extensions.blockscout.routing import answered_paths
 from scan.extensions.blockscout.tests.published import ERRORS, faults
 
 PATH = "/stats-service/api/v1"
@@ -80,3 +82,16 @@ def test_what_is_unknown_or_malformed_is_refused(client):
     for query in ("from=yesterday", "to=2026-13-01", "resolution=HOUR"):
         refused = client.get(f"{PATH}/lines/newTxns?{query}")
         assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)]
+
+
+def test_the_document_names_all_paths_and_their_parameters(client):
+    """Of the page "API docs" of Blockscout's frontend, which reads it as YAML."""
+    document = yaml.safe_load(client.get(f"{PATH}/docs/swagger.yaml").text)
+    served = {path for path in answered_paths() if path.startswith(PATH)}
+    templates = {path.replace("{", "<").replace("}", ">") for path in document["paths"]}
+    assert {f"/stats-service{path}" for path in templates} == served - {f"{PATH}/docs/swagger.yaml"}
+    assert all(page["get"]["summary"] for page in document["paths"].values())
+    line = document["paths"]["/api/v1/lines/{name}"]["get"]
+    assert [parameter["name"] for parameter in line["parameters"]] == [
+        "name", "from", "resolution", "to"
+    ]  # fmt: skip

@@ -7,6 +7,7 @@ import pytest
 
 from app import create_app
 from scan.contracts.account_state import CALL_GAS
+from scan.extensions.etherscan import proxy
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import faulty_node
@@ -226,6 +227,86 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
         expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
         assert ask("proxy", action, **asked) == expected
         assert ask("Proxy", action.upper(), **asked) == expected
+
+
+def rpc(client, body, status=200):
+    response = client.post("/api/eth-rpc", data=json.dumps(body))
+    assert response.status_code == status
+    return response.get_json()
+
+
+def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, etherscan_truth):
+    node, token = scenario.anvil, scenario.stage.contracts["harbor"]
+    person = scenario.stage.people[1]
+    call = {"to": token.address, "data": token.data("balanceOf", person)}
+    transfer = {"from": UNSEEN, "to": token.address, "input": token.data("transfer", person, 1)}
+    requests = [
+        {"jsonrpc": "2.0", "id": f"{number}", "method": method, "params": params}
+        for number, (method, params) in enumerate((
+            ("eth_chainId", []),
+            ("eth_blockNumber", []),
+            ("eth_getBlockByNumber", ["0x9", True]),
+            ("eth_getBalance", [person, "latest"]),
+            ("eth_getCode", [token.address, "0x9"]),
+            ("eth_getStorageAt", [token.address, "0x1", "latest"]),
+            ("eth_getTransactionByHash", [next(iter(etherscan_truth.by_hash))]),
+            ("eth_call", [call, "latest"]),
+            ("eth_estimateGas", [{**call, "from": person}]),
+            ("eth_maxPriorityFeePerGas", []),
+        ))
+    ]  # fmt: skip
+    expected = [
+        {
+            "jsonrpc": "2.0",
+            "id": request["id"],
+            "result": node.call(request["method"], *request["params"]),
+        }
+        for request in requests
+    ]
+    assert [rpc(client, request) for request in requests] == expected
+    assert rpc(client, requests[:5]) + rpc(client, requests[5:]) == expected
+    request = {"jsonrpc": "2.0", "id": 7, "method": "eth_call", "params": [transfer, "latest"]}
+    reverted, taken = rpc(client, [request, requests[0]])
+    assert reverted["id"] == 7 and reverted["error"]["data"].startswith("0x")
+    assert taken == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("request_", "error"),
+    [
+        (7, "Method, and jsonrpc are required parameters."),
+        ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
+        ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
+        ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
+        ({"params": {}}, "Invalid params. Params must be a list."),
+        ({"params": ["latest"]}, "Incorrect number of params."),
+        ({"method": "eth_sendTransaction"}, "Action not found."),
+        ({"method": ["eth_chainId"]}, "Action not found."),
+        ({"method": "eth_getCode", "params": ["0x1", "latest"]}, "Error! Invalid address format"),
+        ({"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
+        ({"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
+        ({"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
+        ({"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
+        ({"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
+    ],
+)
+def test_json_rpc_says_why_a_request_is_refused(client, request_, error):
+    fields = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
+    if isinstance(request_, dict) and not {"id", "jsonrpc"} & request_.keys():
+        request_ = fields | request_
+    refused, taken = rpc(client, [request_, fields])
+    assert refused["error"] == error and "result" not in refused
+    assert taken["result"] == hex(31337)
+
+
+def test_json_rpc_bounds_what_it_reads(client):
+    request = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
+    assert rpc(client, [request] * 6, 413)["error"].endswith("Max batch size is 5")
+    assert rpc(client, []) == []
+    for body in (b"", b"{", b"\xff", b"[" * 1000):
+        response = client.post("/api/eth-rpc", data=body)
+        assert response.status_code == 400 and response.get_json()["jsonrpc"] == "2.0"
+    assert client.get("/api/eth-rpc").status_code == 405
 
 
 @pytest.mark.parametrize("boolean", ["maybe", "1", "true,false"])

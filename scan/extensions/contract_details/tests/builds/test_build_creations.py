@@ -9,8 +9,8 @@ import pytest
 
 from scan.extensions.contract_details.builds import build_sources, build_watch
 from scan.extensions.contract_details.tests.builds.projects import VERSION
+from scan.extensions.transaction_details.compiler_findings import search_hashes
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
-from scan.verification.creation_comparison import search_hashes
 from tests.support.explorer import compilation, standard_input
 
 Use = Callable[[Path], build_watch.Builds]

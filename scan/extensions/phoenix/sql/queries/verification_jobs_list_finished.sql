@@ -1,7 +1,8 @@
--- The verifications that have ended since a time, of the newest 1,000 that were requested in an hour before now.
--- params: since timestamptz null
+-- The verifications that have ended since a time, or without it in `passed_s`, of the newest 1,000 that were
+-- requested in an hour before now.
+-- params: since timestamptz null, passed_s double precision
 -- literals: none
--- returns: one row: now, JSON array of {address, status, message}, empty without `since`
+-- returns: one row: now, JSON array of {address, status, message}
 -- index: verification_jobs_by_age
 SELECT now(), json_list((
     SELECT string_agg(json_build_object(
@@ -12,4 +13,4 @@ SELECT now(), json_list((
         WHERE v.created_at > now() - interval '1 hour'
         ORDER BY v.created_at DESC
         LIMIT 1000) AS j
-    WHERE j.finished_at > %(since)s));
+    WHERE j.finished_at > coalesce(%(since)s, now() - make_interval(secs => %(passed_s)s))));

@@ -10,9 +10,9 @@ import pytest
 from eth_utils import keccak
 
 from app import create_app
+from scan.extensions.transaction_details import source_maps
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.verification import source_maps
 from tests.support.explorer import compiled, standard_input
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import settings_for

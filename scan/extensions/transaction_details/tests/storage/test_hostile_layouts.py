@@ -22,7 +22,7 @@ from scan.extensions.transaction_details.storage.layout import (
     read_vyper,
 )
 from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
-from scan.verification.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
+from scan.extensions.transaction_details.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 
 pytestmark = pytest.mark.check
 

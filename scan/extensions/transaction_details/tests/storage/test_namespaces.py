@@ -8,8 +8,14 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
+from scan.extensions.transaction_details.storage_layouts import (
+    MAX_ENUMS,
+    MAX_NODES,
+    _declared,
+    _enums,
+    slot_of,
+)
 from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
-from scan.verification.storage_layouts import MAX_ENUMS, MAX_NODES, _declared, _enums, slot_of
 
 WHO = "0x" + 18 * "5e" + "0abc"
 OWNED_PATH, PATH = "access/Owned.sol", "Upgradeable.sol"

@@ -1,4 +1,7 @@
-"""GET /api/v1/names/:name."""
+"""GET /api/v1/names/:name, and the name at the head of an address's page."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from flask import Blueprint
 
@@ -12,7 +15,8 @@ from scan.hex import to_hex
 from scan.http import hooks, request_state, requests
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
-from scan.queries.addresses import AddressNames
+from scan.pages.hooks import AddressSection, Pages
+from scan.queries.addresses import Address, AddressNames
 
 NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
 NOT_ASKED = "Other hosts keep this name (EIP-3668), and this server does not ask them."
@@ -69,4 +73,15 @@ def names_of_settings(core: request_state.Services) -> primary_names.Names:
     return primary_names.Names(choices, hosts, l1)
 
 
-HOOKS = (Api(blueprints=(blueprint,)), hooks.Service(make=names_of_settings, base=AddressNames))
+def primary_name(key: bytes, _account: Address) -> Mapping[str, Any]:
+    """Return the values of primary_name.html."""
+    names = requests.reader().sources.get(primary_names.Names)
+    primary = names.primary(requests.reader(), [key])
+    return {"primary": primary.get(key, primary_names.Primary(None))}
+
+
+HOOKS = (
+    Api(blueprints=(blueprint,)),
+    Pages(sections=(AddressSection({"address": "primary_name.html"}, primary_name),)),
+    hooks.Service(make=names_of_settings, base=AddressNames),
+)

@@ -1,4 +1,5 @@
-"""Comparison of the creations of contracts that have a verified contract's runtime code.
+"""The creations of contracts on the chain: their input, and whether contracts with the runtime code
+of a verified one were created by the same code, too.
 
 A row of creation_comparisons tells a contract with the same creation code from one that is similar
 in its runtime code alone. Whether there is one never depends on what was requested.
@@ -10,8 +11,61 @@ from typing import NamedTuple
 
 import orjson
 
+from scan import registry
 from scan.database.connection import Database
-from scan.verification.creation_comparison import CreationReader, are_constructor_arguments
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.request_node import NodeGateway, NodeSession
+from scan.ethereum.transaction_reader import (
+    Content,
+    IndexedTransaction,
+    TransactionReader,
+    TransactionUnavailable,
+)
+from scan.hex import to_hex
+from scan.verification.creation_comparison import are_constructor_arguments
+from scan.verification.hooks import CreationInput
+
+_CLIENT = "verification"
+
+
+class CreationReader:
+    """Finds creations in the index and reads their input from the node."""
+
+    def __init__(
+        self, database: Database, gateway: NodeGateway, transactions: TransactionReader, traces: str
+    ) -> None:
+        """`traces` is as SCAN_TRACES."""
+        self._database = database
+        self._gateway = gateway
+        self._transactions = transactions
+        part = registry.only(CreationInput)
+        self._traced_inputs = None if part is None else part.reader(traces)
+
+    def input_of(
+        self, address: bytes, block_number: int, node: NodeSession | None = None
+    ) -> bytes | None:
+        """Return the creation code, with constructor arguments, of a contract whose code is indexed
+        since this block; None if its creation there is not indexed, or the node does not have it or
+        does not answer. `node` is the session of a request, by default one of verifications."""
+        row = self._database.row(
+            "verification/creations_get", address=address, block_number=block_number
+        )
+        if row is None:
+            return None
+        is_by_contract, *hashes, to_address = row
+        transaction_hash, block_hash = (to_hex(bytes(value)) for value in hashes)
+        to = None if to_address is None else to_hex(bytes(to_address))
+        indexed = IndexedTransaction(transaction_hash, block_number, block_hash, to)
+        node = node or self._gateway.session(_CLIENT)
+        try:
+            if is_by_contract:
+                traced = self._traced_inputs
+                return None if traced is None else traced.input_of(node, indexed, address)
+            sent = self._transactions.read(node, [(indexed, Content.INPUT)])
+            return sent[indexed.hash].input
+        except (TransactionUnavailable, TracesUnavailable, UpstreamFailed, Unavailable):
+            return None
+
 
 MAX_CODES = 1_000  # verified since the last step, or before a process started
 MAX_OF_ONE_CODE = 100  # contracts that are compared when their code is verified

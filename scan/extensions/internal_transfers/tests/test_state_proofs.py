@@ -10,7 +10,8 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum import rlp_and_tries, served_chain, state_proofs
+from scan.ethereum import rlp_and_tries, served_chain
+from scan.extensions.internal_transfers import state_proofs
 from scan.hex import to_hex
 from tests.support.value_names import shown
 
@@ -284,8 +285,7 @@ def test_hashed_nodes_of_no_account_are_refused(value):
     state = State()
     trie = Trie({keccak(ALICE): value})
     state.header["stateRoot"] = to_hex(trie.root)
-    encoded = state.encoded.replace(state.trie.root, trie.root)
-    block = served_chain.BlockId(0, keccak(encoded))
+    block = served_chain.BlockId(0, keccak(state.encoded.replace(state.trie.root, trie.root)))
     answer = {"accountProof": [to_hex(rlp.encode(trie.node))]}
     with pytest.raises(state_proofs.ImproperProof):
         read_proof(ALICE, block, {**state.header, "hash": to_hex(block.hash)}, answer)

@@ -2,7 +2,14 @@
 
 import pytest
 
-from scan.verification.source_maps import MAX_LINE, SourceText, Span, packed, spans_at, unpacked
+from scan.extensions.transaction_details.source_maps import (
+    MAX_LINE,
+    SourceText,
+    Span,
+    packed,
+    spans_at,
+    unpacked,
+)
 
 pytestmark = pytest.mark.check
 
@@ -72,8 +79,7 @@ def test_the_lines_around_a_line():
 
 @pytest.mark.parametrize(("text", "function"), [("assert a", "first"), ('raise "no"', "_second")])
 def test_functions_of_vyper(text, function):
-    line = SourceText(VYPER, is_vyper=True).line_at(span_of(text, VYPER))
-    assert line.function == function
+    assert SourceText(VYPER, is_vyper=True).line_at(span_of(text, VYPER)).function == function
 
 
 def test_a_vyper_source_without_functions():
@@ -139,8 +145,7 @@ def test_entries_leave_out_what_does_not_change():
     "source_map", ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_000, "1:2:é"]
 )
 def test_a_malformed_map_says_nothing_or_something_wrong(source_map):
-    spans = spans_at(bytes(10), source_map, [0, 5])
-    assert len(spans) == 2
+    assert len(spans_at(bytes(10), source_map, [0, 5])) == 2
 
 
 def test_a_stored_map_is_bounded():
@@ -168,8 +173,7 @@ ENDS = {
 
 @pytest.mark.parametrize("source", ENDS.values(), ids=ENDS)
 def test_comments_end_where_the_compiler_ends_them(source):
-    function = SourceText(source, is_vyper=False).function_at(span_of("revert", source))
-    assert function.name == "f"
+    assert SourceText(source, is_vyper=False).function_at(span_of("revert", source)).name == "f"
 
 
 HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")

@@ -4,7 +4,7 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.state_proofs import balance_changes, encode_access_list
+from scan.extensions.internal_transfers.state_proofs import balance_changes, encode_access_list
 from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check
@@ -46,8 +46,7 @@ def in_json():
 
 def test_lists_are_encoded_and_read():
     assert encode_access_list(in_json()) == RAW
-    changes = balance_changes(RAW, keccak(RAW))
-    assert changes == {ALICE: [(0, 9), (3, 2**255)], BOB: []}
+    assert balance_changes(RAW, keccak(RAW)) == {ALICE: [(0, 9), (3, 2**255)], BOB: []}
     assert balance_changes(b"\xc0", keccak(b"\xc0")) == {}
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.database.connection import Database
 from scan.errors import Unavailable, VerificationFailed
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.verification.contract_match import Match
@@ -40,6 +41,16 @@ def packed(layout: object) -> bytes | None:
 def unpacked(stored: bytes) -> str:
     """Return the JSON of a stored layout."""
     return zlib.decompressobj().decompress(stored, MAX_LAYOUT_BYTES).decode("utf-8", "replace")
+
+
+def layout_of(database: Database, address: bytes, verifier: bytes | None) -> Any:
+    """Return the layout of a contract, or of the verified one whose source it has, as add_names()
+    has it; {} where none is known."""
+    addresses = [address, *filter(None, [verifier])]
+    rows = database.rows("contracts/storage_layouts_list", addresses=addresses)
+    layouts = {bytes(of): layout for of, layout in rows}
+    layout = layouts.get(address) or layouts.get(verifier or address)
+    return {} if layout is None else orjson.loads(unpacked(bytes(layout)))
 
 
 Node = Mapping[str, Any]  # of a syntax tree

@@ -6,7 +6,7 @@ import random
 import orjson
 import pytest
 
-from scan.verification import creation_comparison
+from scan.extensions.transaction_details import compiler_findings
 from scan.verification.bytecode_comparison import ByteRange, LinkedCode
 
 pytestmark = pytest.mark.check
@@ -16,16 +16,16 @@ LINKED = bytes.fromhex(f"6001 73{'00' * 20} 7f{'73' * 32} 00") + HASH + b"\x01" 
 
 
 def code_of(code, *links):
-    stored = creation_comparison.creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
+    stored = compiler_findings.creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
     assert stored is not None
     return stored
 
 
 def is_searched_by(stored, creation):
-    return creation_comparison.search_hashes(creation).get(stored.search_hash) == stored.size
+    return compiler_findings.search_hashes(creation).get(stored.search_hash) == stored.size
 
 
-@pytest.mark.parametrize("words", [0, 1, 7, creation_comparison.MAX_ARGUMENT_BYTES // 32])
+@pytest.mark.parametrize("words", [0, 1, 7, compiler_findings.MAX_ARGUMENT_BYTES // 32])
 @pytest.mark.parametrize("seed", range(20))
 def test_code_is_found_in_front_of_arguments(seed, words):
     chosen = random.Random(seed)
@@ -59,22 +59,22 @@ def test_arguments_are_whole_words_and_bounded():
     stored = code_of(b"\x01" * 50)
     assert not is_searched_by(stored, b"\x01" * 50 + bytes(31))
     assert not is_searched_by(
-        stored, b"\x01" * 50 + bytes(creation_comparison.MAX_ARGUMENT_BYTES + 32)
+        stored, b"\x01" * 50 + bytes(compiler_findings.MAX_ARGUMENT_BYTES + 32)
     )
 
 
 @pytest.mark.parametrize(
-    "size", [creation_comparison.MAX_CODE_BYTES + creation_comparison.MAX_ARGUMENT_BYTES + 1, 10**7]
+    "size", [compiler_findings.MAX_CODE_BYTES + compiler_findings.MAX_ARGUMENT_BYTES + 1, 10**7]
 )
 def test_too_large_a_creation_is_not_searched(size):
-    assert creation_comparison.search_hashes(bytes(size)) == {}
+    assert compiler_findings.search_hashes(bytes(size)) == {}
 
 
 @pytest.mark.parametrize(
     "code",
     [
         LinkedCode(b"", {}, {}),
-        LinkedCode(bytes(creation_comparison.MAX_CODE_BYTES + 1), {}, {}),
+        LinkedCode(bytes(compiler_findings.MAX_CODE_BYTES + 1), {}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(20, 40),)}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(0, 10**12),)}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(-5, 15),)}, {}),
@@ -83,7 +83,7 @@ def test_too_large_a_creation_is_not_searched(size):
     ids=["no code", "too large", "beyond its end", "a huge place", "before it", "many places"],
 )
 def test_what_a_compiler_does_not_give_is_not_kept(code):
-    assert creation_comparison.creation_code_of(code) is None
+    assert compiler_findings.creation_code_of(code) is None
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_a_compiler_does_not_give_is_not_kept(code):
 )
 def test_hostile_code_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
-    code = (repeated * creation_comparison.MAX_CODE_BYTES)[: creation_comparison.MAX_CODE_BYTES]
+    code = (repeated * compiler_findings.MAX_CODE_BYTES)[: compiler_findings.MAX_CODE_BYTES]
     assert is_searched_by(code_of(code), code + bytes(64))
 
 
@@ -109,12 +109,12 @@ def test_creations_are_compared_as_often_as_codes_differ(monkeypatch):
     """A thousand contracts may have one search hash: of equal places, one hash does for all."""
     creation = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
     linked, constant = code_of(LINKED, ByteRange(3, 23)), code_of(LINKED)
-    monkeypatch.setattr(creation_comparison, "MAX_COMPARED_BYTES", 2 * len(LINKED))
-    comparison = creation_comparison.CreationComparison()
+    monkeypatch.setattr(compiler_findings, "MAX_COMPARED_BYTES", 2 * len(LINKED))
+    comparison = compiler_findings.CreationComparison()
     other = linked._replace(masked_hash=bytes(32))
     compared = [is_in(comparison, creation, code) for code in [other] * 1000 + [linked, constant]]
     assert compared == [False] * 1000 + [True, False]
     # No third one, whatever it is.
     assert not is_in(comparison, LINKED, constant)
-    assert is_in(creation_comparison.CreationComparison(), LINKED, constant)
+    assert is_in(compiler_findings.CreationComparison(), LINKED, constant)
     assert is_in(comparison, creation, linked)
