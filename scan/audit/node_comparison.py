@@ -21,7 +21,7 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.forms.form import BURN
 from scan.hex import to_hex
-from scan.indexer import block_rows, block_source, block_traces, hooks
+from scan.indexer import block_rows, block_source, hooks
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -165,9 +165,9 @@ class NodeComparison:
         self._expect_events(expected, blocks, made)
         return expected, unknown
 
-    def _traced(self, block: DecodedBlock) -> block_traces.TracedBlock:
+    def _traced(self, block: DecodedBlock) -> hooks.TracedBlock:
         # After this many failures the reader returns the block as untraced instead of raising.
-        for _ in range(block_traces.TRACE_ATTEMPTS - 1):
+        for _ in range(hooks.TRACE_ATTEMPTS - 1):
             with suppress(client.NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]

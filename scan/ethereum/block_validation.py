@@ -75,14 +75,21 @@ def check_body(
         else:
             is_proven = list_root(leaves[: len(received)]) == data(header.receiptsRoot)
             proof = Proof.FIELDS if is_proven else _no_proof(unknown)
-        for parts in ((sent, received), (header.transactions, receipts)):
-            if out_of_place := block_hashing.fields_out_of_place(*parts):
+        for records in ((sent, received), (header.transactions, receipts)):
+            if out_of_place := block_hashing.fields_out_of_place(*records):
                 raise Contradiction(out_of_place)
+        # Before Byzantium a transaction that failed used all of its gas.
+        may_have_failed = any(
+            receipt.status is None
+            and receipt.root is not None
+            and int(receipt.gasUsed, 16) == int(transaction.gas, 16)
+            for transaction, receipt in zip(sent, received, strict=True)
+        )
         words = (
             *block_hashing.uncompared(header, receipts, chain_id),
             *unproven,
-            *_unproven_types(sent, encoded, unknown, proof, form),
-            *_unproven_statuses(sent, received),
+            *(_unproven_types(sent, encoded, unknown, proof, form) if unknown else ()),
+            *((STATUSES,) if may_have_failed else ()),
             *unproven_blob_prices(header, sent, received, raw, chain_id),
         )
         if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
@@ -167,7 +174,7 @@ def _unproven_types(
             raise Contradiction(f"transactions of type {min(unnamed)}, {NO_BYTES}")
         yield from (f"transactions of type {number}" for number in sorted(unknown))
     absent: dict[tuple[int, str], None] = {}  # fields that the bytes do not have, by type
-    for transaction, leaf in zip(transactions, leaves, strict=True) if unknown else ():
+    for transaction, leaf in zip(transactions, leaves, strict=True):
         number = type_number(transaction.type)
         if leaf is None or number not in unknown:
             continue
@@ -224,18 +231,6 @@ def _has_no_parties(transaction: Any, receipt: Any) -> bool:
     numbers = (_sender(transaction), _sender(receipt), transaction.gas, transaction.value)
     has_recipient = transaction.to is not None or receipt.contractAddress is not None
     return not has_recipient and not any(int(number or "0x0", 16) for number in numbers)
-
-
-def _unproven_statuses(transactions: Sequence[Any], receipts: Sequence[Any]) -> Sequence[str]:
-    """Return STATUSES where a transaction without a status may have failed. Before Byzantium one
-    that failed used all of its gas."""
-    may_have_failed = any(
-        receipt.status is None
-        and receipt.root is not None
-        and int(receipt.gasUsed, 16) == int(sent.gas, 16)
-        for sent, receipt in zip(transactions, receipts, strict=True)
-    )
-    return (STATUSES,) if may_have_failed else ()
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any, pays_in_tokens: bool) -> bool:

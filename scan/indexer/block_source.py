@@ -60,8 +60,10 @@ class BlockSource:
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = hooks.make_trace_reader(node, self._large_lock, traces=traces)
-        parts = registry.parts(hooks.BlockCompletion)
-        self._completers = [part.completer(node, self.known_chain_id) for part in parts]
+        self._completers = [
+            part.completer(node, self.known_chain_id)
+            for part in registry.parts(hooks.BlockCompletion)
+        ]
 
     @property
     def can_trace(self) -> bool:
@@ -94,10 +96,10 @@ class BlockSource:
                 if blocks:
                     break  # those before it are right
                 raise
-            # What no hash proves of it, besides what its completion has said.
-            reasons = filter(None, (self._words(verdict, number), block.unproven))
-            unproven = "; ".join(reasons)[:MAX_REASON_CHARACTERS] or None
-            blocks.append(block := block._replace(unproven=unproven))
+            if verdict.unproven or block.unproven:  # by its completion
+                reasons = filter(None, (self._words(verdict, number), block.unproven))
+                block = block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS])
+            blocks.append(block)
             # Roughly the bytes of its rows: the entries of a batch transfer are words of its data.
             data_bytes = sum(len(log.data) for log in block.logs)
             size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
@@ -142,9 +144,9 @@ class BlockSource:
             try:
                 if attempt:
                     [pair] = self._pairs(node, number, number)
-                results.append(read(node, *pair, number))
-                if self._is_settled(results[-1].verdict):
-                    return results[-1]
+                results.append(result := read(node, *pair, number))
+                if not result.verdict.unproven or self._is_settled(result.verdict):
+                    return result
             except (MalformedBlock, NodeError) as error:
                 failure = error
             if not attempt:
@@ -158,9 +160,8 @@ class BlockSource:
         return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
 
     def _is_settled(self, verdict: block_validation.Verdict) -> bool:
-        """Return whether no other node could prove more of a block, nor the same node later."""
-        if not verdict.unproven:
-            return True
+        """Return whether no other node, nor the same one later, could prove more of a block of
+        which something is not proven."""
         if not self._known_reasons.issuperset(verdict.unproven):
             return False
         form = FORM_OF_CHAIN.get(self.known_chain_id())
@@ -216,12 +217,13 @@ class BlockSource:
             raise MalformedBlock(f"block {number} contradicts itself ({verdict.contradiction})")
         return verdict
 
-    def _words(self, verdict: block_validation.Verdict, number: int) -> str | None:
+    def _words(self, verdict: block_validation.Verdict, number: int) -> str:
+        """Return what no hash proves of a block, in words, of which new ones are logged."""
         for reason in verdict.unproven:
             if reason not in self._known_reasons:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
         self._known_reasons.update(verdict.unproven)
-        return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS] or None
+        return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS]
 
     def raw_blocks(
         self, first: int, last: int, *, checked: bool = False

@@ -32,8 +32,8 @@ class BlockPrefetcher:
     def __init__(self, settings: Settings, source: BlockSource, stop: threading.Event) -> None:
         self._source = source
         self._stop = stop
-        self._limit = prefetch_process.FetchLimit(stop)
-        self._second_process = prefetch_process.ProcessForLongRanges(settings, self._limit)
+        self.limit = prefetch_process.FetchLimit(stop)
+        self._second_process = prefetch_process.ProcessForLongRanges(settings, self.limit)
         # Its threads stay, with their connections to the node.
         self._threads = ThreadPoolExecutor(prefetch_process.MAX_CONCURRENCY, "fetch")
 
@@ -45,19 +45,15 @@ class BlockPrefetcher:
 
         After a fault the second process stays: it remembers which methods the node offers.
         """
-        if (process := self._second_process.for_range(last - first + 1)) is not None:
-            yield from self._in_order(
-                lambda start, end: process.submit(start, end, selection), first, last, seconds
-            )
-        else:
-            yield from self._in_order(
-                lambda start, end: self._threads.submit(
-                    self._limit.run, partial(self._source.rows, start, end, selection)
-                ),
-                first,
-                last,
-                seconds,
-            )
+        process = self._second_process.for_range(last - first + 1)
+
+        def submit(start: int, end: int) -> "Future[FetchedRows]":
+            if process is not None:
+                return process.submit(start, end, selection)
+            request = partial(self._source.rows, start, end, selection)
+            return self._threads.submit(self.limit.run, request)
+
+        yield from self._in_order(submit, first, last, seconds)
         self._second_process.close()
 
     def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
@@ -65,15 +61,11 @@ class BlockPrefetcher:
         blocks() does, and RateLimited at once: there is nothing else in flight."""
         self._second_process.close()
         fetched = self._source.rows(first, last, selection)
-        self._record(fetched, was_waited_for=False)
+        transactions = sum(len(block.transactions) for block in fetched.blocks)
+        self.limit.record_answer(len(fetched.blocks), transactions, was_waited_for=False)
         count_stage("node", fetched.node_s)
         count_stage("decode", fetched.decode_s)
         return fetched.blocks
-
-    def is_short(self, first: int, last: int) -> bool:
-        """Return whether one request has these blocks, as at the head: there is nothing to fetch
-        ahead, and a thread that stays has a connection to the node."""
-        return last - first < self._limit.blocks
 
     def close(self) -> None:
         """End the threads, and the second process, if there is one."""
@@ -89,7 +81,7 @@ class BlockPrefetcher:
         try:
             while not self._stop.is_set():
                 while first <= last and not _are_enough(pending):
-                    range_last = min(first + self._limit.blocks - 1, last)
+                    range_last = min(first + self.limit.blocks - 1, last)
                     pending.append((submit(first, range_last), range_last))
                     first = range_last + 1
                 if not pending:
@@ -100,23 +92,19 @@ class BlockPrefetcher:
                     continue
                 pending.popleft()
                 fetched = future.result()
-                fetched_last = fetched.blocks[-1].number
+                fetched_last = fetched.blocks[-1].contracts.number
                 if fetched_last < range_last:
                     pending.appendleft((submit(fetched_last + 1, range_last), range_last))
-                self._record(fetched, was_waited_for=was_waited_for)
+                blocks = fetched.blocks
+                transactions = sum(len(block.transactions) for block in blocks)
+                self.limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
                 seconds.add("node", fetched.node_s)
                 seconds.add("decode", fetched.decode_s)
-                blocks = fetched.blocks
                 del future, fetched
                 yield blocks
         finally:
             for future, _ in pending:
                 future.cancel()
-
-    def _record(self, fetched: FetchedRows, *, was_waited_for: bool) -> None:
-        blocks = fetched.blocks
-        transactions = sum(len(block.transactions) for block in blocks)
-        self._limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
 
 
 def _are_enough(pending: _Pending) -> bool:
@@ -226,10 +214,11 @@ class BatchReader:
         parent_hash = head and head.hash
         with closing(self._prefetcher.blocks(first, last, selection, self._seconds)) as fetched:
             for batch, is_full in _batches(fetched):
-                fork_finder.require_linked(batch, parent_hash, genesis_hash)
-                parent_hash = batch[-1].hash
+                contracts = [block.contracts for block in batch]
+                fork_finder.require_linked(contracts, parent_hash, genesis_hash)
+                parent_hash = contracts[-1].hash
                 with self._seconds.clock("inspect"):
-                    findings = self._inspector.inspect([block.contracts for block in batch])
+                    findings = self._inspector.inspect(contracts)
                 yield writer.inspected_batch(batch, findings, is_full=is_full)
 
     def _put(self, item: writer.InspectedBatch | Exception | None) -> None:

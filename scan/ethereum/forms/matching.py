@@ -112,11 +112,11 @@ def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
     where a transaction of another type has it, or all have it.
     """
     signs = {name: True for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
-    is_own = [type_ not in ETHEREUM_TYPES for type_ in sent.get("type", ())]
+    others = [type_ not in ETHEREUM_TYPES for type_ in sent.get("type", ())]
     for name, values in _present(received, RECEIPT_FIELDS).items():
-        signs[name] = all(own or v is not None for own, v in zip(is_own, values, strict=True))
+        signs[name] = all(other or v is not None for other, v in zip(others, values, strict=True))
     for name, values in _present(sent, TRANSACTION_FIELDS).items():
-        having = [own for own, v in zip(is_own, values, strict=True) if v is not None]
+        having = [other for other, v in zip(others, values, strict=True) if v is not None]
         signs[name] = any(having) or len(having) == len(values)
     return signs
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import disk_usage
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from scan.database.connection import Database
@@ -46,7 +46,10 @@ def estimate(node: Node, first: int, last: int, history: History | None = None) 
     elsewhere = [n for n in numbers if history is not None and n <= history.last_block]
     calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers[len(elsewhere) :]]
     counts = [history.transactions_of(n) for n in elsewhere if history is not None]
-    counts += _counts(list(node.results(calls)))
+    try:
+        counts += [len(header["transactions"]) for header in node.results(calls)]
+    except (TypeError, KeyError) as error:
+        raise NodeError(f"the node's answer is malformed: {error!r}") from error
     transactions = fmean(counts) * (last - first + 1)
     tenth = -(-len(counts) // 10)
     return Estimate(
@@ -66,7 +69,8 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
     data = interface.folder(database)
     for path, size in ((folder, needed.file_bytes), (data, needed.table_bytes)):
         if path is not None:
-            path = _existing(path)
+            while not path.exists():
+                path = path.parent
             first, others = needs.get(path.stat().st_dev, (path, 0))
             needs[path.stat().st_dev] = first, others + size
     for path, size in needs.values():
@@ -76,20 +80,6 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
                 f"the disk of {path} has {free / GB:.1f} GB free; a bulk backfill needs about"
                 f" {size / GB:.1f} GB there"
             )
-
-
-def _existing(path: Path) -> Path:
-    """Return the path, or the nearest parent of it that exists."""
-    while not path.exists():
-        path = path.parent
-    return path
-
-
-def _counts(headers: Sequence[Any]) -> list[float]:
-    try:
-        return [len(header["transactions"]) for header in headers]
-    except (TypeError, KeyError) as error:
-        raise NodeError(f"the node's answer is malformed: {error!r}") from error
 
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")

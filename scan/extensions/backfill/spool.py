@@ -32,6 +32,10 @@ class SpoolFailed(Exception):
     """The files of a range cannot be written, for a reason that no other try may mend."""
 
 
+class RangeFailed(SpoolFailed):
+    """A range failed at one of the workers, of which another one may have a better node."""
+
+
 class Source(Protocol):
     """Blocks of a node, or of elsewhere."""
 

@@ -209,7 +209,7 @@ class CsvReader:
 def _text(statement: str, **texts: str) -> str:
     """Return a statement as DuckDB takes it, with $name for each parameter not in `texts`."""
     loaded = load_statements()[statement]
-    names: Mapping[str, str] = {name: f"${name}" for name in loaded.params} | texts
+    names: Mapping[str, str] = {name: f"${name}" for name in loaded.types} | texts
     return loaded.text % names if "%" in loaded.text else loaded.text
 
 
