@@ -11,10 +11,10 @@ SYNC = echo "Installing $(1) into $(VENV)" && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
 # Two workers more than processors, since tests wait for a third of their time; at most 8, since each
-# starts its own servers. The tests of a file share fixtures, so they run in one worker;
-# tests/support/pytest_hooks.py defines the order of files.
+# starts its own servers. The tests of a file share fixtures, so they run in one worker, which
+# tests/support/scheduling.py chooses.
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
-PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist each --max-worker-restart 0
 
 # Whatever the environment says: without bytecode pytest rewrites all tests in each worker, 10 s of
 # processor, and each server or command that a test starts compiles scan/, 0.3 s.

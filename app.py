@@ -51,7 +51,7 @@ from scan.rate_limits.turns import WaitingThreads
 from scan.settings import Settings
 from scan.verification.compiler_run import CompilerPlaces
 from scan.verification.compiler_store import CompilerStore
-from scan.verification.creation_comparison import CreationReader
+from scan.verification.creations import CreationReader
 from scan.verification.verifier import StoredBytes, Verifier
 
 RECURSION_LIMIT = 1000

@@ -154,6 +154,7 @@ setup(
             "starlark-pyo3==2026.1.3",  # runs the Kurtosis package
             "openapi-python-client==0.29.1",  # somebody else's client, from our document
             "schemathesis==4.32.5",  # requests nobody thought of, from our document
+            "jsonschema-rs==0.60.3",  # answers, beside the document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
             "standardwebhooks==1.1.0",  # receivers' library, which checks what is sent
             "aiosmtpd==1.4.6",  # receives mails

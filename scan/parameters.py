@@ -212,14 +212,10 @@ def nearest(name: str, allowed: Collection[str]) -> str | None:
     return by_lower_case[matches[0]] if matches else None
 
 
-def only_known_arguments(names: Collection[str], allowed: Collection[str]) -> None:
-    """Raise InvalidParameter for the first unknown query parameter."""
-    for name in names:
-        if name and name not in allowed:
-            unknown = f"Unknown query parameter {name[:LONGEST_NAME]!r}"
-            if similar := nearest(name, allowed):
-                message = f"{unknown}; did you mean {similar}?"
-            else:
-                names = f"allowed: {', '.join(allowed)}" if allowed else "this path accepts none"
-                message = f"{unknown}; {names}."
-            raise InvalidParameter(message, field=name[:LONGEST_NAME])
+def unknown_argument(name: str, allowed: Collection[str]) -> InvalidParameter:
+    """Return the error for a query parameter that is not `allowed`."""
+    reason = f"allowed: {', '.join(allowed)}." if allowed else "this path accepts none."
+    if similar := nearest(name, allowed):
+        reason = f"did you mean {similar}?"
+    name = name[:LONGEST_NAME]
+    return InvalidParameter(f"Unknown query parameter {name!r}; {reason}", field=name)

@@ -4,7 +4,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 from contextlib import contextmanager
 from functools import cache
@@ -22,7 +21,7 @@ from tests.support.extension_tests import (
     used_by,
 )
 from tests.support.hooks_document import readers_of_modules
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 NODE_MODULES = Path("tests/support/node/node_modules")
 # The application, its document, its statements and schema, all without a database.
@@ -42,13 +41,10 @@ print(len(paths), len(document["paths"]), *details)
 
 
 def put_together(folder, **environ):
-    return subprocess.run(
+    return completed(
         [sys.executable, "-c", PUT_TOGETHER],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder)} | environ,
-        capture_output=True,
-        text=True,
-        timeout=120,
     )
 
 
@@ -59,8 +55,7 @@ def tree(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tree") / "scan"
     installed = (".git", ".venv", ".*_cache", ".hypothesis", "*.egg-info", "node_modules")
     unfinished = "*.pyc.*"  # which another worker renames once it is written
-    ignored = shutil.ignore_patterns(*installed, unfinished, "var")
-    shutil.copytree(ROOT, folder, ignore=ignored)
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*installed, unfinished, "var"))
     (folder / NODE_MODULES).symlink_to(ROOT / NODE_MODULES)
     return folder
 
@@ -81,12 +76,10 @@ def deleted(tree, names):
 
 
 def run(tree, *arguments, timeout_s=120):
-    return subprocess.run(
+    return completed(
         [sys.executable, *arguments],
         cwd=tree,
         env=os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
         timeout=timeout_s,
     )
 

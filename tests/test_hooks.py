@@ -3,14 +3,13 @@
 import ast
 import os
 import shutil
-import subprocess
 import sys
 from functools import cache
 
 import pytest
 
 from tests.support import hooks_document, served_modules, settings_document
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 CONTRACTS = {contract.name: contract for contract in hooks_document.contracts()}
 MARKETS = "scan/extensions/markets"
@@ -46,8 +45,7 @@ def test_a_part_stands_in_the_module_of_its_contract():
 @pytest.mark.check
 def test_a_module_of_a_contract_s_name_is_a_part():
     named = {name for c in CONTRACTS.values() for name in (c.module, c.chapter)}
-    modules = {path for path in MODULES if path.stem in named}
-    assert modules - parts().keys() == set()
+    assert {path for path in MODULES if path.stem in named} - parts().keys() == set()
 
 
 @pytest.mark.check
@@ -88,12 +86,10 @@ def write(path, old, new):
 
 
 def run(folder, *command):
-    return subprocess.run(
+    return completed(
         [sys.executable, *command],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder), "MYPYPATH": str(folder)},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
 
@@ -143,20 +139,35 @@ def test_a_part_that_breaks_its_contract_is_named(altered, file, old, new, progr
 READ_AT_IMPORT = {"scan.ethereum.forms.matching", "scan.extensions.history.queries"}
 IMPORT_ALL = """
 import functools, importlib, sys
-functools.cache = functools.lru_cache(maxsize=0)  # else the first reader alone would be seen
+BODIES, reads, kept_by = {("<module>", name) for name in sys.argv[1:]}, [], functools.cache
+
+def note():
+    reads.append(1)
+    frame = sys._getframe(1)
+    while frame and (frame.f_code.co_name, frame.f_globals["__name__"]) not in BODIES:
+        frame = frame.f_back
+    if frame:
+        print(frame.f_globals["__name__"])
+
+def cache(function):  # that notes what was read for a value whenever it is asked for
+    kept, reading = kept_by(function), set()
+    def call(*arguments, **options):
+        key, before = (arguments, *options.items()), len(reads)
+        value = kept(*arguments, **options)
+        if len(reads) > before:
+            reading.add(key)
+        elif key in reading:
+            note()
+        return value
+    call.cache_clear = kept.cache_clear
+    return call
+
+functools.cache = cache
 from scan import registry
 
 def watched(read):
-    def watching(*arguments, **options):
-        frame = sys._getframe(1)
-        while frame and (frame.f_code.co_name, frame.f_globals["__name__"]) not in BODIES:
-            frame = frame.f_back
-        if frame:
-            print(frame.f_globals["__name__"])
-        return read(*arguments, **options)
-    return watching
+    return lambda *arguments, **options: (note(), read(*arguments, **options))[1]
 
-BODIES = {("<module>", name) for name in sys.argv[1:]}
 for name in "installed enabled by_extension has folders commands reserved_paths".split():
     setattr(registry, name, watched(getattr(registry, name)))
 for name in sys.argv[1:]:
@@ -191,5 +202,4 @@ def test_a_missing_need_is_named_by_every_command(altered):
 def test_the_type_checker_refuses_hooks_that_no_contract_has(altered, old, new, message):
     write(altered / MARKETS / "views.py", old, new)
     (altered / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"))
-    done = run(altered, "-m", "mypy", f"{MARKETS}/views.py")
-    assert message in done.stdout
+    assert message in run(altered, "-m", "mypy", f"{MARKETS}/views.py").stdout

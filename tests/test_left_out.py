@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.serving import PROGRAMS, ROOT, SERVERS, program
+from tests.support.serving import PROGRAMS, ROOT, SERVERS, completed, program
 
 INSTALL = SERVERS.with_name("install_servers")
 NEEDS_REDIS = "tests/rate_limits/test_limiter.py::test_a_window_in_redis_moves"
@@ -53,13 +53,10 @@ def test_a_test_is_left_out_without_its_server_and_fails_in_ci(monkeypatch, bare
 
 @pytest.mark.long
 def test_what_was_left_out_is_named_at_the_end_of_a_run(tmp_path):
-    done = subprocess.run(
+    done = completed(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", NEEDS_REDIS],
         cwd=ROOT,
         env={"PATH": str(tmp_path), "HOME": os.environ.get("HOME", str(tmp_path))},
-        capture_output=True,
-        text=True,
-        timeout=120,
     )
     assert done.returncode == 0
     *_, named, command, totals = done.stdout.splitlines()

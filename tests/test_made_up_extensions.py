@@ -3,11 +3,10 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 from tests.support.anvil import Anvil
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 from tests.test_extensions import tree
 
 __all__ = ["tree"]
@@ -32,13 +31,10 @@ print(json.dumps([client.get(path).text for path in paths]))
 
 
 def ask(tree, url, node, *paths):
-    result = subprocess.run(
+    result = completed(
         [sys.executable, "-c", INDEX_AND_ASK, url, node.url, str(node.head()), *paths],
         cwd=tree,
         env=os.environ | {"PYTHONPATH": f"{tree}:{ROOT}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
     )
     assert result.returncode == 0, result.stderr
     texts = json.loads(result.stdout.splitlines()[-1])

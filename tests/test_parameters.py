@@ -109,8 +109,7 @@ def test_what_stands_in_strings_is_no_value(source, is_ascii):
     """A megabyte of source, as it stands and in a standard JSON input that is itself text."""
     sources = {f"{number}.sol": {"content": source * 10_000} for number in range(10)}
     for given in (sources, {"sourceCode": json.dumps(sources, ensure_ascii=is_ascii)}):
-        body = json.dumps(given, ensure_ascii=is_ascii).encode()
-        assert json_bodies.json_object(body) == given
+        assert json_bodies.json_object(json.dumps(given, ensure_ascii=is_ascii).encode()) == given
 
 
 def test_a_repeated_key_is_told():

@@ -130,18 +130,8 @@ WRONG = {
     ),
     "replica": ("sqlite:///x", "a", "postgresql://h:0/d", "postgresql://a b/d"),
     "nodes": (
-        "node:8545",
-        "ftp://a",
-        "http://",
-        "http://a,",
-        "http://[::1",
-        "geth.ipc",
-        "http://a b",
-        "http://a:0",
-        "http://a:65536",
-        "http://a:port",
-        "http://<host>",
-        str(ROOT),
+        *("node:8545", "ftp://a", "http://", "http://a,", "http://[::1", "geth.ipc", "http://a b"),
+        *("http://a:0", "http://a:65536", "http://a:port", "http://<host>", str(ROOT)),
     ),
     "host": ("a b", "[::1]", "127.0.0.1:8000", "http://a", "999.1.1.1", "a_b", "-", "é"),
     "folder": (__file__, f"{__file__}/below"),
@@ -149,14 +139,8 @@ WRONG = {
     "certificates": ("/no/such/file", __file__, "none.pem"),
     "rate": ("10", "0/minute", "ten/minute", "10/eon", "10/minute; 5/second"),
     "storage": (
-        "memory",
-        "memcached://h",
-        "nonsense://",
-        "async+redis://[::1]:1",
-        "redis://",
-        "redis://[::1",
-        "redis://a b",
-        "valkey://h",
+        *("memory", "memcached://h", "nonsense://", "async+redis://[::1]:1", "redis://"),
+        *("redis://[::1", "redis://a b", "valkey://h"),
     ),
     "networks": ("10.0.0.1/8", "localhost", "10.0.0.0/8,"),
     "bulk backfill": ("on", "0", "-1", "AUTO", "9" * 400),
@@ -180,14 +164,8 @@ WRONG = {
         """.split()
     ),
     "prices": (
-        "/no/such/file",
-        str(ROOT),
-        "http://a/p.json",
-        "https://u@a/p",
-        "file:///etc/passwd",
-        POOL,
-        f"{POOL}/{POOL}/",
-        f"{POOL}/0x12",
+        *("/no/such/file", str(ROOT), "http://a/p.json", "https://u@a/p", "file:///etc/passwd"),
+        *(POOL, f"{POOL}/{POOL}/", f"{POOL}/0x12"),
     ),
 }
 DECLARED = {v.name: v for declared in declarations() for _, v in variables(declared)}
@@ -214,8 +192,7 @@ def test_every_kind_has_a_name_of_its_own():
     rights = {}
     for variable in DECLARED.values():
         rights.setdefault(variable.kind.name, set()).add(variable.kind.right)
-    several = {name for name, right in rights.items() if len(right) > 1}
-    assert several == {"integer", "word", "text"}
+    assert {name for name, right in rights.items() if len(right) > 1} == {"integer", "word", "text"}
     assert all(WRONG[name] for name in rights)
 
 
@@ -290,8 +267,7 @@ def test_no_base_path_is_a_path_of_the_applications_own():
         # URLs of other explorers, which nobody misses below a base path.
         if not rule.endpoint.startswith("pages_redirects.")
     ]
-    paths = {rule.split("<")[0].strip("/") for rule in rules} - {""}
-    for path in paths:
+    for path in {rule.split("<")[0].strip("/") for rule in rules} - {""}:
         first, *more = path.split("/")
         for base_path in (f"/{first}", *((f"/{first}/bsc",) if more else ())):
             with pytest.raises(SettingError, match="SCAN_BASE_PATH"):

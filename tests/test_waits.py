@@ -12,7 +12,7 @@ import pytest
 
 from scan.cached_values import cached_property
 from tests.support.extension_tests import is_there
-from tests.support.served_modules import functions, modules, node_calls, served
+from tests.support.served_modules import functions, modules, node_calls, nodes, served
 from tests.support.settings_document import taken_away
 
 pytestmark = pytest.mark.check
@@ -23,6 +23,7 @@ GATEWAY = "scan.ethereum.request_node"
 OF_INDEXER = (
     "scan.ethereum.block_hashing",
     "scan.ethereum.fork_schedule",
+    "scan.extensions.internal_transfers.block_traces",
     "scan.extensions.internal_transfers.trace_checks",
     "scan.indexer.block_check",
 )
@@ -32,13 +33,13 @@ OF_NODE = {
     GATEWAY: "the door",
     "scan.ethereum.client": "the node",
     **dict.fromkeys(OF_INDEXER, "beside the rows of blocks, for the indexer"),
-    "scan.extensions.names.api": "makes that of Ethereum, for a gateway of its own",
+    "scan.extensions.names.views": "makes that of Ethereum, for a gateway of its own",
 }
 # Sessions with the node, each with the client that its places are counted for.
 SESSIONS = {
     ("scan.queries.reader", "self.client"),
     ("scan.queries.blocks", "reader.client"),
-    ("scan.verification.creation_comparison", "_CLIENT"),
+    ("scan.verification.creations", "_CLIENT"),
     ("scan.http.worker_threads", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
 }
@@ -130,7 +131,7 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     assert users == OF_NODE.keys() or taken_away()
     of_command = "scan.extensions.contract_details.contract_import.importer"
     makers = {
-        "NodeGateway": {"app", "scan.extensions.names.api", of_command},
+        "NodeGateway": {"app", "scan.extensions.names.views", of_command},
         "node_of_index": {"app", of_command},
     }
     for maker, in_modules in makers.items():
@@ -164,7 +165,7 @@ def test_compilers_run_in_places_alone():
     held = {
         module
         for module, tree in SERVED.items()
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.With) and "place_for_long" in ast.unparse(node.items[0])
         for call in ast.walk(node)
         if isinstance(call, ast.Call) and _called(call) == "verify"
@@ -233,19 +234,20 @@ def _names(tree):
     """The modules and names that are imported, or used of a module that is."""
     imported = {
         alias.asname or alias.name: (node.module, alias.name)
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names
     }
     yield from imported.values()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) in imported:
-            yield ".".join(imported[ast.unparse(node.value)]), node.attr
+    for node in nodes(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in imported:
+                yield ".".join(imported[name]), attribute
 
 
 def _calls():
     for module, tree in SERVED.items():
-        yield from ((module, node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+        yield from ((module, node) for node in nodes(tree) if isinstance(node, ast.Call))
 
 
 def _called(call):
@@ -272,7 +274,7 @@ def _held(tree):
     """What stands in the `with` block of each lock of a module, by function."""
     locks = {
         ast.unparse(target).removeprefix("self.")
-        for node in ast.walk(tree)
+        for node in nodes(tree)
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
         if _called(node.value) in LOCKS
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
@@ -287,7 +289,7 @@ def _held(tree):
 
 def _reached(tree, body):
     """The names that are called there, also through functions of the same module."""
-    own = {node.name: node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    own = {node.name: node.body for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
     reached: set[str] = set()
     ahead = _called_in(body)
     while ahead:

@@ -12,12 +12,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from threading import Lock
 from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import LimitReached, NotFound, RateLimited, ReplayedRequest, Unavailable
 from scan.rate_limits.limiter import Limiter, requests_per_minute
+from scan.rate_limits.windows import Window
 from scan.settings import Settings
 
 MAX_ACTIVE_KEYS = 10  # per owner
@@ -88,7 +88,8 @@ def create(
             max_keys=MAX_ACTIVE_KEYS,
         )
         # Within the transaction, so that a key beyond the limit is rolled back.
-        charge = limiter.charge_new_key(client_address) if is_created else None
+        window = Window(limiter.new_key_rate, client_address)
+        charge = limiter.store.charge(window) if is_created else None
         if charge is not None and not charge.allowed:
             raise RateLimited(
                 f"{charge.limit} API keys were created from your address, the maximum of"
@@ -143,7 +144,7 @@ class ApiKeyLookup:
         self._replica = replica
         self._clock = clock
         self._cache: OrderedDict[bytes, CachedKey] = OrderedDict()
-        self._lock = Lock()
+        self._lock = threading.Lock()
         self._paused_until = 0.0
 
     def find(self, text: str) -> ApiKey | None:

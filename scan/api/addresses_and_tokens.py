@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
 from flask import Blueprint
 
 from scan import parameters
@@ -13,7 +12,7 @@ from scan.hex import to_hex
 from scan.http import list_responses, requests
 from scan.queries import addresses, contracts, holdings, pages, tokens
 from scan.queries.addresses import AddressName, AddressNames, Balance
-from scan.queries.holdings import WorthPage, unit_prices
+from scan.queries.holdings import unit_prices
 
 blueprint = Blueprint("addresses_and_tokens", __name__)
 
@@ -33,7 +32,7 @@ def list_addresses() -> requests.Response:
     included: dict[str, Any] = {}
     if "include" in arguments:
         parameters.one_of(arguments["include"], "include", INCLUDED)
-        included = tokens.by_addresses(requests.reader(), keys)
+        included = tokens.records_of(requests.reader(), keys)
     rows = [
         {
             "address": to_hex(key),
@@ -62,8 +61,8 @@ def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
     names = requests.reader().sources.get(AddressNames).of_addresses(requests.reader(), keys)
     if names is None:
         return [{} for _ in keys]
-    own = (names.get(key, AddressName()) for key in keys)
-    return [{"name": known.name, "nameProblem": known.problem} for known in own]
+    of_keys = (names.get(key, AddressName()) for key in keys)
+    return [{"name": name.name, "nameProblem": name.problem} for name in of_keys]
 
 
 def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -86,7 +85,7 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 def get_address(address: str) -> requests.Response:
     block = requests.block_argument(requests.query_arguments("block"))
     key = parameters.address(address)
-    account = addresses.get(requests.reader(), key, block)
+    account = addresses.get(requests.reader(), key, block, has_recent=True)
     detail = {
         "address": to_hex(key),
         **_amount(account.balance),
@@ -96,7 +95,7 @@ def get_address(address: str) -> requests.Response:
         "label": account.label,
         "firstSeen": account.first_seen,
         "lastSeen": account.last_seen,
-        "recentTxs": orjson.Fragment(account.recent),
+        "recentTxs": requests.json_fragment(account.recent),
         "creation": None,
     }
     detail |= {**account.more, **_names([key])[0]}
@@ -109,7 +108,7 @@ def get_address(address: str) -> requests.Response:
 def list_tokens_held(address: str) -> requests.Response:
     arguments = requests.query_arguments(*list_responses.LISTED, "block", "sort")
     if "sort" in arguments:
-        return _by_worth(parameters.address(address), arguments)
+        return _list_by_worth(parameters.address(address), arguments)
     block, key = requests.block_argument(arguments), parameters.address(address)
 
     def read(window: pages.Window) -> pages.Page:
@@ -123,11 +122,11 @@ def list_tokens_held(address: str) -> requests.Response:
         return addresses.tokens_held(requests.reader(), key, window)
 
     return list_responses.list_response(
-        "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", own=key
+        "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", address=key
     )
 
 
-def _by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Response:
+def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Response:
     parameters.one_of(arguments["sort"], "sort", SORTS)
     if "block" in arguments:
         raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
@@ -137,14 +136,8 @@ def _by_worth(key: bytes, arguments: Mapping[str, str]) -> requests.Response:
         arguments,
         lambda window: holdings.tokens_by_worth(requests.reader(), key, window, prices),
         kind="tokensByWorth",
-        own=key,
-        body=_worth_body,
+        address=key,
     )
-
-
-def _worth_body(name: str, page: pages.Page, arguments: Mapping[str, str]) -> requests.Response:
-    assert isinstance(page, WorthPage)
-    return list_responses.list_body(name, page, arguments, worth=page.worth)
 
 
 @blueprint.get("/tokens")
@@ -178,5 +171,5 @@ def list_holders(address: str) -> requests.Response:
         "holders",
         requests.query_arguments(*list_responses.LISTED),
         lambda window: tokens.holders(requests.reader(), key, window),
-        own=key,
+        address=key,
     )

@@ -23,7 +23,9 @@ def list_blocks() -> requests.Response:
             "blocks", arguments, lambda window: blocks.page(requests.reader(), window)
         )
     # The newest block at or before it; no other parameter goes with it.
-    parameters.only_known_arguments(arguments, ("time",))
+    for name in arguments:
+        if name and name != "time":
+            raise parameters.unknown_argument(name, ("time",))
     time_s = parameters.time_s(arguments["time"], "time", is_upper=True)
     record = blocks.at_time(requests.reader(), time_s)
     return requests.json_body(

@@ -1,9 +1,8 @@
-"""State of accounts at a block, read from the node and cached: balances, code, and accounts proven
-against the block's stateRoot. The node of an index has to serve the chain that is indexed.
+"""State of accounts at a block, read from the node and cached: balances and code. The node of an
+index has to serve the chain that is indexed.
 """
 
 import logging
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from functools import partial
@@ -13,10 +12,10 @@ from scan.cached_values import SizedCache
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import blocks, client, request_node, state_proofs
+from scan.ethereum import blocks, client
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.ethereum.served_chain import BlockId, ChainIdentity, ServedChain
+from scan.ethereum.served_chain import ChainIdentity, ServedChain
 from scan.ethereum.token_metadata import word
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.settings import Settings
@@ -163,62 +162,6 @@ class ReplacedCodes:
             row = {"address": address, "code_hash": keccak256(code), "code": code}
             self._writes.rows("contracts/contracts_put", **row, is_proxy=is_proxy_code(code))
         return bool(code)
-
-
-PROOF_BYTES = 1000  # beside the nodes of the proof
-TRY_AGAIN_S = 300.0
-NOT_OFFERED = "The node does not offer proofs (eth_getProof)."
-
-
-class AccountProofs:
-    """Proven accounts by address, slot and block hash; the node is asked once for each, and once
-    for the header of each block."""
-
-    def __init__(self) -> None:
-        self._accounts: SizedCache[state_proofs.ProvenAccount] = SizedCache(CACHE_BYTES)
-        self._headers: SizedCache[bytes] = SizedCache(CACHE_BYTES)
-        self._not_offered_until = 0.0
-
-    def read(
-        self, node: NodeSession, address: bytes, block: BlockId, slot: int | None = None
-    ) -> state_proofs.ProvenAccount:
-        """Return an account after a block, with a slot of its storage if one is given.
-
-        Raises HistoryUnavailable where the node does not keep that state, UpstreamFailed where it
-        has no proof of it, and the errors of NodeSession.
-        """
-        key = (address, slot, block.hash)
-        account = self._accounts.get(key)
-        if account is None:
-            account = self._read(node, address, block, slot)
-            nodes = (*account.proof, *(account.slot.proof if account.slot else ()))
-            self._accounts.store(key, account, PROOF_BYTES + sum(map(len, nodes)))
-        return account
-
-    def _read(
-        self, node: NodeSession, address: bytes, block: BlockId, slot: int | None
-    ) -> state_proofs.ProvenAccount:
-        if time.monotonic() < self._not_offered_until:
-            raise UpstreamFailed(NOT_OFFERED)
-        header = self._headers.get(block.hash)
-        calls: list[client.Call] = [] if header else [state_proofs.header_call(block)]
-        calls = [state_proofs.account_call(address, block, slot), *calls]
-        proof, *headers = request_node.read(node, block, calls, state_proofs.MOST_ANSWER_BYTES)
-        if isinstance(proof, client.RpcError):
-            raise self._refusal(proof)
-        try:
-            header = header or state_proofs.proven_header(block, *headers)
-            account = state_proofs.read_account(address, block, header, proof, slot)
-        except state_proofs.ImproperProof as error:
-            raise UpstreamFailed(f"The node does not prove this account: {error}.") from None
-        self._headers.store(block.hash, header, PROOF_BYTES + len(header))
-        return account
-
-    def _refusal(self, error: client.RpcError) -> UpstreamFailed:
-        if not error.is_missing_method:
-            return UpstreamFailed(f"The node gives no proof of this account: {error.message}.")
-        self._not_offered_until = time.monotonic() + TRY_AGAIN_S
-        return UpstreamFailed(NOT_OFFERED)
 
 
 STATEMENT_TIMEOUT_MS = 5000

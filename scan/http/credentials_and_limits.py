@@ -5,6 +5,7 @@ import io
 import re
 import time
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 from urllib.parse import parse_qsl
@@ -89,25 +90,17 @@ KEYS = f"{request_state.API}/keys"
 Identified = tuple[Caller, ApiKey | None, bool]
 
 
+@dataclass(eq=False)
 class RateLimit:
     """Charges requests, in steps that yield what they wait for."""
 
-    def __init__(
-        self,
-        limiter: Limiter,
-        key_lookup: ApiKeyLookup,
-        key_usage: KeyUsage,
-        *,
-        is_one_of_several: bool,
-        serves_own_machine: bool,
-    ) -> None:
-        """`is_one_of_several`: instances count each in their own memory, and a proxy sends each
-        request to the instance that counts it."""
-        self._limiter = limiter
-        self._key_lookup = key_lookup
-        self._key_usage = key_usage
-        self._is_one_of_several = is_one_of_several
-        self._serves_own_machine = serves_own_machine
+    limiter: Limiter
+    key_lookup: ApiKeyLookup
+    key_usage: KeyUsage
+    # Instances count each in their own memory, and a proxy sends each request to the instance that
+    # counts it.
+    is_one_of_several: bool
+    serves_own_machine: bool
 
     def charge(
         self, state: request_state.RequestState, interface: request_state.Interface
@@ -116,7 +109,7 @@ class RateLimit:
         where it has none, is creating one, or keys do not count."""
         if state.is_open:
             return (yield from self.peek(state))
-        parameter, client, limiter = interface.api_key_parameter, state.client, self._limiter
+        parameter, client, limiter = interface.api_key_parameter, state.client, self.limiter
         caller, key, is_admitted = caller_of(state.environ, parameter), None, False
         if caller.api_key is not None or (parameter is not None and state.has_body):
             identified = yield from self._identify(state, interface, caller)
@@ -124,7 +117,7 @@ class RateLimit:
                 return identified
             caller, key, is_admitted = identified
         counted_by = None if state.page == KEYS and state.method == "POST" else key
-        if self._is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
+        if self.is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
             return request_state.Charged(self._nothing_left(counted_by), refusal=elsewhere)
         if interface.has_page_limit:
             return (yield from self._count(state, interface, [Window(limiter.page_rate, client)]))
@@ -141,17 +134,17 @@ class RateLimit:
         if caller.api_key is None or charged.refusal is not None:
             return charged
         if key is not None:
-            self._key_usage.count(key.id, time.time())
+            self.key_usage.count(key.id, time.time())
             return charged._replace(key=key)
         unknown = InvalidApiKey("The API key is unknown or inactive.")
         return charged if caller.is_lenient else charged._replace(refusal=unknown)
 
     def peek(self, state: request_state.RequestState) -> request_state.ChargeSteps:
         """Read what the client's address has left, and charge nothing."""
-        if self._limiter.store.waits:
+        if self.limiter.store.waits:
             yield request_state.Wait.THREAD
         try:
-            return request_state.Charged(self._limiter.peek_address(state.client))
+            return request_state.Charged(self.limiter.peek_address(state.client))
         except Unavailable:
             return request_state.Charged(self._nothing_left(None))
 
@@ -164,13 +157,13 @@ class RateLimit:
         ceiling of its address.
         """
         if caller.api_key is not None:
-            chooses_instance = interface.calls_api and self._is_one_of_several
+            chooses_instance = interface.calls_api and self.is_one_of_several
             if interface.has_address_limit or (interface.has_page_limit and not chooses_instance):
                 return caller, None, False
-            cached = self._key_lookup.find_cached(caller.api_key)
+            cached = self.key_lookup.find_cached(caller.api_key)
             if cached is not None:
                 return caller, cached.key, False
-        ceiling = Window(self._limiter.address_rate, state.client)
+        ceiling = Window(self.limiter.address_rate, state.client)
         admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
         if admission.refusal is not None:
             return admission
@@ -179,7 +172,7 @@ class RateLimit:
             form = read_form(state.environ)
             caller = caller_of(state.environ, interface.api_key_parameter, form)
         try:
-            key = None if caller.api_key is None else self._key_lookup.find(caller.api_key)
+            key = None if caller.api_key is None else self.key_lookup.find(caller.api_key)
         except Unavailable as unavailable:
             return request_state.Charged(self._nothing_left(None), refusal=unavailable)
         return caller, key, True
@@ -194,7 +187,7 @@ class RateLimit:
         advice: str = "",
     ) -> request_state.ChargeSteps:
         """Count a request in windows; refuse it where one is full, or cannot be counted."""
-        store = self._limiter.store
+        store = self.limiter.store
         try:
             if store.waits:
                 charging = store.submit(*windows)
@@ -209,7 +202,7 @@ class RateLimit:
         is_page = interface.has_page_limit
         refusal = result.refusal("pages" if is_page else "requests", advice)
         if (
-            self._serves_own_machine
+            self.serves_own_machine
             and not interface.has_address_limit
             and "HTTP_X_API_KEY" not in state.environ
             and requests.is_from_own_machine(state.environ)
@@ -219,7 +212,7 @@ class RateLimit:
         return request_state.Charged(result, refusal=refusal)
 
     def _nothing_left(self, key: ApiKey | None) -> RateLimitResult:
-        limit = key.requests_per_minute if key else self._limiter.anonymous_rate.amount
+        limit = key.requests_per_minute if key else self.limiter.anonymous_rate.amount
         return RateLimitResult(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
 
 

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Collection, Hashable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -175,15 +176,15 @@ class Position(NamedTuple):
         return "quiet" if self.quiet_after_s is not None and age_s > self.quiet_after_s else ""
 
 
+@dataclass(eq=False)
 class IndexedBlock:
     """The newest block of the database that this instance reads, which may be a replica."""
 
-    def __init__(
-        self, reads: Database, index_version: IndexVersion, waiting_threads: WaitingThreads
-    ) -> None:
-        self._reads = reads
-        self._waiting_threads = waiting_threads
-        self.index_version = index_version
+    reads: Database
+    index_version: IndexVersion
+    waiting_threads: WaitingThreads
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting = 0
         self._newest = Position(-1, -1)
@@ -230,14 +231,14 @@ class IndexedBlock:
             finally:
                 with self._lock:
                     self._waiting -= 1
-                self._waiting_threads.give_back(client)
+                self.waiting_threads.give_back(client)
         if position.block < number:
             raise NotIndexedYet(number)
         return position.version
 
     def _take_place(self, client: Hashable) -> bool:
         with self._lock:
-            if self._waiting >= MAX_WAITING or not self._waiting_threads.take_for_long(client):
+            if self._waiting >= MAX_WAITING or not self.waiting_threads.take_for_long(client):
                 return False
             self._waiting += 1
             return True
@@ -245,7 +246,7 @@ class IndexedBlock:
     def read(self) -> Position:
         """Read the version and the block that the database has now; raises Unavailable."""
         began_at = time.monotonic()
-        row = self._reads.row("http/index_get_newest")
+        row = self.reads.row("http/index_get_newest")
         assert row is not None
         version, number, *times = row
         position = Position(version, -1 if number is None else number, *times)

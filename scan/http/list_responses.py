@@ -13,8 +13,8 @@ from scan import parameters, registry
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
 from scan.http.hooks import ListFiles
-from scan.http.request_state import FORMATS, JSON, PARAMETER, Format, RequestState, request_state_of
-from scan.http.requests import JsonResponse, Response, query_arguments
+from scan.http.request_state import FORMATS, JSON, PARAMETER, Format, request_state_of
+from scan.http.requests import JsonResponse, Response, query_arguments, reader
 from scan.parameters import BIGINT_MAX
 from scan.queries import entities
 from scan.queries.pages import FILTER_KEYS, MAX_ENTRIES, Page, Window
@@ -67,21 +67,22 @@ def times_of(values: Mapping[str, Any]) -> Times:
     return times
 
 
-def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: object) -> Response:
+def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     """Return {name: [...], total, more, next}; the header Link leads to the next page, too.
 
     `arguments` are the request's.
     """
     # Joined in one step: a page has 20 to 40 kB.
     begin = f'{{"{name}":'.encode()
-    response = JsonResponse(b"".join((begin, page.data.encode(), facts_of(page, **more))))
+    response = JsonResponse(b"".join((begin, page.data.encode(), facts_of(page))))
     if page.next is not None:
         response.headers["Link"] = next_link(page.next, arguments)
     return response
 
 
-def facts_of(page: Page, **more: object) -> bytes:
+def facts_of(page: Page) -> bytes:
     """Return what a page says beside its rows, as the end of a JSON object: total, more, next."""
+    more = {**page.more}
     if page.untraced_blocks is not None:
         more["untracedBlocks"] = page.untraced_blocks
     if page.kept_from is not None:
@@ -104,18 +105,12 @@ def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
 def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
     """Return a list with all filters of its entity, except those `fixed` by its path and those
     `left_out`, which mean the same."""
-    state = request_state_of(request.environ)
-    reader = state.reader
-    assert reader is not None
     arguments = query_arguments(*_known(entity, (*fixed, *left_out)))
-    values = entities.read_filters(reader, entity, {**arguments, **fixed})
-    read = partial(entities.PAGES[entity], reader, entity, values)
-    name, file = all_entities()[entity].json_name, _file_format(state, arguments)
-    window = window_of(arguments)
-    if file is not None:
-        address = cast("bytes | None", values.get("address"))
-        return _files().send(name, read, file, window, arguments, address)
-    return list_body(name, read(window), arguments)
+    of_request = reader()
+    values = entities.read_filters(of_request, entity, {**arguments, **fixed})
+    read = partial(entities.PAGES[entity], of_request, entity, values)
+    address = cast("bytes | None", values.get("address"))
+    return list_response(all_entities()[entity].json_name, arguments, read, address=address)
 
 
 def add_list(blueprint: Blueprint, path: str, entity: str, left_out: Collection[str] = ()) -> None:
@@ -135,34 +130,23 @@ def list_response(
     *,
     direction: str = "desc",
     kind: str = "",
-    own: bytes | None = None,
+    address: bytes | None = None,
     read_for_file: ReadPage | None = None,
-    body: Callable[[str, Page, Mapping[str, str]], Response] = list_body,
 ) -> Response:
     """Return a page of a list, or all of it as a file.
 
-    `name` is the list's key in JSON, `kind` that of its file where it is another; `own` is the
-    address in its path. `read_for_file` reads a file's rows where `read` cannot.
+    `name` is the list's key in JSON, `kind` that of its file where it is another; `address` is
+    that in its path. `read_for_file` reads a file's rows where `read` cannot.
     """
-    file = _file_format(request_state_of(request.environ), arguments)
-    window = window_of(arguments, direction)
-    if file is not None:
-        return _files().send(kind or name, read_for_file or read, file, window, arguments, own)
-    return body(name, read(window), arguments)
-
-
-def _file_format(state: RequestState, arguments: Mapping[str, str]) -> Format | None:
-    """Return the format of the file that the client asks for; None for a page of JSON."""
-    file = state.accepted_file
+    file = request_state_of(request.environ).accepted_file
     if PARAMETER in arguments:  # it takes precedence over Accept
-        name = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
-        file = None if name == JSON else Format(name)
+        chosen = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
+        file = None if chosen == JSON else Format(chosen)
+    if file is None:
+        return list_body(name, read(window_of(arguments, direction)), arguments)
     for paged in ("page", "limit"):
-        if file is not None and paged in arguments:
+        if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
-    return file
-
-
-def _files() -> ListFiles:
+    window = window_of(arguments, direction)
     [files] = registry.parts(ListFiles)
-    return files
+    return files.send(kind or name, read_for_file or read, file, window, arguments, address)

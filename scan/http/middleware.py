@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
 
 from werkzeug.exceptions import HTTPException
@@ -43,44 +44,27 @@ MAX_PARSED_FIELD = 1_000
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
+@dataclass(eq=False)
 class Middleware:
     """A WSGI application around Flask's."""
 
-    def __init__(
-        self,
-        flask: Callable[[responses.Environ, Any], Iterable[bytes]],
-        sources: Sources,
-        rate_limit: credentials_and_limits.RateLimit,
-        index_version: IndexVersion,
-        indexed_block: IndexedBlock,
-        replica_poller: ReplicaPoller | None,
-        interfaces: Sequence[request_state.Interface],
-        pages: request_state.Interface | None,
-        open_paths: Collection[str],
-        routes: application.Routes,
-        waiting_threads: turns.WaitingThreads,
-        *,
-        trusted_proxies: int,
-        logs_requests: bool,
-        base_path: str = "",
-    ) -> None:
-        """`replica_poller` is None where no replica is read; `open_paths` are never charged, and
-        alike for all clients."""
-        self._flask = flask
-        self._sources = sources
-        self._rate_limit = rate_limit
-        self._index_version = index_version
-        self._indexed_block = indexed_block
-        self._replica_poller = replica_poller
-        self._cache = response_cache.ResponseCache(index_version)
-        self._interfaces = interfaces
-        self._pages = pages
-        self._open_paths = open_paths
-        self._routes = routes
-        self._waiting_threads = waiting_threads
-        self._trusted_proxies = trusted_proxies
-        self._logs_requests = logs_requests
-        self._base_path = base_path
+    flask: Callable[[responses.Environ, Any], Iterable[bytes]]
+    sources: Sources
+    rate_limit: credentials_and_limits.RateLimit
+    index_version: IndexVersion
+    indexed_block: IndexedBlock
+    replica_poller: ReplicaPoller | None  # None where no replica is read
+    interfaces: Sequence[request_state.Interface]
+    pages: request_state.Interface | None
+    open_paths: Collection[str]  # never charged, and alike for all clients
+    routes: application.Routes
+    waiting_threads: turns.WaitingThreads
+    trusted_proxies: int
+    logs_requests: bool
+    base_path: str
+
+    def __post_init__(self) -> None:
+        self.cache = response_cache.ResponseCache(self.index_version)
 
     def __call__(self, environ: responses.Environ, start_response: Any) -> Iterable[bytes]:
         """Make the response in a thread, which may wait."""
@@ -92,8 +76,8 @@ class Middleware:
         try:
             while (response := state.advance(may_wait=True)) is None:
                 try:
-                    state.places = state.places or turns.places_of_thread() or turns.RequestPlaces()
-                    with state.places.serving():
+                    state.places = state.places or turns.thread.request or turns.RequestPlaces()
+                    with state.places:
                         return self._ask_flask(state, start_response)
                 except turns.Postponed as postponed:
                     state.steps = state.take_turn(postponed)
@@ -115,11 +99,11 @@ class Middleware:
 
     def check(self) -> None:
         """Read notifications, also without requests; the loop calls this twice a second."""
-        self._index_version.notified()
+        self.index_version.notified()
 
     def client_address(self, environ: responses.Environ) -> str:
         """Return the address that requests without a key are charged to."""
-        return limiter.client_address(environ, self._trusted_proxies)
+        return limiter.client_address(environ, self.trusted_proxies)
 
     def step(
         self, environ: responses.Environ, start_response: Any
@@ -131,7 +115,7 @@ class Middleware:
         """
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
         if (
-            self._logs_requests and state.places is None
+            self.logs_requests and state.places is None
         ) or state.waits_for is request_state.Wait.THREAD:
             return None  # writing a line may wait for the log's reader
         response = state.advance(may_wait=False)
@@ -142,8 +126,8 @@ class Middleware:
     def _begin(self, environ: responses.Environ) -> request_state.RequestState:
         """Put the state of a new request into `environ`, whose path is then without the base path,
         and whose query is without parameters that are ignored."""
-        if self._base_path and environ["PATH_INFO"].startswith(f"{self._base_path}/"):
-            environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(self._base_path)
+        if self.base_path and environ["PATH_INFO"].startswith(f"{self.base_path}/"):
+            environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(self.base_path)
         for field in PARSED_FIELDS:
             if len(environ.get(field, "")) > MAX_PARSED_FIELD:
                 del environ[field]
@@ -154,7 +138,7 @@ class Middleware:
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
         method, began = environ["REQUEST_METHOD"], time.perf_counter()
-        client = limiter.client_address(environ, self._trusted_proxies)
+        client = limiter.client_address(environ, self.trusted_proxies)
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
         state = request_state.RequestState(
@@ -162,7 +146,7 @@ class Middleware:
         )
         is_api = path.startswith(f"{request_state.API}/")
         state.is_open = (
-            page in self._open_paths
+            page in self.open_paths
             and method in ("GET", "HEAD")
             and not has_body
             and not (is_api and environ.get("QUERY_STRING"))  # which Flask may refuse
@@ -171,9 +155,7 @@ class Middleware:
             page, response_cache.FILE_CACHED_FOR_S if state.is_open else None
         )
         if not state.is_open or is_api:  # the API's responses show the limit
-            state.interface = request_state.interface_of(
-                path, environ, self._interfaces, self._pages
-            )
+            state.interface = request_state.interface_of(path, environ, self.interfaces, self.pages)
             state.is_page = state.interface.has_page_limit
         state.accepted_file = request_state.accepted_file(environ.get("HTTP_ACCEPT", ""))
         state.accepts_gzip = response_cache.accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
@@ -190,7 +172,7 @@ class Middleware:
         if state.method == "OPTIONS":
             return (yield from self._preflight(state))
         if state.interface is not None:
-            state.charged = yield from self._rate_limit.charge(state, state.interface)
+            state.charged = yield from self.rate_limit.charge(state, state.interface)
             if state.charged.refusal is not None:
                 return state.refuse(state.charged.refusal)
             try:
@@ -201,54 +183,58 @@ class Middleware:
             except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
         if state.has_body:
-            if (refusal := self._missing_prerequisite(state)) is not None:
+            if self.waiting_threads.taken and (refusal := self._missing_prerequisite(state)):
                 return state.refuse(refusal)
             yield request_state.Wait.BODY
         key = response_cache.cache_key(state)
         if key is not None and state.is_page:
-            key = key._replace(staleness=self._indexed_block.known().staleness)
+            key = key._replace(staleness=self.indexed_block.known().staleness)
         state.cache_key = key
-        response = None if key is None else self._cache.find(key)
+        response = None if key is None else self.cache.find(key)
         if response is not None and state.required_block is not None:
             cached_block = int(dict(response.headers).get(SHOWN, "-1"))
             response = response if cached_block >= state.required_block else None
         if response is not None:
             if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
                 yield request_state.Wait.THREAD
-                compressed = response_cache.with_compressed(response, is_file=state.is_open)
-                self._cache.replace(state.cache_key, response, compressed)
+                compressed = response_cache.add_compressed(response, is_file=state.is_open)
+                self.cache.replace(state.cache_key, response, compressed)
                 return compressed
             return response
-        if not state.has_body and (refusal := self._missing_prerequisite(state)) is not None:
+        if (
+            self.waiting_threads.taken
+            and not state.has_body
+            and (refusal := self._missing_prerequisite(state))
+        ):
             return state.refuse(refusal)
         yield request_state.Wait.THREAD
         return None
 
     def _missing_prerequisite(self, state: request_state.RequestState) -> Unavailable | None:
-        """Return the error with which a thread would refuse the request now, else None: nearly
-        always, since no thread waits."""
-        if not self._waiting_threads.taken or state.interface is None:
+        """Return the error with which a thread would refuse the request while others wait, else
+        None."""
+        if state.interface is None:
             return None
         refusals: dict[Prerequisite | None, Unavailable | None] = {
-            Prerequisite.NODE: self._sources.gateway.refusal(state.client),
-            Prerequisite.NODE_FIELDS: self._waiting_threads.refusal(state.client),
-            Prerequisite.LONG_WAIT: self._waiting_threads.refusal_for_long(state.client),
+            Prerequisite.NODE: self.sources.gateway.refusal(state.client),
+            Prerequisite.NODE_FIELDS: self.waiting_threads.refusal(state.client),
+            Prerequisite.LONG_WAIT: self.waiting_threads.refusal_for_long(state.client),
         }
         if not any(refusals.values()):
             return None
         try:
-            rule, _ = self._routes.find(state.path, state.method)
+            rule, _ = self.routes.find(state.path, state.method)
         except (HTTPException, RoutingException):
             return None
         state.route = rule.rule
-        view = self._routes.views[rule.endpoint]
+        view = self.routes.views[rule.endpoint]
         return refusals.get(prerequisite_of(view, state.environ.get("QUERY_STRING", "")))
 
     def _preflight(self, state: request_state.RequestState) -> request_state.Steps:
         """Answer OPTIONS, which browsers send before other requests; it is not charged."""
         if state.interface is not None and not state.is_page:
-            state.charged = yield from self._rate_limit.peek(state)
-        methods = [*self._routes.allowed_methods(state.path)] or ["GET", "HEAD"]
+            state.charged = yield from self.rate_limit.peek(state)
+        methods = [*self.routes.allowed_methods(state.path)] or ["GET", "HEAD"]
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
         requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", responses.SENT_HEADERS)
         return responses.WsgiResponse(
@@ -260,27 +246,36 @@ class Middleware:
         least_version = 0
         if state.required_block is not None:
             try:
-                least_version = self._indexed_block.wait_for(state.required_block, state.client)
+                least_version = self.indexed_block.wait_for(state.required_block, state.client)
             except Unavailable as error:
                 return self._send(state, state.refuse(error), start_response)
-        reader = state.reader = Reader(self._sources, state.client)
+        reader = state.reader = Reader(self.sources, state.client)
         began_at = time.monotonic()
-        version_before = self._index_version.notified()
+        version_before = self.index_version.notified()
         started: list[Any] = []
         environ = response_cache.plain_get(state) if state.is_open else state.environ
-        body = self._flask(environ, lambda *args: started.append(args))
+        body = self.flask(environ, lambda *args: started.append(args))
         status, headers = started[0]
         for version in reader.versions:
-            self._index_version.record(version, began_at)
+            self.index_version.record(version, began_at)
         if min(reader.versions, default=least_version) < least_version:
             # Flask may have read another replica, which is behind the one that has the block.
             if hasattr(body, "close"):
                 body.close()
             refusal = state.refuse(NotIndexedYet(state.required_block))
             return self._send(state, refusal, start_response)
-        headers = self._completed(headers, reader)
+        headers = [*headers]
+        # The newest block that a response about the chain may show, and notes of its balances.
+        if (
+            reader.versions
+            and (block := self.indexed_block.shown_by(max(reader.versions))) is not None
+        ):
+            headers.append((SHOWN, str(block)))
+        headers += [(name, str(block)) for name, block in reader.notes.items()]
+        if self.base_path:
+            headers = [self._below_base_path(*header) for header in headers]
         if state.has_changed_index:
-            self._index_version.expire()
+            self.index_version.expire()
         may_cache = response_cache.may_be_cached(state, reader, status, version_before)
         if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
             return self._send(
@@ -298,22 +293,10 @@ class Middleware:
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
         """Return a header with the base path before the target of a redirect or of a next page."""
         if name == "Location" and value.startswith("/"):
-            return name, f"{self._base_path}{value}"
+            return name, f"{self.base_path}{value}"
         if name == "Link" and value.startswith("</"):
-            return name, f"<{self._base_path}{value[1:]}"
+            return name, f"<{self.base_path}{value[1:]}"
         return name, value
-
-    def _completed(self, headers: responses.Headers, reader: Reader) -> responses.Headers:
-        """Return a view's headers with the newest block that a response about the chain may show,
-        and with what is to be noted of its balances."""
-        completed = [*headers]
-        if reader.versions:
-            block = self._indexed_block.shown_by(max(reader.versions))
-            completed += [] if block is None else [(SHOWN, str(block))]
-        completed += [(name, str(block)) for name, block in reader.notes.items()]
-        if self._base_path:
-            completed = [self._below_base_path(*header) for header in completed]
-        return completed
 
     def _store(
         self,
@@ -325,19 +308,19 @@ class Middleware:
         assert state.cache_key is not None
         if state.cached_for_s is not None:
             response = response_cache.negotiated(state, response)
-            self._cache.store_for(state.cache_key, response, state.cached_for_s)
+            self.cache.store_for(state.cache_key, response, state.cached_for_s)
             return response
         if version_before is None:
-            self._index_version.listen()
-        if self._replica_poller is not None:
-            self._replica_poller.start()
+            self.index_version.listen()
+        if self.replica_poller is not None:
+            self.replica_poller.start()
         [version] = reader.versions
         # Known to be otherwise, maybe, since the key was made.
         key = state.cache_key._replace(staleness=reader.staleness)
         etag = ("ETag", f'"{VERSION}-{version}{reader.staleness}"')
         more = (etag, *responses.REVALIDATED) if state.method == "GET" else ()
         response = response_cache.negotiated(state, response, more)
-        self._cache.store(key, response, version)
+        self.cache.store(key, response, version)
         return response
 
     def _send(
@@ -368,11 +351,14 @@ class Middleware:
         if status == 429 or isinstance(state.refusal, RateLimited):
             is_keyed = state.charged is not None and state.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
-        if self._logs_requests or (status >= 500 and not is_in_loop):
+        if self.logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
-        added = [*responses.CORS, *state.limit_headers(), ("X-Request-Id", state.request_id)]
-        start_response(response.status, added + response.headers)
+        headers = [*responses.CORS]
+        if state.charged is not None and state.interface is not None:
+            headers += state.interface.limit_headers(state.charged.result)
+        headers.append(("X-Request-Id", state.request_id))
+        start_response(response.status, headers + response.headers)
         if stream is not None:
             return stream
         return [] if state.method == "HEAD" else [response.body]

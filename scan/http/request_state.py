@@ -229,12 +229,6 @@ class RequestState:
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
 
-    def limit_headers(self) -> Headers:
-        """Return the headers of the limit that was charged, as the interface writes them."""
-        if self.charged is None or self.interface is None:
-            return []
-        return self.interface.limit_headers(self.charged.result)
-
     def advance(self, *, may_wait: bool) -> WsgiResponse | None:
         """Take the steps to the response, or to None where Flask has to make it.
 

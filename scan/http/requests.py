@@ -135,7 +135,9 @@ def query_arguments(*allowed: str) -> Mapping[str, str]:
         if _NOT_UTF8.search(value):
             raise InvalidParameter("The value is not valid UTF-8.", field=name[:50])
     arguments = dict(pairs)
-    parameters.only_known_arguments(arguments, allowed)
+    for name in arguments:
+        if name and name not in allowed:
+            raise parameters.unknown_argument(name, allowed)
     if len(arguments) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)

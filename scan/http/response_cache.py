@@ -176,11 +176,11 @@ def is_unmodified(environ: Environ, response: WsgiResponse) -> bool:
     if condition is None or environ["REQUEST_METHOD"] not in ("GET", "HEAD"):
         return False
     etag = dict(response.headers).get("ETag")
-    tags = [_of_plain(tag.strip().removeprefix("W/")) for tag in condition.split(",")]
-    return etag is not None and (_of_plain(etag) in tags or tags == ["*"])
+    tags = [_plain_etag(tag.strip().removeprefix("W/")) for tag in condition.split(",")]
+    return etag is not None and (_plain_etag(etag) in tags or tags == ["*"])
 
 
-def _of_plain(etag: str) -> str:
+def _plain_etag(etag: str) -> str:
     return f'{etag.removesuffix(_COMPRESSED)}"' if etag.endswith(_COMPRESSED) else etag
 
 
@@ -233,10 +233,10 @@ def negotiated(
         headers.append(("Vary", ", ".join(dict.fromkeys(varies))))
     response = WsgiResponse(response.status, headers, response.body, response.route)
     is_compressed = is_text and state.accepts_gzip
-    return with_compressed(response, is_file=state.is_open) if is_compressed else response
+    return add_compressed(response, is_file=state.is_open) if is_compressed else response
 
 
-def with_compressed(response: WsgiResponse, *, is_file: bool) -> WsgiResponse:
+def add_compressed(response: WsgiResponse, *, is_file: bool) -> WsgiResponse:
     level = FILE_LEVEL if is_file else LEVEL
     compressor = zlib.compressobj(level, zlib.DEFLATED, _GZIP_FORMAT)
     body = compressor.compress(response.body) + compressor.flush()

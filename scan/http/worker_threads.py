@@ -17,7 +17,7 @@ from scan.hex import BadHex, quantity
 from scan.http.request_state import Services
 from scan.queries import network
 from scan.queries.reader import Reader
-from scan.verification.equal_creations import EqualCreations
+from scan.verification.creations import EqualCreations
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ those that it held after a block or at a day's end.
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from io import BytesIO
@@ -25,7 +25,7 @@ from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
-from scan.pages.records import NAMELESS, address_of, is_pool, names_of
+from scan.pages.records import NAMELESS, Record, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
@@ -124,11 +124,17 @@ def address_tabs() -> Sequence[hooks.Tab]:
     return page_tabs(_OF_ADDRESSES, hooks.AddressTab)
 
 
-def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, Any]:
-    """Return the values of address_head.html above a tab. `first` is the first page of the tokens
-    held, where the tab has read it. A section may return `implementation_name`, the name of the
-    contract whose code a proxy runs: the page has it where nothing but the proxy's own source names
-    the address."""
+def address_head(
+    key: bytes,
+    tab: str,
+    first: Page | None = None,
+    records: Sequence[Record] = (),
+    more: Iterable[str] = (),
+) -> dict[str, Any]:
+    """Return the values of address_head.html above a tab, with the names of the addresses in the
+    `records` of its list, and of `more`. `first` is the first page of the tokens held, where the
+    tab has read it. A section may return `implementation_name`, the name of the contract whose code
+    a proxy runs: the page has it where nothing but the proxy's own source names the address."""
     prices = unit_prices(reader())
     held = first or tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
@@ -137,13 +143,15 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
     of_extensions = (value for value in account.more.values() if isinstance(value, str))
-    more_addresses = [*map(to_hex, filter(None, makers)), *of_extensions]
+    others = (*map(to_hex, filter(None, makers)), *of_extensions, *more)
+    names = names_of(records, to_hex(key), *others)
     values = {
         "tab": tab,
         "address": to_hex(key),
         "account": account,
         "creation": contracts.creation_record(created),
-        "maker_names": (names := names_of([], to_hex(key), *more_addresses)),
+        "maker_names": names,
+        "names": names,
         "implementation_name": None,
         "holdings": json.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
@@ -205,19 +213,19 @@ def get_address(address: str) -> Response:
         return tab.respond(key)
     tab_list: hooks.TabList | None
     tab_list, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
+    first, records = None, []
+    if tab_list and tab.name == "tokens":
+        first = first_page(tab_list, values, MAX_HOLDINGS)
     if tab_list and "names" not in values:
-        values = {**values, "names": names_of(tab_list.records, to_hex(key))}
-    first = (
-        first_page(tab_list, values, MAX_HOLDINGS) if tab_list and tab.name == "tokens" else None
-    )
+        records = tab_list.records
+    head = address_head(key, tab.name, first, records)
     error = values.get("error")
     respond = (
         tab_list.response if tab_list else partial(page, status_code=error.status if error else 200)
     )
     return respond(
         "address.html",
-        **address_head(key, tab.name, first),
-        **values,
+        **{**head, **values},
         tab_template=tab.template or "address_list.html",
         shown=tab_list,
     )

@@ -94,7 +94,7 @@ def get_transaction(transaction_hash: str) -> Response:
     events = transactions.events(reader(), key)
     transfers, trades = json.loads(events.transfers), json.loads(events.trades)
     heads = [section.read(record) for section in hooks.sections_of(hooks.TransactionSection)]
-    tab = tabs.requested_transaction_tab()
+    tab = tabs.requested(tabs.tabs())
     tab_values = tab.read(record)
     return page(
         "transaction.html",

@@ -93,16 +93,12 @@ class FilteredList(records.Listing):
     source: pages.Page | None = None
     error: errors.ScanError | None = None
     missing: str = ""
+    sizes: Sequence[str] = SIZES  # how many rows a page may have
 
     @property
     def is_numbered(self) -> bool:
         """Return whether the page has a number in the list."""
         return self.has_numbers and self.is_counted and self.cursor is None and self.row is None
-
-    @property
-    def sizes(self) -> Sequence[str]:
-        """Return how many rows a page may have."""
-        return SIZES
 
     @property
     def chosen(self) -> Sequence[Field]:
@@ -261,7 +257,7 @@ def entity_list(
         [*fields, *(RANGES if block is None else ())],
         read,
         tab=tab,
-        own=address,
+        address=address,
         more=more,
         paging=(*paging, "row") if has_ids else paging,
     )
@@ -274,12 +270,12 @@ def filtered_list(
     read: Callable[[pages.Window, Mapping[str, str]], pages.Page],
     *,
     tab: str = "",
-    own: str | None = None,
+    address: str | None = None,
     more: Collection[str] = (),
     paging: Collection[str] = PAGING,
     is_by_size: bool = False,
 ) -> FilteredList:
-    """Return the page that the query string asks for; `own` is the address whose list it is, and
+    """Return the page that the query string asks for; `address` is that whose list it is, and
     `more` are parameters of the rest of the page, which links keep. `is_by_size`: the list begins
     with the largest, not with the newest.
 
@@ -317,8 +313,8 @@ def filtered_list(
         has_numbers="page" in paging,
     )
     try:
-        if own is not None:
-            filters = _address_filters(filters, own)
+        if address is not None:
+            filters = _address_filters(filters, address)
         page_arguments = {
             key: arguments[key] for key in paging if key in arguments and key != "row"
         }

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import request
 
@@ -12,6 +12,8 @@ from scan.hex import to_hex
 from scan.http.requests import Prerequisite
 from scan.pages import filtered_lists, formatting, records
 from scan.pages.hooks import GROUPS, Shown, Tab, TransactionTab, tabs_of
+
+AnyTab = TypeVar("AnyTab", bound=Tab | TransactionTab)
 
 
 def list_of_address(
@@ -40,7 +42,7 @@ def page_tabs(tabs_of_core: Sequence[Tab], kind: type[Tab]) -> Sequence[Tab]:
     return sorted([*tabs_of_core, *tabs_of(kind)], key=lambda tab: tab.place)
 
 
-def requested(tabs: Sequence[Tab]) -> Tab:
+def requested(tabs: Sequence[AnyTab]) -> AnyTab:
     """Return the requested tab, the first by default; raises InvalidParameter for another."""
     by_name = {tab.name: tab for tab in tabs}
     return by_name[records.requested_tab([*by_name])]
@@ -83,12 +85,6 @@ def transaction_titles(heads: Iterable[Shown]) -> list[tuple[str, str]]:
     counts = {name: count for head in heads for name, count in head.counts.items()}
     numbers = {name: f" ({formatting.grouped(count)})" for name, count in counts.items()}
     return [(tab.key, f"{tab.title}{numbers.get(tab.name, '')}") for tab in tabs()]
-
-
-def requested_transaction_tab() -> TransactionTab:
-    """Return the requested tab; raises InvalidParameter for an unknown one."""
-    by_name = {tab.name: tab for tab in tabs()}
-    return by_name[records.requested_tab([*by_name])]
 
 
 def is_open(tab: TransactionTab) -> bool:

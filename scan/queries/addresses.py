@@ -143,7 +143,8 @@ def tokens_held(
 class Address(NamedTuple):
     """An address's record; `first_seen` and `last_seen` (ISO 8601) are None if it was never seen.
 
-    `recent` has its newest 25 transactions as JSON text, `more` the fields that extensions add.
+    `recent` has its newest 25 transactions as JSON text, None where they were not asked for, `more`
+    the fields that extensions add.
     """
 
     balance: Balance
@@ -151,7 +152,7 @@ class Address(NamedTuple):
     label: str | None
     first_seen: str | None
     last_seen: str | None
-    recent: str
+    recent: str | None
     more: Mapping[str, Any]
 
 
@@ -189,10 +190,15 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
     return balances.completed(reader, page, holder=address, block=block)
 
 
-def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
+def get(
+    reader: Reader, address: bytes, block: BlockId | None = None, *, has_recent: bool = False
+) -> Address:
     """Return an address, seen or not, with its balance after `block`, or at the head."""
     *row, head_number, head_hash = reader.row(
-        "queries/addresses_get", address=address, state_block=block.number if block else BIGINT_MAX
+        "queries/addresses_get",
+        address=address,
+        state_block=block.number if block else BIGINT_MAX,
+        has_recent=has_recent,
     )
     count, label, first_seen, last_seen, recent, more, *stored = row
     head = Head(head_number, head_hash)

@@ -36,7 +36,7 @@ class NearestBlocks(NamedTuple):
 def page(reader: Reader, window: Window) -> Page:
     traversal = window.traversal("blocks", {})
     row = reader.row("queries/blocks_list", **in_blocks(reader, window).params(traversal))
-    return Page.of_row(reader, "blocks", traversal, row)
+    return Page.from_row(reader, "blocks", traversal, row)
 
 
 def get(reader: Reader, block: int | bytes | None) -> str | None:
@@ -133,7 +133,7 @@ def finality_of(reader: Reader, number: int, confirmations: int) -> str | None:
     return "safe" if newest.safe is not None and number <= newest.safe else "latest"
 
 
-def by_miner(
+def mined_by(
     reader: Reader,
     miner: bytes,
     limit: int,

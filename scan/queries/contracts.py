@@ -26,7 +26,7 @@ from scan.verification.verifier import MESSAGES, SIMILAR
 # Beside "abi": the ABI of the operator's build where the code is not verified.
 BUILT_ABI = "built_abi"
 # Columns that are large, or need a query of their own: they are read only where they are named.
-ALL_COLUMNS = frozenset("code settings abi sources metadata layouts storage".split())
+ALL_COLUMNS = frozenset("code settings abi sources metadata layouts".split())
 
 
 class Contract(NamedTuple):
@@ -34,8 +34,7 @@ class Contract(NamedTuple):
 
     `code_hash` is None where no contract is indexed, `match` where its code is not verified;
     `verifier` is another address with the same code, whose verification holds for this one.
-    `since_block` is the first block with this code; `storage` the layout of the storage as it is
-    stored (scan/verification/storage_layouts.py); `replaced_at` a block after which the node
+    `since_block` is the first block with this code; `replaced_at` a block after which the node
     returned another code, for which no verification holds; `interface` the ABI with what the
     compiler says beside it.
     """
@@ -58,7 +57,6 @@ class Contract(NamedTuple):
     metadata: str | None
     layouts: str | None
     since_block: int | None
-    storage: bytes | None = None
     replaced_at: int | None = None
     interface: str | None = None
 

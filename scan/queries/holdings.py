@@ -155,6 +155,10 @@ class WorthPage(pages.Page):
 
     worth: dict[str, Any] = field(default_factory=dict, kw_only=True)
 
+    @property
+    def more(self) -> Mapping[str, object]:
+        return {"worth": self.worth}
+
 
 class _Symbols(NamedTuple):
     symbols: Set[str]
@@ -267,8 +271,8 @@ def _held(
 def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, Any]:
     """Return the prices of the tokens held, and what of the index is whole, as the statement takes
     them."""
-    given = [(token, *_price_of(prices, to_hex(token))) for token in held.tokens]
-    priced = [row for row in given if row[1] is not None]
+    prices_of_held = [(token, *_price_of(prices, to_hex(token))) for token in held.tokens]
+    priced = [row for row in prices_of_held if row[1] is not None]
     return {
         "tokens": [token for token, _, _ in priced],
         "prices": [price for _, price, _ in priced],

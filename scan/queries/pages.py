@@ -197,12 +197,17 @@ class Page:
     beginning: str | None = field(default=None, kw_only=True)
 
     @property
+    def more(self) -> Mapping[str, object]:
+        """What the answer of the API says of the page besides."""
+        return {}
+
+    @property
     def file_headers(self) -> Mapping[str, str]:
         """The headers of a file whose last page this is."""
         return {}
 
     @classmethod
-    def of_row(
+    def from_row(
         cls,
         reader: Reader,
         entity: str,
@@ -273,10 +278,15 @@ def filtered_page(
         with_lists = {name: value for name, value in matched.items() if name not in unlisted}
         row = _row_by_several(reader, entity, with_lists, window, values, of_several)
     elif matched or declared.is_sparse:
-        row = _row_by_one(reader, entity, matched, values | _bounded(window))
+        # Where few blocks have rows of an entity, all of them are a list, too, by an empty key.
+        list_name: str = entity
+        key: Value = b""
+        for name, value in matched.items():
+            list_name, key = declared.listed[name].name, _key(value)
+        row = reader.row(f"queries/{list_name}_list", key=key, **values, **_bounded(window))
     else:
         row = reader.row(f"queries/{entity}_list", **values)
-    return Page.of_row(reader, entity, traversal, row, reader.kept_from)
+    return Page.from_row(reader, entity, traversal, row, reader.kept_from)
 
 
 def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bool]:
@@ -287,18 +297,6 @@ def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bo
         "has_lower": window.block_from > 0 or from_cursor == "asc",
         "has_upper": window.block_to < BIGINT_MAX or from_cursor == "desc",
     }
-
-
-def _row_by_one(
-    reader: Reader, entity: str, filters: Mapping[str, Value], values: Mapping[str, Any]
-) -> Row:
-    """Return a page's row from the nearest checkpoint of the filter's list. Where few blocks have
-    rows of an entity, all of them are a list, too, by an empty key."""
-    if not filters:
-        return reader.row(f"queries/{entity}_list", key=b"", **values)
-    [(name, value)] = filters.items()
-    list_name = all_entities()[entity].listed[name].name
-    return reader.row(f"queries/{list_name}_list", key=_key(value), **values)
 
 
 def _row_by_several(

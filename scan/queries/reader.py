@@ -156,20 +156,20 @@ class Sources:
         return self.of_extensions.setdefault(kind, kind()) if kept is None else kept
 
 
+@dataclass(eq=False)
 class Reader:
     """The reads of one request, whose response may be cached while the index has their version."""
 
-    def __init__(self, sources: Sources, client: Hashable) -> None:
-        """`client` is the key that concurrent reads are limited by."""
-        self.sources = sources
-        self.versions: set[int] = set()  # of the index, that statements have read
-        self.client = client
-        self.notes: dict[str, int] = {}  # headers that say since when balances are known, or wrong
-        self.staleness = ""  # of the index, as a page shows it
-        self._node: request_node.NodeSession | None = None
-        self._once: dict[Callable[[Reader], Any], Any] = {}
-        self.depends_on_index_alone = True
-        self._until_end: ExitStack | None = None  # few requests need one, which takes 2 us
+    sources: Sources
+    client: Hashable  # that concurrent reads are limited by
+    versions: set[int] = field(default_factory=set)  # of the index, that statements have read
+    # Headers that say since when balances are known, or wrong.
+    notes: dict[str, int] = field(default_factory=dict)
+    staleness: str = ""  # of the index, as a page shows it
+    depends_on_index_alone: bool = True
+    _node: request_node.NodeSession | None = None
+    _once: dict[Callable[["Reader"], Any], Any] = field(default_factory=dict)
+    _until_end: ExitStack | None = None  # few requests need one, which takes 2 us
 
     def hold_processor(self) -> None:
         """Hold one of the few places of requests that take the processor long, until end().

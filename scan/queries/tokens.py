@@ -76,7 +76,7 @@ def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
     }
 
 
-def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
+def records_of(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
     """Return the records of the addresses that are tokens, by address."""
     if not addresses:
         return {}
@@ -166,7 +166,7 @@ def transfers_page(
     return pages.filtered_page(reader, "token_transfers", filters, window, form=form)
 
 
-def of_transaction(
+def transfers_in(
     reader: Reader, record: Mapping[str, Any], limit: int, after: tuple[int, int] = (0, -1)
 ) -> tuple[list[dict[str, Any]], bool]:
     """Return the transfers of a transaction in the order of their logs, and whether more follow;

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from scan.errors import ClientBusy, Unavailable
@@ -20,43 +21,36 @@ from scan.errors import ClientBusy, Unavailable
 PLACE_WAIT_S = 0.25  # in which a client's next request may have its turn
 
 
+@dataclass(eq=False)
 class ConcurrencyLimit:
-    """At most `places` holders at a time, and at most `places_per_client` of one client."""
+    """At most `places` holders at a time, and at most `places_per_client` of one client.
 
-    def __init__(
-        self,
-        places: int,
-        *,
-        places_per_client: int | None = None,
-        clients_wait: bool = False,
-        places_in_line: int | None = None,
-        takes_turns: bool = False,
-        pause_factor: float = 0.0,
-        busy: str,
-        retry_after_s: int = 2,
-    ) -> None:
-        """`busy` and `retry_after_s` are those of Unavailable where no place is free; a client that
-        holds its maximum gets ClientBusy, which is one.
+    `busy` and `retry_after_s` are those of Unavailable where no place is free; a client that holds
+    its maximum gets ClientBusy, which is one.
 
-        With `clients_wait`, a client that holds its maximum waits for one of its own places. With
-        `places_in_line` so many wait at most, one of each client: who waits holds a thread. With
-        `takes_turns` more may wait, as many as have their turn within PLACE_WAIT_S if each place is
-        held as long as the last one was, or as the present ones have been by now.
+    With `clients_wait`, a client that holds its maximum waits for one of its own places. With
+    `places_in_line` so many wait at most, one of each client: who waits holds a thread. With
+    `takes_turns` more may wait, as many as have their turn within PLACE_WAIT_S if each place is
+    held as long as the last one was, or as the present ones have been by now.
 
-        With `pause_factor`, the last free place is not for a client that has given one back, for so
-        many times as long as it held it: as many clients as there are places, asking without end,
-        would keep all of them. It is of limits with one place of a client.
-        """
-        self._places = places
-        self._places_per_client = places_per_client or places
-        self._clients_wait = clients_wait
-        self._places_in_line = places_in_line
-        self._takes_turns = takes_turns
-        self._pause_factor = pause_factor
+    With `pause_factor`, the last free place is not for a client that has given one back, for so
+    many times as long as it held it: as many clients as there are places, asking without end, would
+    keep all of them. It is of limits with one place of a client.
+    """
+
+    places: int
+    places_per_client: int = 0  # 0: as many as there are
+    busy: str = field(kw_only=True)
+    clients_wait: bool = field(default=False, kw_only=True)
+    places_in_line: int | None = field(default=None, kw_only=True)
+    takes_turns: bool = field(default=False, kw_only=True)
+    pause_factor: float = field(default=0.0, kw_only=True)
+    retry_after_s: int = field(default=2, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self.places_per_client = self.places_per_client or self.places
         self._paused_until: dict[Hashable, float] = {}  # by client, of those that may not be over
         self._waiting: list[Hashable] = []
-        self._busy = busy
-        self._retry_after_s = retry_after_s
         self.taken = 0  # places
         self._taken_by: Counter[Hashable] = Counter()
         self._changed = threading.Condition()
@@ -82,8 +76,8 @@ class ConcurrencyLimit:
     def refusal_of(self, client: Hashable) -> Unavailable:
         """Return the error of a client for which no place is free."""
         if not self._may_hold_more(client):
-            return ClientBusy(retry_after_s=self._retry_after_s)
-        return Unavailable(self._busy, retry_after_s=self._retry_after_s)
+            return ClientBusy(retry_after_s=self.retry_after_s)
+        return Unavailable(self.busy, retry_after_s=self.retry_after_s)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         """Take a place, which another thread may give back. Return whether one was free in time."""
@@ -99,7 +93,7 @@ class ConcurrencyLimit:
 
     def _wait(self, client: Hashable, wait_s: float) -> bool:
         """Return whether a place became free within the time."""
-        if not self._clients_wait and not self._may_hold_more(client):
+        if not self.clients_wait and not self._may_hold_more(client):
             return False
         if self._line_is_full(client):
             return False
@@ -110,12 +104,12 @@ class ConcurrencyLimit:
             self._waiting.remove(client)
 
     def _line_is_full(self, client: Hashable) -> bool:
-        turns = (len(self._waiting) + 1) / self._places_per_client
+        turns = (len(self._waiting) + 1) / self.places_per_client
         held_s = max(self._held_s, self._unchanged_s(client))
-        has_turn_soon = self._takes_turns and turns * held_s <= PLACE_WAIT_S
-        if self._places_in_line is None or has_turn_soon:
+        has_turn_soon = self.takes_turns and turns * held_s <= PLACE_WAIT_S
+        if self.places_in_line is None or has_turn_soon:
             return False
-        return len(self._waiting) >= self._places_in_line or client in self._waiting
+        return len(self._waiting) >= self.places_in_line or client in self._waiting
 
     def _unchanged_s(self, client: Hashable) -> float:
         """Return how long none of the places that a client would have to wait for has changed
@@ -139,19 +133,19 @@ class ConcurrencyLimit:
             self._changed.notify_all()
 
     def _pause(self, client: Hashable, now: float) -> None:
-        if self._pause_factor:
+        if self.pause_factor:
             paused = {c: until for c, until in self._paused_until.items() if until > now}
             held_s = now - self._changed_hands_of[client]
-            self._paused_until = paused | {client: now + held_s * self._pause_factor}
+            self._paused_until = paused | {client: now + held_s * self.pause_factor}
 
     def _is_free_for(self, client: Hashable) -> bool:
-        free = self._places - self.taken
+        free = self.places - self.taken
         if free == 1 and self._paused_until.get(client, 0.0) > time.monotonic():
             return False
         return free > 0 and self._may_hold_more(client)
 
     def _may_hold_more(self, client: Hashable) -> bool:
-        return client is None or self._taken_by[client] < self._places_per_client
+        return client is None or self._taken_by[client] < self.places_per_client
 
 
 def unbounded_statements() -> ConcurrencyLimit:

@@ -10,14 +10,7 @@ from typing import Any, NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
-from scan.rate_limits.windows import (
-    MovingWindows,
-    ProcessWindows,
-    RateLimitResult,
-    SharedWindows,
-    Window,
-    refuse,
-)
+from scan.rate_limits import windows
 from scan.settings import Settings
 
 
@@ -25,35 +18,26 @@ class Limiter(NamedTuple):
     """The windows that a request is charged to, by rate. A key and its client address are charged
     together: a request rejected by one window is not counted in the other."""
 
-    store: MovingWindows
+    store: windows.MovingWindows
     anonymous_rate: RateLimitItem  # of a client address without a key
     address_rate: RateLimitItem  # of a client address over all keys, known and unknown
     new_key_rate: RateLimitItem
     page_rate: RateLimitItem
-    file_rate: RateLimitItem
+    file_rate: RateLimitItem  # of lists as files, besides the request, with or without a key
 
     def key_windows(
         self, key_id: int, requests_per_minute: int, address: str
-    ) -> tuple[Window, ...]:
+    ) -> tuple[windows.Window, ...]:
         """Return the windows of a request with a key: the key's own, and the client address's over
         all keys."""
         return (
-            Window(_per_minute(requests_per_minute), str(key_id)),
-            Window(self.address_rate, address),
+            windows.Window(_per_minute(requests_per_minute), str(key_id)),
+            windows.Window(self.address_rate, address),
         )
 
-    def peek_address(self, address: str) -> RateLimitResult:
+    def peek_address(self, address: str) -> windows.RateLimitResult:
         """Return what a client without a key has left."""
-        return self.store.charge(Window(self.anonymous_rate, address), is_counted=False)
-
-    def charge_new_key(self, address: str) -> RateLimitResult:
-        """Charge the creation of an API key to an address."""
-        return self.store.charge(Window(self.new_key_rate, address))
-
-    def charge_file(self, address: str) -> RateLimitResult:
-        """Charge a list as a file to an address, besides the request for it, with or without
-        a key."""
-        return self.store.charge(Window(self.file_rate, address))
+        return self.store.charge(windows.Window(self.anonymous_rate, address), is_counted=False)
 
 
 def make_limiter(settings: Settings) -> Limiter:
@@ -79,14 +63,14 @@ def requests_per_minute(rate: str) -> int:
     return max(1, item.amount * 60 // item.get_expiry())
 
 
-def _store(settings: Settings) -> MovingWindows:
+def _store(settings: Settings) -> windows.MovingWindows:
     if counts_in_process(settings):
-        return ProcessWindows()
-    when_lost = refuse
+        return windows.ProcessWindows()
+    when_lost = windows.refuse
     if settings.rate_limit_when_storage_is_lost == "local":
-        local = ProcessWindows()
-        when_lost = lambda windows: local.charge(*windows)  # noqa: E731
-    return SharedWindows(settings.rate_limit_storage, when_lost)
+        local = windows.ProcessWindows()
+        when_lost = lambda charged: local.charge(*charged)  # noqa: E731
+    return windows.SharedWindows(settings.rate_limit_storage, when_lost)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Hashable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 
 from scan.errors import ClientBusy, Unavailable
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -60,37 +61,26 @@ class Postponed(BaseException):
         self.client = client
 
 
+@dataclass(eq=False)
 class RequestPlaces:
     """The places of one request, which it holds until its end."""
 
-    def __init__(self) -> None:
-        self.held: dict[QueuedPlaces, Hashable] = {}  # by whom
-        self.is_inside = False  # another request, as of MCP, whose thread must not wait for a turn
-        self._turn: Turn | None = None
+    held: "dict[QueuedPlaces, Hashable]" = field(default_factory=dict)  # by whom
+    depth: int = 0  # of a request inside another one, as of MCP, 2: it must not wait for a turn
+    _turn: Turn | None = None
 
-    @contextmanager
-    def serving(self) -> Iterator[None]:
+    def __enter__(self) -> None:
         """Count the places that this thread takes in the `with` block as the request's, and give
         them back after it, unless the request is postponed."""
-        if _thread.request is self:  # it makes another request, as MCP does
-            self.is_inside = True
-            try:
-                yield
-            finally:
-                self.is_inside = False
-            return
-        _thread.request = self
-        try:
-            yield
-        except Postponed:
-            raise
-        except BaseException:
-            self.end()
-            raise
-        else:
-            self.end()
-        finally:
-            _thread.request = None
+        self.depth += 1
+        thread.request = self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.depth -= 1
+        if not self.depth:
+            thread.request = None
+            if kind is not Postponed:
+                self.end()
 
     def queue(self, postponed: Postponed) -> Turn:
         """Wait for the place that was not free. Raises ClientBusy."""
@@ -119,16 +109,13 @@ class RequestPlaces:
             places.give_back(self.held.pop(places))
 
 
-class _Thread(threading.local):
-    request: RequestPlaces | None = None  # that the thread serves
+class Thread(threading.local):
+    """`request` has the places of the request that this thread serves."""
+
+    request: RequestPlaces | None = None
 
 
-_thread = _Thread()
-
-
-def places_of_thread() -> RequestPlaces | None:
-    """Return the places of the request that this thread serves."""
-    return _thread.request
+thread = Thread()
 
 
 class QueuedPlaces(ConcurrencyLimit):
@@ -150,7 +137,7 @@ class QueuedPlaces(ConcurrencyLimit):
         the request is inside another one. A thread that serves no request waits here, and
         Unavailable is raised after QUEUED_S.
         """
-        request = places_of_thread()
+        request = thread.request
         if request is None:
             self.queue(client).require()
             try:
@@ -160,7 +147,7 @@ class QueuedPlaces(ConcurrencyLimit):
             return
         if self not in request.held:
             if not self.take(client):
-                must_not_wait = is_optional or request.is_inside
+                must_not_wait = is_optional or request.depth > 1
                 raise self.refusal_of(client) if must_not_wait else Postponed(self, client)
             request.held[self] = client
         yield
@@ -169,7 +156,7 @@ class QueuedPlaces(ConcurrencyLimit):
         """Return the error of queue(), None if none. It is read without a lock, so queue() may
         still do otherwise."""
         is_full = len(self._queues.get(client, ())) >= QUEUED_PER_CLIENT
-        return ClientBusy(retry_after_s=self._retry_after_s) if is_full else None
+        return ClientBusy(retry_after_s=self.retry_after_s) if is_full else None
 
     def queue(self, client: Hashable) -> Turn:
         """Return a request's turn. Raises ClientBusy where too many requests of its client wait."""
@@ -205,7 +192,7 @@ class QueuedPlaces(ConcurrencyLimit):
         """Give free places to those whose turn is next."""
         granted = []
         with self._changed:
-            while self.taken < self._places:
+            while self.taken < self.places:
                 client = next((c for c in self._queues if self._is_free_for(c)), None)
                 if client is None:
                     break
@@ -247,7 +234,7 @@ class WaitingThreads(QueuedPlaces):
             try:
                 held.enter_context(self.costly.place_in_turn(client, is_optional=is_optional))
             except Postponed:
-                request = places_of_thread()
+                request = thread.request
                 assert request is not None
                 request.give_back(self)
                 raise
@@ -259,8 +246,8 @@ class WaitingThreads(QueuedPlaces):
         return None if self._is_free_for_long(client) else self.refusal_of(client)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
-        is_one_left = self._taken_by[client] + 1 < self._places_per_client
-        return is_one_left and self.taken + 1 < self._places and self._is_free_for(client)
+        is_one_left = self._taken_by[client] + 1 < self.places_per_client
+        return is_one_left and self.taken + 1 < self.places and self._is_free_for(client)
 
     def take_for_long(self, client: Hashable) -> bool:
         """Take a place, without waiting, for an operation that takes seconds. Return whether that
@@ -274,7 +261,7 @@ class WaitingThreads(QueuedPlaces):
         Raises Unavailable."""
         if not self.take_for_long(client):
             raise self.refusal_of(client)
-        request = places_of_thread()
+        request = thread.request
         if request is not None and self not in request.held:
             request.held[self] = client
             yield

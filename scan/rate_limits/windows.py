@@ -73,7 +73,7 @@ class Window(NamedTuple):
     client: str
 
 
-def refuse(windows: Sequence[Window]) -> RateLimitResult:
+def refuse(charged: Sequence[Window]) -> RateLimitResult:
     raise Unavailable("The rate limit cannot be checked now; try again shortly.")
 
 

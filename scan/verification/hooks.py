@@ -4,9 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from scan.database.connection import Database
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.registry import Part
+from scan.verification.contract_match import Match
+from scan.verification.submission_compilations import Compilations
+
+Store = Callable[[Database, bytes, bytes], bool]
+"""Stores what was read of a contract, by its address and its code's hash, and returns whether that
+has a source map."""
 
 
 class InputReader(Protocol):
@@ -23,3 +30,13 @@ class CreationInput(Part):
     chapter = "block_traces"
     reader: Callable[[str], InputReader]
     """A reader of such code, by SCAN_TRACES."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompilerFindings(Part):
+    """What a compiler says of a verified contract besides what is compared."""
+
+    module = "compiler_findings"
+    read: Callable[[Compilations, Match], Store]
+    """Reads a match's findings while its compiler may still run. The source has matched, so that
+    nothing here may fail the verification."""

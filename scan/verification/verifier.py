@@ -3,22 +3,25 @@ that all processes together store in a day, in all and by client.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
 
+from scan import registry
 from scan.contracts.abi_decoding import signatures_of
 from scan.database.connection import Database
 from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
-from scan.verification import compiler_store, creation_comparison, source_maps, storage_layouts
-from scan.verification.bytecode_comparison import linked_code, pattern_of
+from scan.verification import compiler_store, creation_comparison
+from scan.verification.bytecode_comparison import pattern_of
 from scan.verification.compiler_run import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match, layouts_of
+from scan.verification.creations import CreationReader
+from scan.verification.hooks import CompilerFindings, Store
 from scan.verification.match_search import find_match, metadata_setting
 from scan.verification.metadata_request import variation_of
 from scan.verification.request import Submission
@@ -101,7 +104,7 @@ class Verifier:
     """The objects that a verification uses."""
 
     database: Database
-    creations: creation_comparison.CreationReader
+    creations: CreationReader
     compilers: compiler_store.CompilerStore
     places: CompilerPlaces
     stored_bytes: StoredBytes
@@ -160,11 +163,11 @@ def verify(
     is_blueprint = creation_comparison.preamble_of(contract.code) is not None
     creation = verifier.creations.input_of(contract.address, contract.block_number)
     code = creation_comparison.DeployedCode(contract.code, None if is_blueprint else creation)
-    match, abi, layout = _compiled(verifier, submission, code, client, outputs)
+    match, abi, stores = _compiled(verifier, submission, code, client, outputs)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
-        _store_findings(verifier.database, contract, match, layout)
+        _store_findings(verifier.database, contract, match, stores)
     if verified.stored:
         texts = (abi, match.metadata, layouts, *match.submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
@@ -176,8 +179,8 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
     the match, and return whether the compiler gives a source map. Raises as verify() does."""
     contract = indexed_contract(verifier.database, submission.address)
     code = creation_comparison.DeployedCode(contract.code, None)
-    match, _, layout = _compiled(verifier, submission, code, None)
-    return _store_findings(verifier.database, contract, match, layout)
+    match, _, stores = _compiled(verifier, submission, code, None)
+    return _store_findings(verifier.database, contract, match, stores)
 
 
 def _compiled(
@@ -186,8 +189,8 @@ def _compiled(
     code: creation_comparison.DeployedCode,
     client: str | None,
     outputs: Outputs | None = None,
-) -> tuple[Match, str, bytes | None]:
-    """Return the match, its ABI as JSON, and the layout of its storage as it is stored."""
+) -> tuple[Match, str, list[Store]]:
+    """Return the match, its ABI as JSON, and what stores the compiler's other findings."""
     deadline = time.monotonic() + BUDGET_S
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
@@ -195,10 +198,8 @@ def _compiled(
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = find_match(compilations, submission, code)
             compilations.submission = match.submission
-            given = match.contract.output.get("storageLayout")
-            named_layout = storage_layouts.add_names(given, compilations, match)
-            layout = storage_layouts.packed(named_layout) or storage_layouts.packed(given)
-            return match, match.contract.abi_json(), layout
+            stores = [p.read(compilations, match) for p in registry.parts(CompilerFindings)]
+            return match, match.contract.abi_json(), stores
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
@@ -276,32 +277,19 @@ def _fitted(given: Submission, compiled: Submission, settings: Mapping[str, Any]
 
 
 def _store_findings(
-    database: Database, contract: IndexedContract, match: Match, layout: bytes | None
+    database: Database, contract: IndexedContract, match: Match, stores: Sequence[Store]
 ) -> bool:
-    """Store where the code is in its sources and the layout of its storage, in the place of what
-    was known of the code, and return whether the first is known."""
-    contract_values = {"address": contract.address, "code_hash": contract.code_hash}
-    database.rows("verification/storage_layouts_put", **contract_values, layout=layout)
-    interface = match.contract.interface_json()
-    database.rows("verification/interfaces_put", **contract_values, interface=interface)
-    evm, files = match.contract.output["evm"], [*match.contract.files.items()]
-    source_map = source_maps.packed(evm["deployedBytecode"].get("sourceMap"))
+    """Store the interface and the compiler's other findings in the place of what was known of the
+    code, and return whether these have a source map."""
+    key = contract.address, contract.code_hash
     database.rows(
-        "verification/source_maps_put", **contract_values, source_map=source_map, files=_json(files)
+        "verification/interfaces_put",
+        address=contract.address,
+        code_hash=contract.code_hash,
+        interface=match.contract.interface_json(),
     )
-    creation = creation_comparison.creation_code_of(linked_code(evm["bytecode"]))
-    creation_map = source_maps.packed(evm["bytecode"].get("sourceMap"))
-    database.rows(
-        "verification/creation_maps_put",
-        **contract_values,
-        code_size=creation and creation.size,
-        search_hash=creation and creation.search_hash,
-        masked_hash=creation and creation.masked_hash,
-        links=creation and _json([[*link] for link in creation.links]),
-        source_map=creation and creation_map,
-        files=_json(files),
-    )
-    return source_map is not None
+    mapped = [store(database, *key) for store in stores]
+    return any(mapped)
 
 
 def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:

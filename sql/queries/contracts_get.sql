@@ -7,8 +7,8 @@
 --   not verified), creation_match, contract_name, file_path, compiler_version, license,
 --   constructor_arguments, verified_at (ISO 8601), verifier (the other address), match_id, settings,
 --   abi, sources, metadata, code_layouts (JSON text), first block with this code,
---   layout of the storage by zlib, block at which the node returned another code (null: none), interface
--- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, storage_layouts_pkey, built_abis_pkey,
+--   block at which the node returned another code (null: none), interface
+-- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, built_abis_pkey,
 --   replaced_codes_pkey, interfaces_pkey
 SELECT index_version(), now.code_hash, c.code, v.match,
     v.creation_match,
@@ -20,14 +20,12 @@ SELECT index_version(), now.code_hash, c.code, v.match,
     CASE WHEN 'sources' = ANY (%(columns)s) THEN v.sources END::text,
     CASE WHEN 'metadata' = ANY (%(columns)s) THEN v.metadata END,
     CASE WHEN 'layouts' = ANY (%(columns)s) THEN v.code_layouts END::text, now.block_number,
-    s.layout, r.block_number, CASE WHEN 'interface' = ANY (%(columns)s) THEN coalesce(i.entries, v.abi, b.abi) END::text
+    r.block_number, CASE WHEN 'interface' = ANY (%(columns)s) THEN coalesce(i.entries, v.abi, b.abi) END::text
 FROM (SELECT) AS always
 LEFT JOIN contract_at(%(address)s) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true
 LEFT JOIN built_abis b ON 'built_abi' = ANY (%(columns)s) AND v.address IS NULL AND b.code_hash = now.code_hash
 LEFT JOIN replaced_codes r ON r.address = %(address)s AND r.code_hash = now.code_hash
 LEFT JOIN codes c ON 'code' = ANY (%(columns)s) AND c.code_hash = now.code_hash
-LEFT JOIN storage_layouts s ON 'storage' = ANY (%(columns)s) AND s.address = v.address
-    AND s.code_hash = v.code_hash
 LEFT JOIN interfaces i ON 'interface' = ANY (%(columns)s) AND i.address = v.address
     AND i.code_hash = v.code_hash;

@@ -23,8 +23,7 @@ def post(server, body, **options):
 
 
 def listed(server, wallet, **options):
-    address = f"{server}/api/v1/keys?owner={wallet.address}"
-    response = requests.get(address, timeout=30, **options)
+    response = requests.get(f"{server}/api/v1/keys?owner={wallet.address}", timeout=30, **options)
     assert response.status_code == 200, response.text
     return response.json()["keys"]
 
@@ -99,8 +98,7 @@ def test_20_parallel_creations_give_ten_keys(shared_server):
 
 
 def test_the_other_spellings_of_a_used_signature_are_replays(shared_server):
-    wallet = new_wallet()
-    body = key_request(wallet)
+    body = key_request(new_wallet())
     signature = bytes.fromhex(body["signature"][2:])
     parity = signature[64] - 27
     spellings = [
@@ -147,8 +145,7 @@ def test_deleting_needs_a_key_of_the_same_owner(shared_server):
 def test_uses_are_counted_once_each_and_survive_a_restart(database_url):
     wallet = new_wallet()
     with gunicorn(database_url, SCAN_RATE_LIMIT_ANONYMOUS="10000/minute") as server:
-        created = obtain_key(server, wallet)
-        headers = {"X-API-Key": created["key"]}
+        headers = {"X-API-Key": obtain_key(server, wallet)["key"]}
         at_once(20, lambda _: listed(server, wallet, headers=headers))
         wait_until(lambda: listed(server, wallet)[0]["totalRequests"] == 20)
         [record] = listed(server, wallet)
@@ -258,8 +255,7 @@ BAD = [
 def test_a_bad_field_is_named(shared_server, field, value):
     body = {"label": "", **key_request(WALLET)}
     bad = value(body[field]) if callable(value) else value
-    response = post(shared_server, body | {field: bad})
-    require_refusal(response, 400, "invalid_parameter", field)
+    require_refusal(post(shared_server, body | {field: bad}), 400, "invalid_parameter", field)
 
 
 @pytest.mark.parametrize("field", ["ownerAddress", "signature", "timestamp"])
@@ -284,8 +280,7 @@ def test_a_bad_owner_is_named(shared_server, query):
 
 def require_refusal(response, status, code, field=None):
     error = response.json()
-    found = response.status_code, error["code"], error.get("field")
-    assert found == (status, code, field), error
+    assert (response.status_code, error["code"], error.get("field")) == (status, code, field), error
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"])

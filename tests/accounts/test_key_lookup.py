@@ -98,5 +98,4 @@ def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, datab
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(count, range(8)))
-    totals = execute(database_url, "SELECT DISTINCT total_requests FROM api_keys")
-    assert totals == [(200,)]
+    assert execute(database_url, "SELECT DISTINCT total_requests FROM api_keys") == [(200,)]

@@ -38,8 +38,7 @@ def server(node, shared_database_url):
 def request_key(server, owner, signers, *, more=b""):
     """A key for `owner`, with the signatures of all signers one after the other."""
     timestamp_ms = wallets.fresh_timestamp_ms()
-    message = key_request_message(bytes.fromhex(owner[2:]), timestamp_ms)
-    signed = encode_defunct(text=message)
+    signed = encode_defunct(text=key_request_message(bytes.fromhex(owner[2:]), timestamp_ms))
     signature = b"".join(bytes(s.sign_message(signed).signature) for s in signers) + more
     body = {"ownerAddress": owner, "signature": "0x" + signature.hex(), "timestamp": timestamp_ms}
     return requests.post(f"{server}/api/v1/keys", json=body, timeout=30)

@@ -45,8 +45,7 @@ def test_the_tokens_of_addresses_are_included(client, scenario):
 
 def test_at_most_a_hundred(client):
     hundred = ",".join([UNSEEN] * 100)
-    response = client.get(f"/api/v1/addresses?addresses={hundred}")
-    assert len(response.json["addresses"]) == 100
+    assert len(client.get(f"/api/v1/addresses?addresses={hundred}").json["addresses"]) == 100
     assert client.get("/api/v1/addresses").status_code == 400
 
 
@@ -60,8 +59,7 @@ def test_what_is_no_list_of_a_hundred_is_refused(client, asked):
 
 def test_a_balance_that_nobody_knows_is_not_made_up(indexed, scenario):
     client = create_app(replace(indexed.settings, rpc_urls=(serving.NOWHERE,))).test_client()
-    known = client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}")
-    assert known.status_code == 200
+    assert client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}").status_code == 200
     assert client.get(f"/api/v1/addresses?addresses={UNSEEN}").status_code == 502
     assert client.get(f"/api/v1/addresses/{UNSEEN}").status_code == 502
 

@@ -14,36 +14,9 @@ HUGE = "1" + 400 * "0"
 PAGED = ("/blocks", "/transactions", "/tokens")
 
 NOT_COUNTS = [
-    "",
-    " ",
-    "0",
-    "-1",
-    "-0",
-    "+1",
-    " 1",
-    "1 ",
-    "1.0",
-    "1e3",
-    "1_000",
-    "0x10",
-    "1,2",
-    "one",
-    "null",
-    "true",
-    "NaN",
-    "Infinity",
-    "[1]",
-    "1\0",
-    "\0",
-    "1\n",
-    "%31",
-    "\u0661",
-    "\uff11",
-    "1\u0660",
-    "\u00b2",
-    "9223372036854775808",
-    HUGE,
-    "9" * 20_000,
+    *("", " ", "0", "-1", "-0", "+1", " 1", "1 ", "1.0", "1e3", "1_000", "0x10", "1,2", "one"),
+    *("null", "true", "NaN", "Infinity", "[1]", "1\0", "\0", "1\n", "%31", "\u0661", "\uff11"),
+    *("1\u0660", "\u00b2", "9223372036854775808", HUGE, "9" * 20_000),
 ]
 NOT_ADDRESSES = [
     "",
@@ -73,17 +46,8 @@ NOT_HASHES = ("1", ADDRESS, HASH[:-1], HASH + "0", HASH[2:], "0x" + 64 * "z")
 
 # Of tracebacks, statements, drivers, and Python's own messages.
 INTERNALS = (
-    "traceback",
-    '.py"',
-    "psycopg",
-    "select ",
-    "syntax error",
-    "object at 0x",
-    "nonetype",
-    "error(",
-    "invalid literal",
-    "codec can't",
-    "out of range for type",
+    *("traceback", '.py"', "psycopg", "select ", "syntax error", "object at 0x", "nonetype"),
+    *("error(", "invalid literal", "codec can't", "out of range for type"),
 )
 
 
@@ -108,18 +72,8 @@ OF_ADDRESSES = """
     /tokens/{}/items /tokens/{}/items/1
 """.split()
 NOT_TIMES = (
-    "",
-    "x",
-    "-1",
-    "1.5",
-    "2026-01-31",
-    "2026-01-31T23:59:59",
-    "2026-02-30T00:00:00Z",
-    "2026-01-31 23:59:59Z",
-    "2026-01-31T23:59:59+01:00",
-    "1767225660000",
-    "9" * 30,
-    "\u00b2",
+    *("", "x", "-1", "1.5", "2026-01-31", "2026-01-31T23:59:59", "2026-02-30T00:00:00Z"),
+    *("2026-01-31 23:59:59Z", "2026-01-31T23:59:59+01:00", "1767225660000", "9" * 30, "\u00b2"),
 )
 HISTORY = f"/addresses/{ADDRESS}/history"
 NO_PATHS = [value for value in NOT_ADDRESSES if value]
@@ -225,21 +179,10 @@ def test_query_strings_that_mean_nothing(client, query):
 
 
 GETS = [
-    "/stats",
-    "/blocks",
-    "/blocks/0",
-    "/transactions",
-    f"/transactions/{HASH}",
-    "/tokens",
-    f"/tokens/{ADDRESS}",
-    f"/tokens/{ADDRESS}/holders",
-    f"/addresses/{ADDRESS}",
-    f"/addresses/{ADDRESS}/tokens",
-    f"/contracts/{ADDRESS}",
-    f"/keys?owner={ADDRESS}",
-    f"/webhooks?owner={ADDRESS}",
-    "/webhooks/1/deliveries",
-    "/openapi.json",
+    *("/stats", "/blocks", "/blocks/0", "/transactions", f"/transactions/{HASH}", "/tokens"),
+    *(f"/tokens/{ADDRESS}", f"/tokens/{ADDRESS}/holders", f"/addresses/{ADDRESS}"),
+    *(f"/addresses/{ADDRESS}/tokens", f"/contracts/{ADDRESS}", f"/keys?owner={ADDRESS}"),
+    *(f"/webhooks?owner={ADDRESS}", "/webhooks/1/deliveries", "/openapi.json"),
 ]
 
 

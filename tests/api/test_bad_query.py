@@ -34,24 +34,8 @@ NOTHING: dict[str, Any] = {"count": 0, "data": [], "next": None}
 MORE = {"internal_transfers": {"untracedBlocks": 0}}
 NUMBERS = ("blockFrom", "blockTo", "blockNumber")
 NOT_INTEGERS = [
-    None,
-    True,
-    False,
-    1.0,
-    1.5,
-    -0.0,
-    1e3,
-    "1",
-    "",
-    "0x1",
-    [],
-    [1],
-    {},
-    {"a": 1},
-    2**63,
-    2**64,
-    10**400,
-    -(2**63) - 1,
+    *(None, True, False, 1.0, 1.5, -0.0, 1e3, "1", "", "0x1", [], [1], {}, {"a": 1}, 2**63, 2**64),
+    *(10**400, -(2**63) - 1),
 ]
 
 
@@ -144,8 +128,7 @@ def test_the_entity_is_required(client):
 )
 def test_unknown_keys_of_the_body(client, key):
     answer = send(client, json.dumps({"entity": "blocks", key: 1}).encode())
-    field = key.replace("\ud800", "?")
-    body = require_refusal(answer, 400, "invalid_parameter", field)
+    body = require_refusal(answer, 400, "invalid_parameter", key.replace("\ud800", "?"))
     assert "entity, filter, orderBy, limit, offset" in body["error"]
 
 
@@ -210,20 +193,8 @@ def test_values_that_are_refused_and_named(client, field):
 
 
 NO_EXCHANGES = [
-    "",
-    " ",
-    "Uniswap-V2",
-    "uniswap-v2 ",
-    "%",
-    "_",
-    "\\",
-    "$1",
-    "%s",
-    "%(dex)s",
-    "'; DROP TABLE blocks; --",
-    "\u0130",
-    "\U0001f984",
-    100 * "x",
+    *("", " ", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%s", "%(dex)s"),
+    *("'; DROP TABLE blocks; --", "\u0130", "\U0001f984", 100 * "x"),
 ]
 NO_BLOCKS = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1), (1, 0)]
 

@@ -57,8 +57,7 @@ def test_a_cursor_stands_alone(client):
 @pytest.mark.parametrize("kind", [ORDINAL, AMOUNT, ADDRESS, HASH])
 def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind):
     position = b"\x12" * kind.most if kind.type is bytes else 123_456
-    begun = Traversal.of("items", {}, "desc", None, [kind], has_blocks=False)
-    cursor = begun.next([position])
+    cursor = Traversal.of("items", {}, "desc", None, [kind], has_blocks=False).next([position])
     altered = {cursor[:place] + cursor[place + 1 :] for place in range(len(cursor))}
     for place in range(len(cursor)):
         altered |= {cursor[:place] + letter + cursor[place + 1 :] for letter in "AQgw7_-"}

@@ -3,7 +3,6 @@ examples of the docs are run."""
 
 import json
 import os
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 import requests
 
 from tests.support import openapi_document
-from tests.support.serving import ROOT, gunicorn
+from tests.support.serving import ROOT, completed, gunicorn
 
 BIN = Path(sys.executable).parent
 SUPPORT = ROOT / "tests" / "support"
@@ -24,13 +23,7 @@ PACKAGE = "scan_client"
 
 def run(*command, **environment):
     """What a program prints that ends well."""
-    done = subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, **environment},
-    )
+    done = completed([str(part) for part in command], env={**os.environ, **environment})
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -79,8 +72,7 @@ def service(own_index):
 
 def call(module, client, *path, **arguments):
     """What a generated function makes of the answer."""
-    function = import_module(f"{PACKAGE}.api.{module}")
-    return function.sync(*path, client=client, **arguments)
+    return import_module(f"{PACKAGE}.api.{module}").sync(*path, client=client, **arguments)
 
 
 @pytest.mark.long
@@ -100,8 +92,7 @@ def test_a_generated_client_reads_asks_and_understands_refusals(generated, over_
     model = import_module(f"{PACKAGE}.models").BlocksQuery
     found = call("chain.query", client, body=model.from_dict(body))
     assert (found.entity, found.count) == ("blocks", 2)
-    missing = call("chain.get_block", client, "999999999")
-    assert missing.to_dict()["code"] == "not_found"
+    assert call("chain.get_block", client, "999999999").to_dict()["code"] == "not_found"
     wrong = call("chain.list_blocks", client, limit=101)
     assert (wrong.to_dict()["code"], wrong.to_dict()["field"]) == ("invalid_parameter", "limit")
 
@@ -112,8 +103,7 @@ def example(name, folder, *arguments):
 
 @pytest.mark.long
 def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service, folder):
-    tokens = requests.get(f"{service}/api/v1/tokens", timeout=10).json()["tokens"]
-    address = tokens[0]["address"]
+    address = requests.get(f"{service}/api/v1/tokens", timeout=10).json()["tokens"][0]["address"]
     path = f"{service}/api/v1/tokens/{address}/transfers?limit=1"
     total = requests.get(path, timeout=10).json()["total"]
     assert example("client_cursors.py", folder, service, address) == f"{total} transfers\n"

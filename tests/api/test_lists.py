@@ -136,8 +136,7 @@ def test_internal_transfers_of_a_transaction_are_in_the_order_of_its_calls(clien
     types = {transfer["type"] for transfer in truth.internal_transfers}
     assert types == {"call", "create", "create2", "selfdestruct"}
     for transaction, expected in moved.items():
-        path = f"/transactions/{transaction}/internal"
-        found = pages(client, path, "internalTransfers", 30)
+        found = pages(client, f"/transactions/{transaction}/internal", "internalTransfers", 30)
         same(found, expected)
 
 

@@ -23,8 +23,7 @@ EXAMPLES = 12
 def api(own_index):
     import schemathesis  # takes 0.6 s, and every worker collects this file
 
-    app = create_app(own_index.settings)
-    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", app)
+    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", create_app(own_index.settings))
 
 
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)

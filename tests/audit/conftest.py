@@ -19,6 +19,5 @@ def finished(postgres, template, scenario):
 @pytest.fixture
 def copied(finished, postgres):
     """A copy of it, to be spoilt."""
-    name = urlsplit(finished.database_url).path.removeprefix("/")
-    with postgres.cloned(name) as url:
+    with postgres.cloned(urlsplit(finished.database_url).path.removeprefix("/")) as url:
         yield replace(finished, database_url=url)

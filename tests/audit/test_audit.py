@@ -127,8 +127,7 @@ def test_an_indexer_at_work_keeps_repair_away(own_index, monkeypatch, capsys):
 
 
 def test_every_root_of_the_chain_is_computed(scenario):
-    source = BlockSource(Node([scenario.anvil.url]))
-    raw = source.raw_blocks(0, scenario.anvil.head())
+    raw = BlockSource(Node([scenario.anvil.url])).raw_blocks(0, scenario.anvil.head())
     for number, (header, receipts) in enumerate(raw):
         block = read_json(header, BlockJson, number)
         assert to_hex(header_hash(block)) == block.hash

@@ -279,8 +279,7 @@ def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(copied, scena
     assert {token for token, _ in rows} == {counted}
     assert rows[counted, 0] == {"holder_count": 0}
     assert (counted, 1) not in rows
-    holders = sum(row["holder_count"] for row in rows.values())
-    assert holders == tokens[counted]["holder_count"]
+    assert sum(row["holder_count"] for row in rows.values()) == tokens[counted]["holder_count"]
 
 
 def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
@@ -345,10 +344,8 @@ def test_blocks_count_those_before_them_that_have_traces(copied, scenario):
     for traced in TRACED:
         values = [traced(number, head) for number in range(head + 1)]
         execute(url, "UPDATE blocks SET traced = (%s::boolean[])[number + 1]", values)
-        expected = stored(copied, "blocks_expected()", ("number",), columns)
-        for number, row in expected.items():
-            before = values[:number]
-            assert row == dict(zip(columns, map(before.count, (True, False)), strict=True))
+        for number, row in stored(copied, "blocks_expected()", ("number",), columns).items():
+            assert row == dict(zip(columns, map(values[:number].count, (True, False)), strict=True))
         execute(
             url,
             "UPDATE blocks b SET traced_before = e.traced_before,"

@@ -163,8 +163,7 @@ def test_one_output_is_bare_several_are_an_array_named_tuples_are_objects():
     assert render_outputs(numbers, (1, -1)) == ["1", "-1"]
     assert render_outputs(numbers[:1], (1,)) == "1"
     assert render_outputs((), ()) is None
-    pair = parse_type(PAIR)
-    assert render(pair, (1, bytes(20))) == {"count": "1", "owner": "0x" + 40 * "0"}
+    assert render(parse_type(PAIR), (1, bytes(20))) == {"count": "1", "owner": "0x" + 40 * "0"}
     unnamed = parse_type({"type": "tuple", "components": [{"type": "bool"}, {"type": "bool"}]})
     assert render(unnamed, (True, False)) == [True, False]
 
@@ -310,8 +309,7 @@ def test_a_text_that_is_longer_than_what_is_kept_is_cut_and_says_so():
     assert error.message.endswith("\u20ac… (cut: the contract returned 60,068 bytes)")
     assert len(error.message) <= 1000
     assert error.reason is not None and error.reason["name"] == "Error"
-    value = error.reason["arguments"][0]["value"]
-    assert value == "\u20ac" * ((MAX_DATA - 68) // 3) + "…"
+    assert error.reason["arguments"][0]["value"] == "\u20ac" * ((MAX_DATA - 68) // 3) + "…"
     # A length that the data does not have, though it was not cut.
     short = bytes.fromhex("08c379a0") + (32).to_bytes(32) + (99).to_bytes(32) + b"abc"
     assert "with data 0x08c379a0" in reverted_by(short).message

@@ -68,8 +68,7 @@ def test_results_decode_as_ethers_does(name):
 
 def test_signatures_and_selectors_are_those_of_ethers():
     for vector in vectors("contract-signatures"):
-        types = parse_types(entry(vector["abi"], "testSig")["inputs"])
-        text = signature("testSig", types)
+        text = signature("testSig", parse_types(entry(vector["abi"], "testSig")["inputs"]))
         assert text == vector["signature"]
         assert "0x" + selector(text).hex() == vector["sigHash"]
 

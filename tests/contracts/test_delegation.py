@@ -105,8 +105,7 @@ def __default__() -> Bytes[255]:
     in_code = source.replace("public(address)", "public(immutable(address))")
     for kind, text in (("other", source), ("immutable", in_code.replace("self.to", "to"))):
         text = text.replace("(to: address)", "(to_: address)").replace("= to\n", "= to_\n")
-        creation = vyper.creation_of("0.4.3", text)
-        proxy = explorer.deploy(creation, word(many)[2:])
+        proxy = explorer.deploy(vyper.creation_of("0.4.3", text), word(many)[2:])
         page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
         assert f"is a proxy ({kind})" in page and f"/address/{many}" in page and "over(" in page
 

@@ -22,8 +22,7 @@ def constructor(*inputs):
 
 def pairs_of(name):
     """An array of structures with one member of this name."""
-    components = [{"name": name, "type": "uint8"}]
-    return {"name": LONG_NAME, "type": "tuple[]", "components": components}
+    return {"name": LONG_NAME, "type": "tuple[]", "components": [{"name": name, "type": "uint8"}]}
 
 
 def size(values):
@@ -47,8 +46,7 @@ def test_one_text_is_not_repeated_for_every_offset_to_it():
     data = word(32) + word(500) + word(500 * WORD) * 500 + text
     texts = constructor({"name": "texts", "type": "string[]"})
     assert constructor_values(texts, data) is None
-    honest = word(32) + word(1) + word(32) + text
-    [argument] = constructor_values(texts, honest) or [None]
+    [argument] = constructor_values(texts, word(32) + word(1) + word(32) + text) or [None]
     assert argument is not None and argument.value == ["x" * 20_000]
 
 

@@ -235,8 +235,7 @@ def test_proxies_of_eip_7760(explorer, many, code):
 def test_proxies_by_their_slot(explorer, many, kind):
     slot = SLOTS[kind]
     source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
-    proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
-    expect(explorer, proxy, kind, many)
+    expect(explorer, deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:]), kind, many)
 
 
 def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scan.database import connection, embedded
+from tests.support.serving import completed
 
 
 @contextmanager
@@ -154,12 +155,9 @@ def as_another_user(server):
 
     program = str(max(POSTGRES_VERSIONS.items())[1] / "psql")
     sockets = socket_folder(server)
-    return subprocess.run(
+    return completed(
         [program, "-h", str(sockets), "-U", "postgres", "-c", "SELECT 1"],
         user="nobody" if os.geteuid() == 0 else None,
-        capture_output=True,
-        text=True,
-        timeout=30,
     )
 
 

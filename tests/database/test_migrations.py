@@ -143,8 +143,7 @@ def test_a_migration_that_fails_changes_nothing(first_url):
 
 
 def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url):
-    newer = release_with("CREATE TABLE newer (x integer);")
-    bring_up(database_url, newer)
+    bring_up(database_url, release_with("CREATE TABLE newer (x integer);"))
     older = migrations.expected_schema()._replace(schema="SELECT 1 / 0;")
     assert bring_up(database_url, older) == []
     assert readiness(database_url) == 200

@@ -47,15 +47,8 @@ def asked(client):
     transaction = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
     paths = [
-        "/stats",
-        "/blocks",
-        "/blocks/3",
-        f"/blocks/{block}",
-        "/transactions",
-        "/tokens",
-        f"/transactions/{transaction['hash']}",
-        f"/tokens/{token}",
-        f"/tokens/{token}/holders",
+        *("/stats", "/blocks", "/blocks/3", f"/blocks/{block}", "/transactions", "/tokens"),
+        *(f"/transactions/{transaction['hash']}", f"/tokens/{token}", f"/tokens/{token}/holders"),
         f"/transactions?address={transaction['fromAddress']}",
         f"/addresses/{transaction['fromAddress']}/tokens",
     ]

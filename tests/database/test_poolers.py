@@ -1,7 +1,6 @@
 """PgBouncer between Scan and PostgreSQL: exact in session mode, refused in the others."""
 
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -20,7 +19,15 @@ from tests.support.http_client import Client
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import settings_for
 from tests.support.pgbouncer import pgbouncer
-from tests.support.serving import NOWHERE, ROOT, free_port, gunicorn, gunicorn_started, wait_until
+from tests.support.serving import (
+    NOWHERE,
+    ROOT,
+    completed,
+    free_port,
+    gunicorn,
+    gunicorn_started,
+    wait_until,
+)
 
 pytestmark = pytest.mark.long
 
@@ -56,8 +63,7 @@ def pooled(database_url):
 
 def test_a_session_has_exactly_the_settings_of_its_client(database_url):
     """Two clients with other settings, one after the other, on one session of the server's."""
-    others = {"work_mem": "64MB", "statement_timeout": "0"}
-    given = ((1000, SESSION), (0, others), (1000, SESSION))
+    given = ((1000, SESSION), (0, {"work_mem": "64MB", "statement_timeout": "0"}), (1000, SESSION))
     with pgbouncer(database_url, "session", default_pool_size="1") as url:
         for timeout_ms, session in given:
             pooled = Database(url, statement_timeout_ms=timeout_ms, session=session)
@@ -93,8 +99,7 @@ def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled)
         wait_until(lambda: "another indexer" in first.output() + second.output())
         assert indexer_locks(database_url) == 1
         loser = first if "another indexer" in first.output() else second
-        winner = second if loser is first else first
-        winner.kill()
+        (second if loser is first else first).kill()
         anvil.mine(2)
         wait_until(lambda: head(database_url) == 5)
         assert indexer_locks(database_url) == 1
@@ -226,13 +231,9 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
 
 
 def started(command, **environment):
-    ended = subprocess.run(
+    ended = completed(
         [sys.executable, "-m", "scan", command],
         cwd=ROOT,
         env=os.environ | {"RPC_URL": NOWHERE, "PORT": str(free_port())} | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
     )
     return ended.returncode, ended.stderr

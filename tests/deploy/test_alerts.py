@@ -140,8 +140,7 @@ def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path):
         for one, other in ((bad, good), (good, bad), (good, good))
     ]
     fired = firing(tmp_path, *cases)
-    wrong = [case for n, case in enumerate(cases) if fired[n] is (n % 3 == 2)]
-    assert wrong == []
+    assert [case for n, case in enumerate(cases) if fired[n] is (n % 3 == 2)] == []
 
 
 FAULTS = {
@@ -169,8 +168,7 @@ def test_faults_of_the_index_fire_theirs(database, tmp_path):
 
 def test_a_lost_database_fires_its_alert(database, tmp_path):
     url, anvil = database
-    gone = url.replace("/scan_", "/gone_", 1)
-    with gunicorn(gone, RPC_URL=anvil.url) as address:
+    with gunicorn(url.replace("/scan_", "/gone_", 1), RPC_URL=anvil.url) as address:
         metrics = exported(address)
     assert firing(tmp_path, ("ScanDatabaseDown", constant(metrics, "scan_database_up"))) == [True]
 
@@ -249,8 +247,7 @@ OF_OTHERS = set(
 
 
 def metrics_of(expression):
-    names = re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression)
-    return set(names)
+    return set(re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression))
 
 
 def panels_with(alert):

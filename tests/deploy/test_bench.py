@@ -2,12 +2,11 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 
-from tests.support.serving import ROOT, program
+from tests.support.serving import ROOT, completed, program
 
 
 @pytest.mark.long
@@ -23,9 +22,7 @@ def test_every_comparison_of_the_benchmark_runs(tmp_path):
         "BENCH_ONLY": "index|bulk|head|requests (blocks|transactions|tokens) |requests address one",
     }
     command = [sys.executable, "-m", "bench"]
-    run = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-    )
+    run = completed(command, timeout=None, cwd=ROOT, env=environment)
     assert run.returncode == 0, run.stderr[-3000:]
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     columns = {

@@ -3,7 +3,6 @@
 import re
 import subprocess
 from importlib.metadata import version
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,7 +13,7 @@ from deploy.ha.cluster import HERE
 from tests.support.folders import temporary_folder
 from tests.support.high_availability import faults, report
 from tests.support.high_availability.stand import standing
-from tests.support.serving import ROOT, program
+from tests.support.serving import program
 
 pytestmark = pytest.mark.long
 
@@ -146,8 +145,7 @@ def test_a_second_run_keeps_the_certificates(tmp_path):
 
 
 def test_patroni_takes_its_configuration():
-    configuration = yaml.safe_load((HERE / "patroni.yml").read_text())
-    dcs = configuration["bootstrap"]["dcs"]
+    dcs = yaml.safe_load((HERE / "patroni.yml").read_text())["bootstrap"]["dcs"]
     assert dcs["ttl"] >= dcs["loop_wait"] + 2 * dcs["retry_timeout"]
     assert dcs["synchronous_mode"] and dcs["failsafe_mode"]
 
@@ -165,9 +163,3 @@ def test_haproxy_takes_its_configuration(tmp_path):
 def test_secrets_of_the_files_are_to_be_changed(name):
     for key, value in re.findall(r"^(\w*PASSWORD)=(.*)$", (HERE / name).read_text(), re.M):
         assert value == "change-me", key
-
-
-def test_the_document_names_every_file_of_the_recipe():
-    document = Path(ROOT / "docs" / "high-availability.md").read_text()
-    named = {path.name for path in HERE.iterdir() if path.suffix not in (".py", "")}
-    assert {name for name in named if name not in document} == set()

@@ -54,8 +54,7 @@ def test_one_indexer_one_deliverer_and_the_api():
             assert container["args"] == [process, "--metrics-port", "9100"]
             assert ports == {"metrics": 9100}
     selectors = [item["spec"]["selector"] for item in objects if item["kind"] == "Service"]
-    labels = deployments["serve"]["template"]["metadata"]["labels"]
-    assert selectors == [labels]
+    assert selectors == [deployments["serve"]["template"]["metadata"]["labels"]]
     (ingress,) = (item for item in objects if item["kind"] == "Ingress")
     assert ingress["spec"]["rules"][0]["host"] == "a.example"
 

@@ -135,8 +135,7 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
 
 def test_a_flood_is_refused_by_nginx_and_costs_the_instances_nothing(shared_server, tmp_path):
     """What the application's limits accept passes; unknown paths and preflights count, too."""
-    slower = {"rate=20r/s": "rate=1r/s"}
-    with serving.nginx(tmp_path, [shared_server] * 3, slower) as front:
+    with serving.nginx(tmp_path, [shared_server] * 3, {"rate=20r/s": "rate=1r/s"}) as front:
         flooder, other = source_address.new_client(), source_address.new_client()
         answers = [
             flooder.options(f"{front}/nothing") if n % 2 else flooder.get(f"{front}/nothing")

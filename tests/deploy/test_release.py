@@ -117,13 +117,7 @@ def test_its_wheels_work_in_an_empty_folder(dist):
         venv.create(folder / "venv")
         python = folder / "venv" / "bin" / "python"
         pip = (
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            python,
-            "install",
-            "--no-deps",
+            *(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps"),
             "--no-index",
         )
         run(*pip, dist / WHEEL, dist / CLIENT, cwd=folder)

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -10,7 +9,7 @@ from importlib.util import module_from_spec, spec_from_loader
 import pytest
 
 from tests.support import database, documents
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 DOCUMENT = ROOT / "docs/operation.md"
 [UPGRADE] = [block for block in documents.blocks(DOCUMENT, "sh") if "test_upgrade.py" in block.note]
@@ -36,13 +35,10 @@ def run(folder, command):
     """In a shell for which `folder` is the root."""
     for path in ("/opt/scan", "/etc/scan"):
         command = command.replace(path, f"{folder}{path}")
-    done = subprocess.run(
+    done = completed(
         ["bash", "-euo", "pipefail", "-c", command],
         cwd=folder,
         env={"PATH": f"{folder}/bin:{os.environ['PATH']}", "CALLS": f"{folder}/calls"},
-        capture_output=True,
-        text=True,
-        timeout=120,
     )
     assert done.returncode == 0, (command, done.stdout, done.stderr)
     return done.stdout

@@ -118,8 +118,7 @@ def test_old_receipts_have_the_price_of_their_transaction(receipt):
 
 
 def test_an_index_may_be_written_with_zeros():
-    decoded = decode_one(a_transaction(transactionIndex="0x00"), a_receipt())
-    assert decoded.transaction_index == 0
+    assert decode_one(a_transaction(transactionIndex="0x00"), a_receipt()).transaction_index == 0
 
 
 def test_blobs_are_part_of_the_fee():
@@ -310,16 +309,8 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
 @pytest.mark.parametrize(
     "text",
     [
-        b"",
-        b"{}",
-        b"[]",
-        b"[1]",
-        b'[{"id":"0"}]',
-        b'[{"id":0}]',
-        b"[[",
-        b'"\\ud800"',
-        b'[{"id":0,"result":null}]',
-        b'{"id":0,"result":{"a":[1]}}',
+        *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
+        *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
         b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
         b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
     ],

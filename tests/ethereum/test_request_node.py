@@ -92,24 +92,23 @@ def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
         held = [pool.submit(gateway.session("a").call, "eth_getCode") for _ in range(3)]
         for _ in held:
             node.waiting.acquire()
-        with RequestPlaces().serving():
+        with RequestPlaces():
             assert isinstance(failure(gateway.session("a")), ClientBusy)
-        with RequestPlaces().serving():
+        with RequestPlaces():
             assert failure(gateway.session("b")) is None
         held.append(pool.submit(gateway.session("b").call, "eth_getCode"))
         node.waiting.acquire()
         places = RequestPlaces()
-        with places.serving():
+        with places:
             refusal = failure(gateway.session("c"))
             assert isinstance(refusal, Unavailable) and refusal.headers["Retry-After"]
-        with pytest.raises(Postponed) as postponed, places.serving():
+        with pytest.raises(Postponed) as postponed, places:
             gateway.session("c", is_optional=False).call("eth_chainId")
-        turn = places.queue(postponed.value)
-        assert not turn.done()
+        assert not places.queue(postponed.value).done()
         node.held.set()
         assert [each.result() for each in held] == ["eth_getCode"] * 4
         places.require_turn()
-        with places.serving():
+        with places:
             assert failure(gateway.session("c")) is None
     assert failure(gateway.session("a")) is None
 
@@ -194,8 +193,7 @@ def of_block(error, by_hash):
             "blockHash": to_hex(HASH)
         }
         if call["method"].startswith("eth_getBlock"):
-            header = {"number": "0x7", "hash": to_hex(HASH), "parentHash": to_hex(HASH)}
-            return {"result": header}
+            return {"result": {"number": "0x7", "hash": to_hex(HASH), "parentHash": to_hex(HASH)}}
         if call["method"] == "eth_getBalance":
             if takes and (by_hash or isinstance(call["params"][-1], str)):
                 return {"result": "0x1"}
@@ -252,8 +250,7 @@ def test_a_node_on_another_fork_is_not_away(node, gateway):
 def test_a_node_that_unlearnt_block_hashes_is_not_away(node, gateway):
     node.fault = of_block(None, by_hash=True)
     assert gateway.session("a").call("eth_getCode", {}, BLOCK) == "eth_getCode"
-    refusal = {"code": -32602, "message": "cannot unmarshal object"}
-    node.fault = of_block(refusal, by_hash=False)
+    node.fault = of_block({"code": -32602, "message": "cannot unmarshal object"}, by_hash=False)
     with pytest.raises(UpstreamFailed):
         gateway.session("a").call("eth_getCode", {}, BLOCK)
     node.fault = of_block(None, by_hash=False)
@@ -286,7 +283,7 @@ def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gatewa
         held.enter_context(lock)
         for _ in range(3):
             held.enter_context(gateway.place("a"))
-        held.enter_context(RequestPlaces().serving())
+        held.enter_context(RequestPlaces())
         session = gateway.session("a")
         with pytest.raises(Unavailable):
             session.acquire(lock)

@@ -1,10 +1,9 @@
 """A chain that takes Amsterdam's form on the way: moving coin emits logs, which are no token's."""
 
 import json
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
@@ -19,19 +18,13 @@ from tests.support.kept_answers import kept_answers
 from tests.support.scenario.contracts import creations, failures, purses
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens, wrappers
-from tests.support.truth import Truth, comparable, read_truth
+from tests.support.truth import comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
 ACTS = (honest_tokens, wrappers, creations, failures, purses)
 
 
-class Forked(NamedTuple):
-    chain: AmsterdamChain
-    node: faulty_node.FaultyNode
-    url: str
-    client: FlaskClient
-    truth: Truth
-    traces: str
+Forked = namedtuple("Forked", "chain node url client truth traces")
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +53,7 @@ def forked(request, plain, postgres, template, tmp_path_factory):
         settings = indexing.settings_for(url, node.url, traces=request.param)
         follow(settings, len(chain.headers) - 1)
         truth = read_truth(PlainNode(node.url), traces=request.param == "auto")
-        client = create_app(settings).test_client()
-        yield Forked(chain, node, url, client, truth, request.param)
+        yield Forked(chain, node, url, create_app(settings).test_client(), truth, request.param)
 
 
 LISTS = {

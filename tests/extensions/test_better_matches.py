@@ -36,8 +36,7 @@ def submit_to_sourcify(explorer, address, standard):
     job = sourcify.ended(explorer, sourcify.submit(explorer, address, body))
     matches = job["contract"]["runtimeMatch"], job["contract"]["creationMatch"]
     assert matches == ("exact_match", "exact_match")
-    again = sourcify.submit(explorer, address, body)
-    assert sourcify.is_error(again, 409, "already_verified")
+    assert sourcify.is_error(sourcify.submit(explorer, address, body), 409, "already_verified")
 
 
 def submit_to_blockscout(explorer, address, standard):

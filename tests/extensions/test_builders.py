@@ -2,11 +2,11 @@
 flag 2^40, and is never shown as a validator's."""
 
 import csv
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import pytest
 import rlp
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
@@ -18,7 +18,6 @@ from scan.extensions.demo.tests.replaying import served
 from scan.extensions.exports import parquet, table_files
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.indexer.block_source import BlockSource
-from scan.settings import Settings
 from tests.support import auditing, faulty_node, indexing
 from tests.support.chain_forms import accounts, encoding, made_chain, others
 
@@ -45,10 +44,7 @@ def made():
     return chain
 
 
-class Indexed(NamedTuple):
-    settings: Settings
-    client: FlaskClient
-    node_url: str
+Indexed = namedtuple("Indexed", "settings client node_url")
 
 
 @pytest.fixture(scope="module")

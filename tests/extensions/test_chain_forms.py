@@ -80,8 +80,7 @@ def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
 
 
 def test_a_page_tells_a_fee_in_another_currency(postgres, template):
-    chain = FORMS["celo"]()
-    with indexed(chain, postgres, template) as (settings, _):
+    with indexed(FORMS["celo"](), postgres, template) as (settings, _):
         execute(
             settings.database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"

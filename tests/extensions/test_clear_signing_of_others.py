@@ -1,5 +1,7 @@
 """What calls that are simulated, and calls of contracts that factories created, are for."""
 
+from pathlib import Path
+
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
@@ -20,30 +22,14 @@ from scan.extensions.clear_signing.tests.test_calls_to_sign import (
 )
 
 __all__ = ["chain", "client_of"]
-FACTORY = """
-pragma solidity ^0.8.20;
-
-contract Wallet {
-    fallback() external payable {}
-}
-
-contract Factory {
-    event Made(address indexed wallet, uint256 number);
-    event Named(address wallet);
-
-    function make() external { emit Made(address(new Wallet()), 7); }
-    function makeUnnamed() external { new Wallet(); emit Made(address(this), 7); }
-    function name(address wallet) external { emit Made(wallet, 7); emit Named(wallet); }
-}
-"""
+FACTORY = Path(__file__).with_name("WalletFactory.sol").read_text()
 
 
 def test_a_simulated_call_is_described_unless_its_code_is_another(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     sender = chain.explorer.anvil.accounts[0]
     calls = [{"from": sender, "to": chain.exchange, "data": f"0x{transfer().hex()}"}]
-    answer = client.post("/api/v1/simulate", json={"calls": calls * 2})
-    first, second = answer.json["calls"]
+    first, second = client.post("/api/v1/simulate", json={"calls": calls * 2}).json["calls"]
     assert first["clearSigning"]["interpolatedIntent"].startswith("Send 1.5 BET from 0x")
     assert first["clearSigning"] == second["clearSigning"]
     page = client.get("/simulate", query_string=calls[0])

@@ -2,6 +2,7 @@
 contracts of several releases, whose functions are called and whose events and errors are real."""
 
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -10,6 +11,7 @@ from eth_utils import keccak
 from scan.verification.compiler_run import compile_source
 from scan.verification.languages.vyper import VYPER
 from tests.support.explorer import compilation, compiled, standard_input
+from tests.support.lists import get
 
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 OTHER = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
@@ -58,7 +60,8 @@ TYPES: list[tuple[str, Any, tuple[int, int]]] = [
     ("address payable", OTHER, (0, 5)),
 ]
 MEMORY = re.compile(r"bytes|string|.*\]|Pair|Deep|Hook")
-SOLC = ("0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4", "0.8.28")
+# A release of each form of signatures and of their encoding; 0.6 has those of 0.5.
+SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
 OPTIMIZED = {"enabled": True, "runs": 1}
 
 
@@ -116,8 +119,7 @@ def verified(explorer, version, source, name, **libraries):
     standard = standard_input(
         {"Types.sol": source}, optimizer=OPTIMIZED, libraries={"Types.sol": libraries}
     )
-    contract = compiled(version, standard, "Types.sol", name)
-    address = explorer.deploy(contract.creation)
+    address = explorer.deploy(compiled(version, standard, "Types.sol", name).creation)
     answer = explorer.verify(address, standard, version, contractName=f"Types.sol:{name}")
     assert answer.status_code == 200, answer.json
     evm = compilation(version, standard)["contracts"]["Types.sol"][name]["evm"]
@@ -162,13 +164,15 @@ def check_functions(explorer, address, identifiers, values):
 
 
 def check_events(explorer, address, identifiers, values):
-    texts = [t for t in identifiers if t[0] == "e" and t[1:].partition("(")[0] in values]
-    for text in texts:
-        number = text[1:].partition("(")[0]
+    numbers = {t: t[1:].partition("(")[0] for t in identifiers if t[0] == "e"}
+    sent, sender = {}, explorer.anvil.accounts[0]
+    for text, number in ((t, n) for t, n in numbers.items() if n in values):
         body = {"functionName": text, "args": [values[number]]}
-        call = post(explorer, f"/contracts/{address}/encode", **body)
-        sent = explorer.send(address, call["data"], gas=1_000_000)
-        record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+        data = post(explorer, f"/contracts/{address}/encode", **body)["data"]
+        sent[text] = explorer.anvil.send(sender, address, data=data, gas=1_000_000)
+    explorer.send(sender, "0x")  # all of them are indexed with the last one
+    for text, hash_ in sent.items():
+        number, record = numbers[text], get(explorer.client, f"/transactions/{hash_}")
         [log] = record["logs"]
         event = log["event"]
         assert event is not None and event["source"] == "verified", (text, record)
@@ -176,7 +180,7 @@ def check_events(explorer, address, identifiers, values):
         first, count, *topics = event["arguments"]
         assert (first["value"], count["value"]) == (values[number], number)
         assert all(topic.get("hashed") or topic["value"] == values[number] for topic in topics)
-    assert texts
+    assert sent
 
 
 @pytest.mark.parametrize("version", SOLC)
@@ -188,7 +192,7 @@ def test_every_type_of_solidity(explorer, version):
     check_events(explorer, address, identifiers, source.values)
 
 
-@pytest.mark.parametrize("version", SOLC)
+@pytest.mark.parametrize("version", [version for version in SOLC if version != "0.7.6"])
 def test_every_type_of_a_library(explorer, version):
     """Hashed by names of types; what it emits in another contract is that one's event."""
     source = solidity(version, library=True)
@@ -225,27 +229,7 @@ def test_every_type_of_a_library(explorer, version):
         assert event["arguments"][0]["value"] == "9"
 
 
-VYPER_SOURCE = """
-event E1:
-    x: decimal
-    y: indexed(decimal)
-struct Rate:
-    name: String[8]
-    value: decimal
-{flag} Kind:
-    A
-    B
-interface Thing:
-    def poke(): nonpayable
-price: public(decimal)
-rates: public(HashMap[address, Rate])
-{deploy}
-def __init__(first: decimal):
-    self.price = first
-@external
-def e1(x: decimal):
-    log E1({e1})
-"""
+VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
 VYPER_TYPES: list[tuple[str, Any]] = [
     ("uint8", "255"),
     ("int128", "-7"),
@@ -284,8 +268,7 @@ def test_every_type_of_vyper(explorer, vyper, version):
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": text}}, "settings": settings}
     answer = explorer.verify(address, standard, f"vyper:{version}")
     assert (answer.status_code, answer.json["creationMatch"]) == (200, answer.json["match"])
-    identifiers = identifiers_of(vyper, version, standard)
-    check_functions(explorer, address, identifiers, values)
+    check_functions(explorer, address, identifiers_of(vyper, version, standard), values)
     price = explorer.call(address, "price")
     assert price.json["result"] == ("-1.5" if is_old else "-15000000000")
     record = explorer.client.get(f"/api/v1/contracts/{address}").json

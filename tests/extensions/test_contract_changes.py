@@ -30,9 +30,8 @@ class Coins(NamedTuple):
         self.do(coin, "label", name, name.upper())
 
     def do(self, contract, function, *args, **fields):
-        sender = self.anvil.accounts[0]
         receipt = self.anvil.receipt_of(
-            self.anvil.transact(sender, contract, function, *args, **fields)
+            self.anvil.transact(self.anvil.accounts[0], contract, function, *args, **fields)
         )
         assert receipt["status"] == "0x1", function
 
@@ -94,8 +93,7 @@ def is_the_same_in_whatever_way(postgres, template, anvil, url, folder):
     """The followed index equals a fresh one, one in bulk, and the audit's expectation."""
     fresh = fresh_digest(postgres, template, anvil)
     assert digest(url) == fresh
-    settings = settings_for(url, anvil.url)
-    assert auditing.run(settings) == audit.EXACT
+    assert auditing.run(settings_for(url, anvil.url)) == audit.EXACT
     with postgres.cloned(template) as bulk:
         loaded = settings_for(bulk, anvil.url)
         assert backfill(loaded, folder / "files", last_block=anvil.head() - 2)
@@ -186,8 +184,7 @@ def test_a_refused_contract_is_tried_again_at_later_events(
         emit(20)
         assert token(client, wrapper)["symbol"] == "LATE"
         assert transfers(client, wrapper)[0] == ("5", 18)
-        trades = execute(database_url, "SELECT count(*) FROM dex_trades")[0][0]
-        assert trades > 5
+        assert execute(database_url, "SELECT count(*) FROM dex_trades")[0][0] > 5
         tries = execute(
             database_url, "SELECT claim, count(*) FROM rejected_emitters GROUP BY claim ORDER BY 1"
         )

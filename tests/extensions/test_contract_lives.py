@@ -1,7 +1,7 @@
 """A contract ends, and another is created at its address: every form shows what stands there now,
 in whatever way the blocks are indexed."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -21,12 +21,8 @@ EVM = "shanghai"  # the last one in which SELFDESTRUCT ends a contract
 EMPTY = bytes(2)
 
 
-class Mortals(NamedTuple):
+class Mortals(namedtuple("Mortals", "anvil cradle address")):
     """Contracts at one address, each after the end of the one before."""
-
-    anvil: Anvil
-    cradle: Contract
-    address: str
 
     def bear(self, name):
         made = artifact(name, EVM)
@@ -103,8 +99,7 @@ class Forms:
         return {token["symbol"] for token in tokens}
 
     def listed(self):
-        listed = self.get("/api/v1/tokens").get_json()
-        return {token["symbol"] for token in listed["tokens"]}
+        return {token["symbol"] for token in self.get("/api/v1/tokens").get_json()["tokens"]}
 
     def transfers(self):
         records = self.get("/api/v1/tokens/:a/transfers").get_json()["transfers"]
@@ -136,8 +131,7 @@ def test_a_contract_stands_from_its_creation_to_its_end_in_each_life(
         sent = mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
         is_shown({True})
         assert forms.creations() == {sent}
-        second = Contract(mortals.address, artifact("SecondCoin", EVM))
-        mortals.do(second, "end")
+        mortals.do(Contract(mortals.address, artifact("SecondCoin", EVM)), "end")
         mortals.do(mortals.cradle, "bear", artifact("SecondCoin", EVM).runtime)
         is_shown({True})
         is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
@@ -277,8 +271,7 @@ def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
     coins.do(named, "mint", me, 5)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         forms = Forms(indexing.settings, named.address)
-        read_at = forms.get("/api/v1/tokens/:a").get_json()["readBlock"]
-        assert read_at == anvil.head()
+        assert forms.get("/api/v1/tokens/:a").get_json()["readBlock"] == anvil.head()
         execute(database_url, "UPDATE tokens SET name = 'Other', decimals = 7")
         assert auditing.run(indexing.settings, node=True) == audit.DIFFERS
         assert "name is Other, the node has Old; decimals is 7" in capsys.readouterr().out

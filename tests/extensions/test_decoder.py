@@ -77,14 +77,12 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
         {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
         {"name": "note", "type": "string", "value": "note"},
     ]
-    proxy = proxy_to(work, work.worker, SLOT)
-    through = decoded(client, WORK, address=proxy)
+    through = decoded(client, WORK, address=proxy_to(work, work.worker, SLOT))
     assert names(through["candidates"]) == [f"call implementation {call_of_work}"]
     unknown = decoded(client, WORK)
     assert names(unknown["candidates"]) == [f"call verified_elsewhere {call_of_work}"]
-    assert names(decoded(client, TRANSFER)["candidates"])[0] == (
-        "call standard transfer(address,uint256)"
-    )
+    expected = "call standard transfer(address,uint256)"
+    assert names(decoded(client, TRANSFER)["candidates"])[0] == expected
     # A selector that is also that of a signature which an operator imported.
     text = "collate_propagate_storage(bytes16)"
     alike = call(text, b"\1" * 16)
@@ -94,10 +92,8 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
         alike[:4],
         text,
     )
-    assert names(decoded(client, alike)["candidates"]) == [
-        "call standard burn(uint256)",
-        f"call imported {text}",
-    ]
+    expected = ["call standard burn(uint256)", f"call imported {text}"]
+    assert names(decoded(client, alike)["candidates"]) == expected
     nothing = decoded(client, bytes.fromhex("01020304"))
     assert (nothing["candidates"], nothing["calls"], nothing["reason"]) == ([], [], None)
 
@@ -171,12 +167,9 @@ def test_calls_inside_of_calls_are_unfolded(client, work):
     execution = call("execute(address,uint256,bytes)", TO, 2, TRANSFER)
     operation = (SAFE, 0, b"", execution, *PACKED_FIELDS[4:])
     bundle = call(f"handleOps({PACKED}[],address)", [operation], OTHER)
-    assert calls(decoded(client, bundle)) == [
-        ([0], safe, "execute", "0"),
-        ([0, 0], to, "transfer", "2"),
-    ]
-    cut = call("multiSend(bytes)", bytes(85) + b"\1")
-    assert calls(decoded(client, cut)) == []
+    expected = [([0], safe, "execute", "0"), ([0, 0], to, "transfer", "2")]
+    assert calls(decoded(client, bundle)) == expected
+    assert calls(decoded(client, call("multiSend(bytes)", bytes(85) + b"\1"))) == []
 
 
 def nested(depth):
@@ -282,8 +275,7 @@ def encoded(client, function, *arguments, **more):
 
 def test_calls_are_encoded_by_a_signature_or_a_verified_abi(client, work):
     typed = "transfer(address to, uint amount)"
-    answer = encoded(client, typed, hexed(OTHER), "5")
-    assert answer.json == {
+    assert encoded(client, typed, hexed(OTHER), "5").json == {
         "to": None,
         "data": hexed(TRANSFER),
         "function": "transfer(address,uint256)",

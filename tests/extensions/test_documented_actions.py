@@ -17,7 +17,6 @@ def test_each_documented_action_is_answered_or_has_its_reason():
 
 
 def test_the_guide_lists_the_actions_as_they_are():
-    listed = actions_document.DOCUMENT.read_text(encoding="utf-8")
-    assert listed == actions_document.whole(), (
+    assert actions_document.DOCUMENT.read_text(encoding="utf-8") == actions_document.whole(), (
         "run python -m scan.extensions.etherscan.tests.actions_document"
     )

@@ -1,6 +1,8 @@
 """Logs that several declarations of an event fit: one where the values or the code that ran say
 which, else all of them, in every door. Bytes that old compilers do not pad."""
 
+from pathlib import Path
+
 import pytest
 from eth_utils import keccak
 
@@ -13,28 +15,13 @@ def post(explorer, path, **body):
     return answer.json
 
 
-EQUAL_TOPICS = """
-library L1 { event Moved(address indexed from, address to, uint256 indexed id); }
-library L2 { event Moved(address from, address indexed to, uint256 indexed id); }
-library L3 { event Moved(address from, address to, uint256 id); }
-contract Mixed {
-    event Pay(address indexed who, uint256 value);
-    function one() external { emit L1.Moved(address(1), address(2), 3); }
-    function two() external { emit L2.Moved(address(1), address(2), 3); }
-    function three() external { emit L3.Moved(address(1), address(2), 3); }
-    function pay() external { emit L.Pay(address(1), 2**200); emit Text.E("a", "b"); }
-}
-library L { event Pay(address who, uint256 indexed value); }
-library Text { event E(bytes a, bytes indexed b); }
-contract Own is Mixed { event E(bytes indexed a, bytes b); }
-"""
+EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 FROM, TO = f"0x{1:040x}", f"0x{2:040x}"
 
 
 def events_of(explorer, address, text):
     """The events of a transaction in every door that shows them."""
-    data = "0x" + keccak(text=text)[:4].hex()
-    sent = explorer.send(address, data, gas=1_000_000)
+    sent = explorer.send(address, "0x" + keccak(text=text)[:4].hex(), gas=1_000_000)
     details = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
     query = f"?address={address}&limit={len(details)}"
     listed = explorer.client.get(f"/api/v1/logs{query}").json["logs"][::-1]
@@ -60,8 +47,7 @@ def values_of(arguments):
 
 def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
     standard = standard_input({"Mixed.sol": EQUAL_TOPICS})
-    contract = compiled("0.8.28", standard, "Mixed.sol", "Own")
-    address = explorer.deploy(contract.creation)
+    address = explorer.deploy(compiled("0.8.28", standard, "Mixed.sol", "Own").creation)
     answer = explorer.verify(address, standard, "0.8.28", contractName="Mixed.sol:Own")
     assert answer.status_code == 200, answer.json
     right, wrong = [FROM, TO, "3"], [TO, FROM, "3"]
@@ -83,21 +69,7 @@ def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
     assert text["arguments"][0]["value"] is None and len(text["alternatives"]) == 2
 
 
-NOTE = """
-contract Note {
-    event LogNote(bytes4 indexed sig, address indexed guy, bytes32 indexed foo,
-        bytes32 indexed bar, uint wad, bytes fax) anonymous;
-    event Both(bytes first, uint256 number, bytes second) anonymous;
-    modifier note {
-        bytes32 foo; bytes32 bar;
-        assembly { foo := calldataload(4) bar := calldataload(36) }
-        EMIT LogNote(msg.sig, msg.sender, foo, bar, msg.value, msg.data);
-        _;
-    }
-    function poke(uint256 a, uint256 b) public payable note { }
-    function both(bytes memory_ x) public { EMIT Both(msg.data, 7, x); EMIT Both(x, 8, msg.data); }
-}
-"""
+NOTE = Path(__file__).with_name("Note.sol").read_text()
 
 
 @pytest.mark.parametrize("version", ["0.4.11", "0.4.26", "0.5.16"])
@@ -122,34 +94,7 @@ def test_bytes_without_padding_are_decoded(explorer, version):
     assert shown == [[data, "7", "0xab"], ["0xab", "8", data]]
 
 
-DELEGATED = """
-event Moved(address indexed from, address to, uint256 indexed id);
-library One { function move() public { emit Moved(address(1), address(2), 3); } }
-library Two {
-    event Moved(address from, address indexed to, uint256 indexed id);
-    function move() public { emit Two.Moved(address(1), address(2), 3); }
-}
-contract User { function run() external { Two.move(); } function other() external { One.move(); } }
-contract Logic {
-    event Moved(address from, address indexed to, uint256 indexed id);
-    function run() external { emit Moved(address(1), address(2), 3); }
-}
-contract Proxy {
-    event Moved(address indexed from, address to, uint256 indexed id);
-    constructor(address logic) {
-        assembly {
-            sstore(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc, logic)
-        }
-    }
-    fallback() external {
-        assembly {
-            let logic := sload(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc)
-            calldatacopy(0, 0, calldatasize())
-            if iszero(delegatecall(gas(), logic, 0, calldatasize(), 0, 0)) { revert(0, 0) }
-        }
-    }
-}
-"""
+DELEGATED = Path(__file__).with_name("Delegated.sol").read_text()
 
 
 def test_the_code_that_ran_decides(explorer):
@@ -158,8 +103,7 @@ def test_the_code_that_ran_decides(explorer):
     def verified(name, arguments="", **libraries):
         path = "Delegated.sol"
         standard = standard_input({path: DELEGATED}, libraries={path: libraries})
-        contract = compiled("0.8.28", standard, path, name)
-        address = explorer.deploy(contract.creation, arguments)
+        address = explorer.deploy(compiled("0.8.28", standard, path, name).creation, arguments)
         answer = explorer.verify(address, standard, "0.8.28", contractName=f"{path}:{name}")
         assert answer.status_code == 200, answer.json
         return address

@@ -240,8 +240,7 @@ def longest_read(entries):
         before = -(entries - 1 - size * (number - 1)) % DISTANCE
         return before + (entries - size * number) % DISTANCE, number
 
-    sizes = range(1, DISTANCE)
-    whole = [(size, n) for size in sizes for n in range(2, entries // size + 1)]
+    whole = [(size, n) for size in range(1, DISTANCE) for n in range(2, entries // size + 1)]
     return max(whole, key=passed, default=(3, 2))
 
 

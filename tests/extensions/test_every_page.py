@@ -2,10 +2,9 @@
 
 import gzip
 import re
-from collections.abc import Sequence
+from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
 
 import pytest
 import requests
@@ -55,14 +54,9 @@ CROOKED_COLUMNS = """
 """
 
 
-class Site(NamedTuple):
+class Site(namedtuple("Site", "url paths daily is_followed", defaults=((), False))):
     """A server, paths of its pages, those that axe-core reads in make test as well, and whether
     their links are followed."""
-
-    url: str
-    paths: Sequence[str]
-    daily: Sequence[str] = ()
-    is_followed: bool = False
 
 
 @contextmanager
@@ -247,8 +241,7 @@ def one_of_each_kind(sites, hostile):
     last = {kind_of(path): (site.url, path) for site in sites for path in site.paths}
 
     def is_chosen(site, path):
-        is_last = last[kind_of(path)] == (site.url, path)
-        return is_last or path in site.daily or hostile in path
+        return last[kind_of(path)] == (site.url, path) or path in site.daily or hostile in path
 
     return [
         site._replace(paths=[path for path in site.paths if is_chosen(site, path)])

@@ -44,8 +44,7 @@ def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, da
     chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
     seen = client.get(f"/api/v1/addresses/{to_hex(address('staker'))}").get_json()
     assert (seen["firstSeen"], seen["txCount"]) == ("2023-11-14T22:13:32Z", 0)
-    block = client.get("/api/v1/blocks/1").get_json()
-    assert block["withdrawals"][1] == {
+    assert client.get("/api/v1/blocks/1").get_json()["withdrawals"][1] == {
         "index": 2,
         "validatorIndex": 7,
         "address": to_hex(address("staker")),

@@ -94,8 +94,7 @@ class LyingNode:
         if lie.index < len(told):
             put(told[lie.index], lie.field, lie.value)
         if lie.in_both and method == RECEIPTS:
-            field = IN_RECEIPTS.get(lie.field, lie.field)
-            put(answer["result"][lie.index], field, lie.value)
+            put(answer["result"][lie.index], IN_RECEIPTS.get(lie.field, lie.field), lie.value)
 
     def _rows(self):
         [fetched] = self._source.blocks(self._number, self._number)
@@ -125,8 +124,7 @@ def lies_about(answers):
             for field in sorted({*record, *known} - NO_FIELDS):
                 true = record.get(field)
                 is_short = isinstance(true, str) and 2 < len(true) < 20
-                near = [hex(int(true, 16) ^ 1)] if is_short else []
-                for value in (*LIES, *near):
+                for value in (*LIES, *([hex(int(true, 16) ^ 1)] if is_short else [])):
                     yield Lie(kind, index, field, value)
                     if kind == "transaction":
                         yield Lie(kind, index, field, value, in_both=True)
@@ -184,12 +182,8 @@ def test_no_lie_about_a_block_is_believed(is_whole):
         for name, column in columns.items():
             of = "receipt" if column.of_receipt else kind
             assert not column.json_name or (of, column.json_name) in told, name
-    assert {f for k, f in told if k == "withdrawal"} == {
-        "index",
-        "validatorIndex",
-        "address",
-        "amount",
-    }
+    expected = {"index", "validatorIndex", "address", "amount"}
+    assert {f for k, f in told if k == "withdrawal"} == expected
 
 
 @WHOLE
@@ -204,8 +198,7 @@ def test_no_lie_about_a_block_of_a_real_node_is_believed(is_whole):
             anvil.send(sender, other, value=1, **fields)
         anvil.send(other, sender, value=2)
         anvil.deploy(sender, "Maker")
-        number = anvil.head()
-        with LyingNode(anvil.url, number) as node:
+        with LyingNode(anvil.url, anvil.head()) as node:
             lies = chosen([*lies_about(node.answers())], is_whole)
             believed = [lie for lie in lies if node.believed(lie)]
     assert believed == []

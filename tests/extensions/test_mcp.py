@@ -162,11 +162,8 @@ def test_the_query_tool_has_every_entity_and_filter(demo_url):
 
 def test_errors_of_the_api_are_results_that_say_what_is_wrong(ask):
     malformed = ask("get_token", address="0x12")
-    assert (malformed["failed"], malformed["code"], malformed["field"]) == (
-        True,
-        "invalid_parameter",
-        "address",
-    )
+    expected = (True, "invalid_parameter", "address")
+    assert (malformed["failed"], malformed["code"], malformed["field"]) == expected
     assert ask("get_token", address="0x" + 40 * "9")["code"] == "not_found"
 
 

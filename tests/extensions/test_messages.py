@@ -62,9 +62,8 @@ def test_messages_to_l1_are_those_of_the_chain_s_own_contract(rollup):
     assert listed(client, orderBy="asc") == messages[::-1]
     answer = client.get("/api/v1/messages-to-l1?format=csv", buffered=True)
     rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
-    assert [(r["hash"], r["nonce"], r["value_wei"]) for r in rows] == [
-        (m["hash"], f"#{m['nonce']}", f"{m['value']} wei") for m in messages
-    ]
+    expected = [(m["hash"], f"#{m['nonce']}", f"{m['value']} wei") for m in messages]
+    assert [(r["hash"], r["nonce"], r["value_wei"]) for r in rows] == expected
 
 
 def test_a_transaction_and_a_sender_have_their_messages(rollup):
@@ -90,15 +89,13 @@ def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
     pages = [*ask.pages("/optimism/withdrawals")]
     assert len(pages) > 1
     rows = [row for page in pages for row in page]
-    assert [(row["msg_nonce_raw"], row["msg_data"]) for row in rows] == [
-        (m["nonce"], m["data"]) for m in messages
-    ]
+    expected = [(m["nonce"], m["data"]) for m in messages]
+    assert [(row["msg_nonce_raw"], row["msg_data"]) for row in rows] == expected
     for row, message in zip(rows, messages, strict=True):
         assert row["msg_nonce"] + (row["msg_nonce_version"] << 240) == int(message["nonce"])
         assert row["from"]["hash"].lower() == message["sender"]
         assert row["l2_transaction_hash"] == message["transactionHash"]
-    first = ask("/optimism/withdrawals")
-    assert not published.faults("/api/v2/optimism/withdrawals", first)
+    assert not published.faults("/api/v2/optimism/withdrawals", ask("/optimism/withdrawals"))
     assert ask("/optimism/withdrawals/count") == len(messages)
     sent = messages[0]["transactionHash"]
     for path in ("from-rollup", "from-rollup/count", f"withdrawals/{sent}"):
@@ -112,9 +109,8 @@ def test_messages_of_arbitrum_have_its_form(rollup, database_url):
     client = create_app(settings).test_client()
     messages, ask = listed(client), test_responses.Asking(client)
     rows = ask.rows("/arbitrum/messages/from-rollup")
-    assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == [
-        (int(m["nonce"]), m["transactionHash"]) for m in messages
-    ]
+    expected = [(int(m["nonce"]), m["transactionHash"]) for m in messages]
+    assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == expected
     path = "/api/v2/arbitrum/messages/from-rollup"
     assert not published.faults(path, ask("/arbitrum/messages/from-rollup"))
     assert ask("/arbitrum/messages/from-rollup/count") == len(messages)

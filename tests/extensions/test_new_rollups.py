@@ -136,8 +136,7 @@ def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
     stack.pay(genesis.BOB, genesis.ALICE, 6)
     stack.chain.mine()
     with served(stack.chain, has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = indexing.Indexing(url, node.url).run_until(1).settings
-        client = create_app(settings).test_client()
+        client = create_app(indexing.Indexing(url, node.url).run_until(1).settings).test_client()
         [row] = client.get(f"/api/v1/transactions?type={0x79}").json["transactions"]
         assert row["chainFields"]["typeName"] == "unknown"
         assert int(row["fee"]) == stack.chain.fees[bytes.fromhex(row["hash"][2:])]
@@ -185,6 +184,5 @@ def test_a_field_that_it_does_not_have_changes_nothing(field):
         [honest] = source.blocks(3, 3)
         node.fault = altered(alter, "eth_getBlockByNumber")
         [said] = source.blocks(3, 3)
-        last = said.block.transactions[-1]
-        assert (last.fee, said.block.unproven) == (0, None)
+        assert (said.block.transactions[-1].fee, said.block.unproven) == (0, None)
         assert said.block.credits == honest.block.credits

@@ -68,16 +68,14 @@ def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client
     priced = create_app(priced_by(indexed.settings, source)).test_client()
     history = f"{pool['address']}/{pool['token1']}"
     assert read(priced)["history"] == history
-    day = trade["timestamp"][:10]
-    price = prices_of_hours(client, pool["address"], day)
+    price = prices_of_hours(client, pool["address"], trade["timestamp"][:10])
     sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
     [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]
     assert near(row["price"], price)
     assert row["price_currency"] == ("USD" if form == "file" else pool["token1Symbol"])
-    traded = rows_of(priced, f"/api/v1/dex-trades?pool={pool['address']}")
     [row] = [
         row
-        for row in traded
+        for row in rows_of(priced, f"/api/v1/dex-trades?pool={pool['address']}")
         if row["transaction"] == trade["transactionHash"]
         and row["log_index"] == str(trade["logIndex"])
     ]
@@ -145,5 +143,4 @@ def test_only_a_trade_that_transfers_bear_has_a_worth(monkeypatch, is_backed):
     templates = site._templates()
     monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
     tables = templates.get_template("tables.html").make_module()
-    html = tables.trades_table([trade], {}, prices=prices)
-    assert ("≈" in html) == (is_backed is True)
+    assert ("≈" in tables.trades_table([trade], {}, prices=prices)) == (is_backed is True)

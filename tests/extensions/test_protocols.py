@@ -117,11 +117,8 @@ def test_a_token_with_amounts_and_amounts_of_ids_has_both(anvil, index, ids_firs
     assert holders(get, both) == {me: 3 * UNIT}
     item = get(f"{both.address}/items/7")
     assert (item["tokenType"], item["ownerCount"]) == ("BEP1155", 2)
-    assert values(get, both) == [
-        (5, "7", "BEP1155"),
-        (100, "7", "BEP1155"),
-        (3 * UNIT, None, "BEP20"),
-    ]
+    expected = [(5, "7", "BEP1155"), (100, "7", "BEP1155"), (3 * UNIT, None, "BEP20")]
+    assert values(get, both) == expected
     [sums] = [{(s["tokenType"], s["value"]) for s in get(f"{both.address}/transfers/sums")["sums"]}]
     assert sums == {("BEP20", str(3 * UNIT)), ("BEP1155", "105")}
 
@@ -200,11 +197,8 @@ def test_transfers_that_others_put_into_a_list_are_marked_and_folded(anvil, inde
     anvil.mine()
     get = index()
     transfers = get(f"/api/v1/addresses/{victim}/transfers")["transfers"]
-    assert {(t["initiatedBy"], t["suspicious"]) for t in transfers} == {
-        (victim, None),
-        (attacker, "zero_amount"),
-        (attacker, "imitation"),
-    }
+    expected = {(victim, None), (attacker, "zero_amount"), (attacker, "imitation")}
+    assert {(t["initiatedBy"], t["suspicious"]) for t in transfers} == expected
     history = get(f"/api/v1/addresses/{victim}/history?types=token_transfer")["history"]
     marks = {row["transactionHash"]: (row["initiatedBy"], row["suspicious"]) for row in history}
     assert marks[zero] == (attacker, "zero_amount")
@@ -224,16 +218,13 @@ def test_an_account_that_delegates_names_its_delegate(anvil, index):
     account, other = map(authorizations.new_account, (1, 2))
     authorizations.place_codes(anvil)
     signed = authorizations.authorize(account, authorizations.IDLE, 0)
-    sent = authorizations.send(anvil, [signed])
-    assert anvil.receipt_of(sent)["status"] == "0x1"
+    assert anvil.receipt_of(authorizations.send(anvil, [signed]))["status"] == "0x1"
     anvil.mine(2)
     get = index()
     path = "/api?module=contract&action=getsourcecode&address="
     shown = [get(path + a.address)["result"][0] for a in (account, other)]
-    assert [(row["Proxy"], row["Implementation"]) for row in shown] == [
-        ("1", authorizations.IDLE),
-        ("0", ""),
-    ]
+    expected = [("1", authorizations.IDLE), ("0", "")]
+    assert [(row["Proxy"], row["Implementation"]) for row in shown] == expected
 
 
 def without_state(call, answer):
@@ -248,8 +239,7 @@ def without_state(call, answer):
 def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(anvil, database_url):
     me = anvil.accounts[0]
     wrapper = anvil.deploy(me, "BurntWrapper")
-    purser = anvil.deploy(me, "Purser", value=1000)
-    do(anvil, purser, "wrap", wrapper.address, me, 300)
+    do(anvil, anvil.deploy(me, "Purser", value=1000), "wrap", wrapper.address, me, 300)
     vault = anvil.deploy(me, "ShareVault")
     do(anvil, vault, "put", 100)  # without coin
     with FaultyNode(anvil.url) as node:
@@ -270,8 +260,7 @@ def test_swaps_of_pools_that_are_named_by_whether_they_are_stable(anvil, index):
         do(anvil, pool, "swap", 100, 0, 0, 90)
         do(anvil, pool, "swap", 0, 50, 40, 0)
         do(anvil, pool, "swap", 5, 5, 5, 5)  # nothing for nothing
-    get = index()
-    trades = get("/api/v1/dex-trades")["trades"]
+    trades = index()("/api/v1/dex-trades")["trades"]
     assert {trade["dex"] for trade in trades} == {f"velodrome-{factory.address}"}
     assert [(trade["tokenIn"], trade["amountIn"], trade["amountOut"]) for trade in trades] == 2 * [
         (coins[1], "50", "40"),

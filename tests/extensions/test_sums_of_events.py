@@ -1,10 +1,9 @@
 """Where events do not add up to what a token answers, it is marked, and every door shows what the
 node answers, in whatever way the blocks are indexed."""
 
-from collections.abc import Callable
+from collections import namedtuple
 from dataclasses import replace
 from decimal import Decimal
-from typing import NamedTuple
 
 import pytest
 
@@ -14,7 +13,6 @@ from scan.pages import addresses_and_tokens as address_pages
 from scan.queries import balances, holdings
 from scan.queries.holdings import UnitPrices
 from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
@@ -25,14 +23,8 @@ UNIT = 10**18
 MARKS = "SELECT inconsistent_since FROM tokens WHERE address = %s"
 
 
-class Chain(NamedTuple):
+class Chain(namedtuple("Chain", "anvil indexing url get text")):
     """A chain, its index, and the requests that a test makes."""
-
-    anvil: Anvil
-    indexing: Indexing
-    url: str
-    get: Callable[..., object]
-    text: Callable[..., str]
 
     def do(self, contract, function, *args, sender=0, **fields):
         sent = self.anvil.transact(self.anvil.accounts[sender], contract, function, *args, **fields)
@@ -250,8 +242,7 @@ def test_without_a_node_every_door_says_that_it_shows_sums(chain):
     chain.do(coin, "transfer", two, 100)
     chain.read()
     since = chain.since(coin)
-    settings = replace(chain.indexing.settings, rpc_urls=(NOWHERE,))
-    client = create_app(settings).test_client()
+    client = create_app(replace(chain.indexing.settings, rpc_urls=(NOWHERE,))).test_client()
     holders = client.get(f"/api/v1/tokens/{coin.address}/holders")
     assert holders.headers["X-Scan-Inconsistent-Since"] == str(since)
     record = {"address": two, "balance": "100", "inconsistentSince": since}

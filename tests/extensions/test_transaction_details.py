@@ -1,11 +1,11 @@
 """GET /transactions/:hash beside ethers: the methods and events of whole chains."""
 
 import random
+from collections import namedtuple
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
@@ -24,12 +24,8 @@ MOST = 1000
 NO_ABI: Mapping[str, Any] = {}
 
 
-class Chain(NamedTuple):
+class Chain(namedtuple("Chain", "client abis node")):
     """An indexed chain, the ABIs that were stored as verified, by address, and its node."""
-
-    client: FlaskClient
-    abis: Mapping[str, Any]
-    node: Node
 
 
 @pytest.fixture(

@@ -129,8 +129,7 @@ def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, 
 
 
 def test_a_type_that_nobody_knows_is_indexed_by_its_bytes(postgres, template, capsys):
-    chain = made(frames=5)
-    with served(chain, has_bytes=True) as node, postgres.cloned(template) as url:
+    with served(made(frames=5), has_bytes=True) as node, postgres.cloned(template) as url:
         settings = Indexing(url, node.url).run_until(HEAD).settings
         client = create_app(settings).test_client()
         record = client.get("/api/v1/transactions?type=6").json["transactions"][0]
@@ -343,10 +342,8 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
     with served(made(last=1)) as node:
         for current, following, is_missed in NODES:
             node.fault = scheduling(current, following)
-            assert fork_warnings(Node([node.url]))[1] == (MISSED if is_missed else ""), (
-                current,
-                following,
-            )
+            expected = MISSED if is_missed else ""
+            assert fork_warnings(Node([node.url]))[1] == expected, (current, following)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,5 @@ def test_bulk_and_reorganisations_have_the_same_operations(
             " ORDER BY ordinal LIMIT 1)",
         )
         twice = client.get(f"/api/v1/user-operations/{operations[0]['hash']}").json
-        assert (twice["logIndex"], [o["logIndex"] for o in twice["others"]]) == (
-            99,
-            [operations[0]["logIndex"]],
-        )
+        expected = (99, [operations[0]["logIndex"]])
+        assert (twice["logIndex"], [o["logIndex"] for o in twice["others"]]) == expected

@@ -51,10 +51,8 @@ def test_what_is_said_is_stored_and_named(rollup):
     assert {record["feeParts"]["l1"] for record in others} == {str(0x7777)}
     for record in others:
         assert record["unproven"] == ["fee", "feeParts", "chainFields"]
-        assert (
-            rollup.get(f"/api/v1/transactions/{record['hash']}").json["unproven"]
-            == record["unproven"]
-        )
+        expected = record["unproven"]
+        assert rollup.get(f"/api/v1/transactions/{record['hash']}").json["unproven"] == expected
     query = {"entity": "transactions", "limit": 100}
     queried = rollup.post("/api/v1/query", json=query).json["data"]
     assert [r["unproven"] for r in queried] == [r["unproven"] for r in records]
@@ -120,8 +118,7 @@ def test_records_name_the_fields_that_a_reason_is_about(database_url):
     database.rows("indexer/chain_insert", **stored)
     chain = Chain(database)
     blob = {"type": 3, "blob_versioned_hashes": (bytes(32),), "blob_gas_price": 1}
-    gas = {"gas_limit": 21_000}
-    chain.append([Move(ALICE, BOB, fields=gas), Move(BOB, ALICE, fields=blob)])
+    chain.append([Move(ALICE, BOB, fields={"gas_limit": 21_000}), Move(BOB, ALICE, fields=blob)])
     database.close()
 
     def unproven():
@@ -163,14 +160,8 @@ def test_the_document_of_the_interface_says_what_is_said():
         for name in ("Block", "Transaction", "InternalTransfer", "DexTrade", "Token")
     }
     assert said["Block"] == ["size", "blobBaseFee"]
-    assert said["Transaction"] == [
-        "fromAddress",
-        "gasPrice",
-        "status",
-        "nonce",
-        "fee",
-        "chainFields",
-    ]
+    expected = ["fromAddress", "gasPrice", "status", "nonce", "fee", "chainFields"]
+    assert said["Transaction"] == expected
     assert (
         said["DexTrade"]
         == """

@@ -1,7 +1,6 @@
 """The threads of a worker on one processor, and what it starts on all of them."""
 
 import os
-import subprocess
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,7 @@ import requests
 
 from scan.rate_limits.concurrency import ALLOWED
 from scan.verification.sandbox import Program
-from tests.support.serving import free_port, gunicorn_started, wait_for, wait_until
+from tests.support.serving import completed, free_port, gunicorn_started, wait_for, wait_until
 
 BOUND = "tests.support.bound_worker.BoundWorker"
 # By a thread that started before, too: at first, 9 s, 10 s and 10.05 s later.
@@ -34,9 +33,7 @@ waiting.set()
 @pytest.mark.check
 @pytest.mark.parametrize("max_load", ["inf", "-1"])
 def test_threads_are_bound_and_free_for_a_moment_and_where_the_machine_is_busy(max_load):
-    result = subprocess.run(
-        [sys.executable, "-c", CHECKS, max_load], capture_output=True, text=True, check=True
-    )
+    result = completed([sys.executable, "-c", CHECKS, max_load], check=True)
     every = len(ALLOWED)
     expected = (1, 1, every, 1) if max_load == "inf" else (every,) * 4
     assert result.stdout.splitlines() == [f"{n} {n} True" for n in expected]

@@ -37,8 +37,7 @@ def tokens_url(postgres: Postgres, template: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def server(tokens_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    folder = str(tmp_path_factory.mktemp("data"))
-    with served(tokens_url, SCAN_DATA_DIR=folder) as (_, address):
+    with served(tokens_url, SCAN_DATA_DIR=str(tmp_path_factory.mktemp("data"))) as (_, address):
         yield address
 
 

@@ -43,8 +43,7 @@ def test_a_running_server_refuses_one_more_worker(database_url):
         serving.wait_until(lambda: _is_up(address), process)
         process.send_signal(signal.SIGTTIN)
         time.sleep(0.5)
-        children = workers(process)
-        assert len(children) == 1
+        assert len(workers(process)) == 1
         assert _is_up(address)
 
 

@@ -134,8 +134,7 @@ def test_the_version_and_connection_decide_whether_it_stays_open(shared_server, 
     for header, stays in ((b"", version == b"1.1"), (b"keep-alive", True), (b"close", False)):
         with connect(shared_server) as client:
             client.sendall(request + (b"Connection: %b\r\n" % header if header else b"") + b"\r\n")
-            answer = client.recv(65536)
-            assert (b"Connection: keep-alive" in answer) == stays
+            assert (b"Connection: keep-alive" in client.recv(65536)) == stays
             if not stays:
                 assert client.recv(1) == b""
 

@@ -131,8 +131,7 @@ def test_a_proxy_names_who_is_charged_on_both_ways(url):
         client.ask(PATH, more="X-Forwarded-For: 192.0.2.1\r\n")
         for named in ("192.0.2.2", "9.9.9.9, 192.0.2.3", "2001:db8::1"):
             more = f"X-Forwarded-For: {named}\r\n"
-            found = [client.ask(either(n), more=more) for n in range(12)]
-            assert left(found) == list(range(10))
+            assert left([client.ask(either(n), more=more) for n in range(12)]) == list(range(10))
         assert client.ask(PATH, more="X-Forwarded-For: 2001:db8::2\r\n").status == 429
         for number in range(10):  # several lines are one list
             several = f"X-Forwarded-For: 9.9.9.{number}\r\nX-Forwarded-For: 203.0.113.5\r\n"
@@ -167,7 +166,6 @@ def test_every_request_has_its_line_where_lines_are_wanted(url):
         client = Client(serving.wait_for(port, process))
         for number in range(20):
             client.ask(PATH, more=f"X-Request-Id: line-{number}\r\n")
-        stop_quietly = threading.Thread(target=process.terminate)
-        stop_quietly.start()
+        threading.Thread(target=process.terminate).start()
         _, lines = process.communicate(timeout=30)
     assert all(lines.count(b"[line-%d]" % number) == 1 for number in range(20))

@@ -199,8 +199,7 @@ def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server, path
 
 
 def test_a_base_path_has_the_same_limits_and_methods(shared_database_url):
-    settings = Settings(database_url=shared_database_url, base_path="/bsc")
-    client = create_app(settings).test_client()
+    client = create_app(Settings(database_url=shared_database_url, base_path="/bsc")).test_client()
     preflight = client.options("/bsc/api/v1/webhooks/1")
     assert preflight.headers["Allow"] == METHODS["/api/v1/webhooks/1"]
     missing = client.get("/bsc/no-page", headers={"Accept": "text/html"})

@@ -26,8 +26,7 @@ class Misspelt(AddressNames):
 
 @pytest.fixture
 def sources(client):
-    known = client.application.extensions["scan"].sources
-    return replace(known, of_extensions={})
+    return replace(client.application.extensions["scan"].sources, of_extensions={})
 
 
 def test_a_service_is_known_by_its_type_and_its_base(sources):

@@ -46,8 +46,7 @@ class SlowNode(FaultyNode):
             self.waiting += 1
             self.held.wait(PATIENCE_S)
             self.waiting -= 1
-        answers = forward(calls)
-        return Reply(body=answers)
+        return Reply(body=forward(calls))
 
 
 class Served(NamedTuple):

@@ -47,8 +47,7 @@ def counted(url):
         " gas_price::bigint, gas_used::bigint FROM transactions",
     ):
         seen[number] |= {bytes(a) for a in (sender, recipient, contract) if a is not None}
-        created = status and contract is not None
-        add = (1, not status, created, 0, 0, 0, price * gas, 0)
+        add = (1, not status, status and contract is not None, 0, 0, 0, price * gas, 0)
         totals[number] = [a + b for a, b in zip(totals[number], add, strict=True)]
     for number, sender, recipient in execute(
         url, "SELECT block_number, from_address, to_address FROM token_transfers"

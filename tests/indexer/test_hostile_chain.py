@@ -30,65 +30,29 @@ def make(anvil, name, function, *arguments):
     return contract
 
 
-def huge_answers(anvil):
-    """The first needs more gas than a call is given."""
-    make(anvil, "Factory", "makeHugeAnswers", 80, 1_200_000)
-    make(anvil, "Factory", "makeHugeAnswers", 80, 650_000)
+# Of contracts, what is called with which arguments.
+CALLS = {
+    # The first needs more gas than a call is given.
+    "huge answers": [("Factory", "makeHugeAnswers", 80, n) for n in (1_200_000, 650_000)],
+    # Each is small enough to be read, all of them are not.
+    "large answers": [("Factory", "makeHugeAnswers", 300, 60_000)],
+    "many calls": [("ManyCalls", "callItself", 20_000, 0)],
+    "large calls": [("ManyCalls", "callItself", 300, 100_000)],  # a trace of 120 MB, for 3 M gas
+    "deep calls": [("ManyCalls", "nest", 1_000)],
+    "many logs": [("ManyLogs", "emitEmpty", 40_000)],
+    "large logs": [("ManyLogs", "emitData", 12, 1_000_000)],
+    "many transfers": [("ManyLogs", "emitTransfers", 40_000)],
+    "large input": [],
+}
 
 
-def large_answers(anvil):
-    """Each is small enough to be read, all of them are not."""
-    make(anvil, "Factory", "makeHugeAnswers", 300, 60_000)
-
-
-def many_calls(anvil):
-    make(anvil, "ManyCalls", "callItself", 20_000, 0)
-
-
-def large_calls(anvil):
-    """A trace of 120 MB, for 3 M gas."""
-    make(anvil, "ManyCalls", "callItself", 300, 100_000)
-
-
-def deep_calls(anvil):
-    make(anvil, "ManyCalls", "nest", 1_000)
-
-
-def many_logs(anvil):
-    make(anvil, "ManyLogs", "emitEmpty", 40_000)
-
-
-def large_logs(anvil):
-    make(anvil, "ManyLogs", "emitData", 12, 1_000_000)
-
-
-def many_transfers(anvil):
-    make(anvil, "ManyLogs", "emitTransfers", 40_000)
-
-
-def large_input(anvil):
-    for _ in range(16):  # anvil takes 2 MB in a request
+@pytest.mark.parametrize("attack", CALLS)
+def test_a_hostile_block_is_indexed_in_little_memory(anvil, database_url, attack):
+    for call in CALLS[attack]:
+        make(anvil, *call)
+    for _ in range(16 if attack == "large input" else 0):  # anvil takes 2 MB in a request
         anvil.send(anvil.accounts[0], anvil.accounts[1], data="0x" + "00" * 900_000, gas=GAS // 32)
     anvil.mine()
-
-
-@pytest.mark.parametrize(
-    "attack",
-    [
-        huge_answers,
-        large_answers,
-        many_calls,
-        large_calls,
-        deep_calls,
-        many_logs,
-        large_logs,
-        many_transfers,
-        large_input,
-    ],
-    ids=lambda attack: attack.__name__,
-)
-def test_a_hostile_block_is_indexed_in_little_memory(anvil, database_url, attack):
-    attack(anvil)
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
     anvil.mine()
     with IndexerProcess(database_url, anvil.url) as indexer, PeakMemory(indexer.pid) as memory:
@@ -96,6 +60,6 @@ def test_a_hostile_block_is_indexed_in_little_memory(anvil, database_url, attack
         try:
             indexer.wait_for(int(newest["number"], 16), newest["hash"])
         finally:
-            print(attack.__name__, memory.mebibytes, "MiB")
+            print(attack, memory.mebibytes, "MiB")
     assert memory.mebibytes < MOST_MEBIBYTES
     assert execute(database_url, "SELECT max(length(name)) FROM tokens") in ([(0,)], [(None,)])

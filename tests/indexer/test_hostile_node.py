@@ -50,8 +50,7 @@ def test_the_head_goes_on_when_the_node_is_sane_again(node, anvil, database_url)
             wait_for_problem(database_url, reason)
             node.fault = None
             anvil.mine()
-            newest = anvil.call("eth_getBlockByNumber", "latest", False)
-            indexer.wait_for(head, newest["hash"])
+            indexer.wait_for(head, anvil.call("eth_getBlockByNumber", "latest", False)["hash"])
     print(memory.mebibytes, "MiB")
     assert memory.mebibytes < MOST_MEBIBYTES
 

@@ -79,8 +79,7 @@ def place(method, result):
 
 def sender(method, result):
     """In the transaction and in its receipt alike."""
-    sent = result if isinstance(result, list) else result.get("transactions", [result])
-    for record in sent:
+    for record in result if isinstance(result, list) else result.get("transactions", [result]):
         if isinstance(record, dict) and "from" in record:
             record["from"] = "0x" + 20 * "d8"
 

@@ -40,8 +40,7 @@ class Branches:
         return BlockId(number, bytes(block_hash))
 
     def common(self, block):
-        reader = Reader(self._app.extensions["scan"].sources, "test")
-        return newest_common_block(reader, block)
+        return newest_common_block(Reader(self._app.extensions["scan"].sources, "test"), block)
 
     def orphaned(self):
         """(number, fork's number)."""
@@ -152,10 +151,9 @@ def test_the_journal_is_bounded(branches):
     execute(branches.url, "UPDATE orphaned_blocks SET events_bytes = 600000000 WHERE number = 3")
     branches.append()
     branches.chain.unwind(fork.number)
-    rows = execute(
+    assert execute(
         branches.url, "SELECT number, events IS NULL FROM orphaned_blocks ORDER BY orphaned_at"
-    )
-    assert rows == [(3, True), (1, False)]
+    ) == [(3, True), (1, False)]
     assert branches.common(head) == fork
     execute(
         branches.url,

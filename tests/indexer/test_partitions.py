@@ -104,8 +104,7 @@ def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario)
             "UPDATE transactions SET value = value + 1 WHERE ordinal = 100 RETURNING block_number"
         )
         [(number,)] = cursor.fetchall()
-    near = {"first": number - 10, "last": number + 10}
-    assert run(settings, node=True, **near) == audit.DIFFERS
+    assert run(settings, node=True, first=number - 10, last=number + 10) == audit.DIFFERS
     assert run(settings, node=True, first=number + 1, last=number + 10) == audit.EXACT
     with transaction(parted) as cursor:
         cursor.execute("UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
@@ -122,8 +121,7 @@ def test_forks_and_kills_over_bounds_leave_what_a_fresh_index_has(
     postgres, template, database_url, anvil
 ):
     storm = Storm(anvil, 5)
-    rows = str(ROWS)
-    with SmallPartitions(database_url, anvil.url, SCAN_PARTITION_ROWS=rows) as indexer:
+    with SmallPartitions(database_url, anvil.url, SCAN_PARTITION_ROWS=str(ROWS)) as indexer:
         storm.blow(indexer, 60)
     assert digest(database_url) == fresh_digest(postgres, template, anvil), storm.steps
     assert execute(database_url, PARTS, "transactions") > [(2,)]

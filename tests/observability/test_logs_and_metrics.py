@@ -142,8 +142,7 @@ def test_the_path_of_a_socket_is_no_secret():
 @pytest.mark.check
 def test_no_label_of_a_metric_can_begin_a_line():
     registry = CollectorRegistry()
-    calls = Counter("calls", "Calls.", ["method"], registry=registry)
-    calls.labels('foo"} 1\ncalls 2\\').inc()
+    Counter("calls", "Calls.", ["method"], registry=registry).labels('foo"} 1\ncalls 2\\').inc()
     family, _ = text_string_to_metric_families(generate_latest(registry).decode())
     assert family.samples[0].labels == {"method": 'foo"} 1\ncalls 2\\'}
 

@@ -23,8 +23,7 @@ def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     chain = scenario.anvil.call("eth_chainId")
     token = next(t for t in scenario.truth.tokens if t["symbol"] == "MUSD")
     page.before_scripts(WALLET + f"window.chain = {json.dumps(chain)};")
-    app = create_app(indexed.settings)
-    with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
+    with in_thread(make_server("127.0.0.1", 0, create_app(indexed.settings), threaded=True)) as url:
         page.open(f"{url}/token/{token['address']}")
         page.click("#add-token button")
         page.wait(f"{SHOWN}.includes('has the token')")

@@ -25,8 +25,7 @@ def test_a_contract_says_on_all_tabs_who_created_it(client, scenario):
         address: client.get(f"/api/v1/addresses/{address}").json["creation"]
         for address in (dollar, *sorted(internal))
     }
-    by_factory = next(a for a, made in creations.items() if made and made["factory"])
-    for address in (dollar, by_factory):
+    for address in (dollar, next(a for a, made in creations.items() if made and made["factory"])):
         made = creations[address]
         for tab in ("transactions", "history", "contract", "bytecode"):
             page = client.get(f"/address/{address}?tab={tab}").text
@@ -50,11 +49,10 @@ def test_a_contract_without_code_any_more_is_told_as_such(client, scenario):
     for address, detail in details.items():
         shown = client.get(f"/api/v1/addresses/{address}").json
         assert shown["creation"] == detail["creation"] is not None
-        told = (
+        assert (
             "it self-destructed or was created without code"
             in client.get(f"/address/{address}").text
-        )
-        assert told == (not shown["isContract"])
+        ) == (not shown["isContract"])
 
 
 def test_addresses_are_shown_with_their_checksum(client, scenario):

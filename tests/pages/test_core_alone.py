@@ -2,10 +2,9 @@
 
 import json
 import os
-import subprocess
 import sys
 
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 GET = """
 import json, sys
@@ -20,26 +19,15 @@ def test_without_extensions_the_pages_of_the_core_are_served(client, scenario):
     token = scenario.stage.contracts["keepers"].address
     sent = next(row for row in scenario.truth.transactions if not row["status"])
     paths = (
-        "/",
-        "/live",
-        "/blocks",
-        "/txs?status=false",
-        "/tokens",
-        "/contracts",
-        f"/token/{token}",
-        f"/token/{token}?tab=holders",
-        f"/address/{token}",
-        f"/address/{sent['fromAddress']}",
-        f"/tx/{sent['hash']}",
-        f"/block/{sent['blockNumber']}",
+        *("/", "/live", "/blocks", "/txs?status=false", "/tokens", "/contracts", f"/token/{token}"),
+        *(f"/token/{token}?tab=holders", f"/address/{token}", f"/address/{sent['fromAddress']}"),
+        *(f"/tx/{sent['hash']}", f"/block/{sent['blockNumber']}"),
     )
     url = client.application.extensions["scan"].settings.database_url
-    result = subprocess.run(
+    result = completed(
         [sys.executable, "-c", GET, url, *paths],
         cwd=ROOT,
         env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        capture_output=True,
-        text=True,
     )
     assert result.returncode == 0, result.stderr
     statuses = dict(zip(paths, json.loads(result.stdout.splitlines()[-1]), strict=True))

@@ -104,8 +104,7 @@ def test_filters_of_a_page_narrow_it_together(client, scenario, sent, sender):
     number = sent[0]["blockNumber"]
     of_block = [row for row in sent if row["blockNumber"] == number]
     mine = [row for row in of_block if row["fromAddress"] == of_block[0]["fromAddress"]]
-    path = f"/block/{number}"
-    assert shown(client, path, **{"from": of_block[0]["fromAddress"]}) == hashes(mine)
+    assert shown(client, f"/block/{number}", **{"from": of_block[0]["fromAddress"]}) == hashes(mine)
 
 
 def test_an_address_has_directions_and_counterparties(client, scenario, sent, sender):
@@ -123,8 +122,7 @@ def test_an_address_has_directions_and_counterparties(client, scenario, sent, se
     assert shown(client, path, **query) == hashes(between)
     html = client.get(path, query_string=query).text
     file = re.search(r'class="csv button" href="([^"]+)"', html)
-    rows = client.get(unescape(file[1])).text.splitlines()
-    assert len(rows) == len(between) + 1
+    assert len(client.get(unescape(file[1])).text.splitlines()) == len(between) + 1
 
 
 def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, sent, sender):
@@ -217,8 +215,7 @@ def test_a_filter_is_called_like_its_column(client, path, key, label):
 
 
 def test_the_filter_of_proxies_is_answered_by_yes_or_no(client):
-    html = client.get("/contracts?proxy=false").text
-    assert "Proxy <b>no</b>" in html
+    assert "Proxy <b>no</b>" in client.get("/contracts?proxy=false").text
 
 
 def test_filters_are_chips_that_links_take_away(client, sender):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from scan.pages import formatting, site
+from scan.pages import cells, formatting, site
 from scan.pages.formatting import (
     fit_fractions,
     percent,
@@ -179,6 +179,34 @@ def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
     assert macro("0xaa", "7") == '<span title="7">7</span>'
 
 
+@pytest.mark.check
+def test_no_name_or_value_of_a_row_is_markup():
+    """Cells are made without Jinja, which would escape what strangers write."""
+    hostile, key = "\"><script>'&", "0x" + "ab" * 20
+    names = {key: {"name": hostile, "claim": hostile}}
+    of_names = (
+        cells.address(key, names),
+        cells.party(key, names, None),
+        cells.address(key, {key: {"name": None, "claim": hostile}}, whole=True),
+        cells.amount("7" * 40, 18, hostile),
+        cells.title_of(hostile * 2),
+    )
+    of_values = (
+        cells.address(hostile),
+        cells.transaction(hostile, hostile, hostile),
+        cells.shortened(hostile * 3),
+        cells.age(hostile),
+        cells.digits(hostile, formatting.AlignedAmount(hostile, hostile, None), None),
+        cells.row_id(hostile, hostile),
+    )
+    for cell in (*of_names, *of_values):
+        text = re.sub(r"</?(a|bdi|data|span|time)( [a-z-]+(=\"[^\"]*\")?)*>", "", cell)
+        assert not set("<>\"'") & set(
+            text.removeprefix('id="').removesuffix('"').replace(' title="', "")
+        ), cell
+    assert all("&lt;script&gt;" in cell for cell in of_names)
+
+
 def test_the_longest_fraction_of_a_column_decides_its_width():
     """Whole numbers stay at the end of their column, below its head."""
     rows = [("0", ".5", ""), ("3", ".25…", ""), ("0", "", "")]
@@ -187,8 +215,7 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
         f'<td>7<span class="fraction">{value}</span>'
         for whole, fee, value in rows
     )
-    fitted = fit_fractions(table)
-    assert re.findall('class="fraction( w5)?">([^<]*)<', fitted) == [
+    assert re.findall('class="fraction( w5)?">([^<]*)<', fit_fractions(table)) == [
         shown for _, fee, value in rows for shown in ((" w5", fee), ("", value))
     ]
 

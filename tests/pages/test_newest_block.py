@@ -44,8 +44,7 @@ def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(da
         with Indexing(database_url, node.url, until=node.head()) as indexing:
             client = create_app(indexing.settings).test_client()
             for _ in range(2):
-                fresh = client.get("/tokens")
-                assert 'id="stale"' not in fresh.text
+                assert 'id="stale"' not in client.get("/tokens").text
             node.call("anvil_mine", hex(40), hex(12))
             indexing.wait_for(node.head())
             assert "The chain is quiet: its newest block" in client.get("/tokens").text
@@ -63,8 +62,7 @@ def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypat
             assert 'id="stale"' not in fresh.text
     for path, is_known in (("/blocks", False), ("/txs", True), ("/contracts", False)):
         head = anvil.head() if is_known else None
-        update = "UPDATE indexer_status SET checked_at = now(), node_head = %s"
-        execute(database_url, update, head)
+        execute(database_url, "UPDATE indexer_status SET checked_at = now(), node_head = %s", head)
         client.get(path)  # that is not in the cache
         again = client.get("/tokens", headers={"If-None-Match": fresh.headers["ETag"]})
         assert (again.status_code == 304) is is_known

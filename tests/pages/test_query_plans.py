@@ -192,8 +192,7 @@ def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service):
     )
     database.plans.clear()
     newest(database, "queries/verified_contracts_list_similar", code_length=7)
-    row = newest(database, "queries/contracts_get_creation", address=CREATED)
-    assert bytes(row[2]) == b"\xc4"
+    assert bytes(newest(database, "queries/contracts_get_creation", address=CREATED)[2]) == b"\xc4"
     for plan in database.plans:
         plan.require_indexes()
         assert plan.buffers <= 2_000

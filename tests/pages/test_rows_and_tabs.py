@@ -52,8 +52,7 @@ def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
 
 def test_ids_of_a_transactions_rows_are_those_of_its_events(client, scenario):
     truth = scenario.truth
-    batch = next(t for t in truth.token_transfers if t["batchIndex"] == 1)
-    sent = batch["transactionHash"]
+    sent = next(t for t in truth.token_transfers if t["batchIndex"] == 1)["transactionHash"]
     page = client.get(f"/tx/{sent}").text
     for moved in (t for t in truth.token_transfers if t["transactionHash"] == sent):
         end = f"-{moved['batchIndex']}" if moved["batchIndex"] else ""
@@ -114,6 +113,5 @@ def test_a_block_leads_to_its_token_transfers_and_trades(client, scenario):
 
 
 def test_lists_of_transactions_have_the_gas_used(client, scenario):
-    page = client.get("/txs").text
-    shown = re.findall(r'data-label="Gas used">([\d,]+)<', page)
+    shown = re.findall(r'data-label="Gas used">([\d,]+)<', client.get("/txs").text)
     assert shown == [f"{int(t['gasUsed']):,}" for t in scenario.truth.transactions[:25]]

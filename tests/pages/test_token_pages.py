@@ -39,8 +39,7 @@ def test_transfers_from_and_to_nobody_are_called_mints_and_burns(client, scenari
     zero, sides = f"0x{'0' * 40}", {"mint": "fromAddress", "burn": "toAddress"}
     for word, side in sides.items():
         moved = [row for row in scenario.truth.token_transfers if row[side] == zero]
-        path = f"/token-transfers?{side.removesuffix('Address')}={zero}&limit=100"
-        page = client.get(path).text
+        page = client.get(f"/token-transfers?{side.removesuffix('Address')}={zero}&limit=100").text
         rows = min(len(moved), 100)
         assert page.count(f'<span class="badge">{word}</span> <a href="/address/{zero}"') == rows
         other = sides["burn" if word == "mint" else "mint"]
@@ -164,8 +163,7 @@ def test_tokens_of_blank_names_have_words_to_click(client, scenario):
 def test_a_name_that_anybody_can_choose_is_listed(explorer, hostile):
     """Of a token, and of a contract that somebody verified; an operator's label leads on."""
     url, client = explorer.settings.database_url, explorer.client
-    name = "<script>window.ran = 'name'</script><img src=x onerror=window.ran=1>"
-    for text in (name, "Hostile"):
+    for text in ("<script>window.ran = 'name'</script><img src=x onerror=window.ran=1>", "Hostile"):
         listed = client.get("/search", query_string={"q": text})
         assert listed.status_code == 200 and hostile in listed.text, text
     label = "INSERT INTO labels (address, label) VALUES (%s, 'Hostile')"

@@ -42,13 +42,11 @@ FORWARDED = [
 
 
 def bucket_of(peer, forwarded_for, proxies):
-    environ = {"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": forwarded_for}
-    return client_address(environ, proxies)
+    return client_address({"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": forwarded_for}, proxies)
 
 
 def test_peer_alone_counts_without_trusted_proxies():
-    buckets = {peer: bucket_of(peer, "203.0.113.1", 0) for peer in OF_PEERS}
-    assert buckets == OF_PEERS
+    assert {peer: bucket_of(peer, "203.0.113.1", 0) for peer in OF_PEERS} == OF_PEERS
 
 
 def test_a_thousand_addresses_of_one_64_share_a_bucket():

@@ -13,7 +13,7 @@ from scan.rate_limits.turns import (
     QueuedPlaces,
     RequestPlaces,
     WaitingThreads,
-    places_of_thread,
+    thread,
 )
 
 pytestmark = pytest.mark.check
@@ -77,24 +77,24 @@ def test_who_has_waited_too_long_is_refused_for_what_it_did_itself():
 def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():
     places, other = WaitingThreads(1, 1), QueuedPlaces(1, 1, busy="busy")
     held, late = RequestPlaces(), RequestPlaces()
-    with held.serving(), places.place_in_turn("a"):
+    with held, places.place_in_turn("a"):
         with places.place_in_turn("a"):  # it has it
             pass
         assert places.taken == 1
-        with held.serving():  # as a request within another one
-            assert places_of_thread() is held
+        with held:  # as a request within another one
+            assert thread.request is held
         with ThreadPoolExecutor(1) as pool:
-            assert pool.submit(places_of_thread).result() is None
-    assert places.taken == 0 and places_of_thread() is None
+            assert pool.submit(getattr, thread, "request").result() is None
+    assert places.taken == 0 and thread.request is None
     assert places.take("b")
-    with pytest.raises(Postponed) as postponed, late.serving(), other.place_in_turn("a"):
+    with pytest.raises(Postponed) as postponed, late, other.place_in_turn("a"):
         places.place_in_turn("a").__enter__()
     assert other.taken == 1  # it goes on with what it has
     turn = late.queue(postponed.value)
     places.give_back("b")
     assert turn.result(0)
     late.require_turn()
-    with pytest.raises(ZeroDivisionError), late.serving(), places.place_in_turn("a"):
+    with pytest.raises(ZeroDivisionError), late, places.place_in_turn("a"):
         raise ZeroDivisionError
     assert places.taken == other.taken == 0
 
@@ -102,12 +102,12 @@ def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():
 def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
     places, held = WaitingThreads(), RequestPlaces()
     assert places.costly.take("a")
-    with pytest.raises(Postponed) as postponed, held.serving(), places.place_in_turn("a"):
+    with pytest.raises(Postponed) as postponed, held, places.place_in_turn("a"):
         places.costly_place_in_turn("a").__enter__()
     assert postponed.value.places is places.costly and places.taken == 0
     # A request inside another one waits in no thread, and keeps what the other one has.
-    with held.serving(), places.place_in_turn("a"):
-        with pytest.raises(ClientBusy), held.serving():
+    with held, places.place_in_turn("a"):
+        with pytest.raises(ClientBusy), held:
             places.costly_place_in_turn("a").__enter__()
         assert places.taken == 1
         with pytest.raises(Postponed):
@@ -117,7 +117,7 @@ def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
     places.costly.give_back("a")
     assert turn.result(0)
     held.require_turn()
-    with held.serving(), places.costly_place_in_turn("a"):
+    with held, places.costly_place_in_turn("a"):
         assert places.taken == places.costly.taken == 1
     assert places.taken == places.costly.taken == 0
 

@@ -32,8 +32,7 @@ def authorize(account, delegate, nonce, chain_id=CHAIN_ID):
 
 def with_high_s(signed):
     """The same signature in its other form, which EIP-2 refuses."""
-    changes = {"s": CURVE_ORDER - signed.s, "y_parity": 1 - signed.y_parity}
-    return signed.model_copy(update=changes)
+    return signed.model_copy(update={"s": CURVE_ORDER - signed.s, "y_parity": 1 - signed.y_parity})
 
 
 def send(node, authorizations, to=IDLE, sender=SPONSOR, data="0x", nonce=None):

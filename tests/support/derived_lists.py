@@ -54,8 +54,7 @@ def entries_of_user_operations(operations):
             ("by_entry_point", "entryPoint"),
         ):
             if operation[field] is not None:
-                key = f"user_operations_{list_}", operation[field]
-                entries[key].append((ordinal, block))
+                entries[f"user_operations_{list_}", operation[field]].append((ordinal, block))
     return entries
 
 

@@ -81,8 +81,7 @@ class ExplainingDatabase(Database):
             return found
         with self._work as connection, connection.cursor() as cursor:
             prepared = self._prepare(cursor, used, params)  # the one that was just run
-        values = [params[name] for name in prepared.positional]
-        self._explain(statement, prepared.execute, values)
+        self._explain(statement, prepared.execute, [params[name] for name in prepared.positional])
         return found
 
     def _explain(self, statement, text, values):

@@ -89,8 +89,7 @@ class Explorer:
         """Puts code at a fresh address, as no compiler would; its address."""
         self._placed += 1
         address = f"0x{0xC0DE << 64 | self._placed:040x}"
-        code = "0x" + runtime.removeprefix("0x")
-        self.anvil.call("anvil_setCode", address, code)
+        self.anvil.call("anvil_setCode", address, "0x" + runtime.removeprefix("0x"))
         # The indexer looks for code where a transaction went.
         self.anvil.receipt_of(self.anvil.send(self.anvil.accounts[0], address))
         self.wait_for(address)

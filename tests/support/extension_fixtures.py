@@ -10,8 +10,7 @@ from tests.support.foundry import project, served_over
 
 def pytest_ignore_collect(collection_path):
     """Leave out tests that use an extension which is deleted, as its own tests do."""
-    is_of_tests = collection_path.match("test_*.py") and "extensions" in collection_path.parts
-    if not is_of_tests:
+    if not (collection_path.match("test_*.py") and "extensions" in collection_path.parts):
         return None
     return True if extension_tests.used_by(collection_path) - registry.installed().keys() else None
 

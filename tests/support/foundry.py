@@ -4,7 +4,6 @@ The programs themselves: npm's launchers exit with 0 whatever those did.
 """
 
 import os
-import subprocess
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -79,13 +78,10 @@ class Foundry:
 
     def _run(self, name, arguments):
         [program] = (solidity.NODE / "node_modules/@foundry-rs").glob(f"{name}-*/bin/{name}")
-        return subprocess.run(
+        return serving.completed(
             [program, *arguments],
             cwd=self.folder,
             env={"HOME": str(self.folder), "PATH": os.environ["PATH"], **self._environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
         )
 
 

@@ -104,8 +104,7 @@ def require_same_item(client, item):
     assert {key: found[key] for key in item.record()} == item.record()
     amounts = [int(each["balance"]) for each in found["owners"]]
     assert amounts == sorted(amounts, reverse=True)
-    owners = {each["address"]: int(each["balance"]) for each in found["owners"]}
-    assert owners == item.owners()
+    assert {each["address"]: int(each["balance"]) for each in found["owners"]} == item.owners()
     newest = item.transfers[::-1]
     listed = all_pages(client, f"{path}/transfers", "transfers")
     assert listed[:25] == found["transfers"]

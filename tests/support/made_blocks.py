@@ -167,8 +167,7 @@ class Chain:
 
 
 def _write(database, writer, head, fetched, findings):
-    stored = block_rows.read_stored(database)
-    selection = block_rows.watched_selection(stored, database)
+    selection = block_rows.watched_selection(block_rows.read_stored(database), database)
     batch = inspected_batch([make_block_rows(fetched, selection)], findings)
     with writer.appending(head, batch) as append:
         append.add(batch)

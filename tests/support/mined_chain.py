@@ -68,8 +68,7 @@ class MinedChain:
         self.headers.append(header)
         self._hashes.add(block["hash"], header["hash"])
         if number:
-            own_reward = REWARD + len(uncles) * REWARD // 32
-            self.rewards.append((number, block["miner"], own_reward))
+            self.rewards.append((number, block["miner"], REWARD + len(uncles) * REWARD // 32))
             for distance, miner in uncles:
                 self.rewards.append((number, miner, REWARD * (8 - distance) // 8))
 

@@ -5,15 +5,13 @@ import gc
 import logging
 import pickle
 import signal
-from contextlib import suppress
-from importlib import import_module
 
 import hypothesis
 import psutil
 import pytest
 
 from tests.support import anvil, database, scheduling
-from tests.support.serving import NOT_INSTALLED, ROOT
+from tests.support.serving import NOT_INSTALLED
 from tests.support.table_digest import Digest, explain
 
 SHARED_NODE = pytest.StashKey[anvil.Anvil]()
@@ -21,7 +19,11 @@ SHARED_NODE = pytest.StashKey[anvil.Anvil]()
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    return scheduling.FixedScheduling(config, log)
+    return scheduling.OwnTests(config, log)
+
+
+def pytest_ignore_collect(collection_path, config):
+    return True if scheduling.is_of_another_worker(collection_path, config) else None
 
 
 def pytest_addoption(parser):
@@ -48,31 +50,15 @@ def pytest_unconfigure(config):
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session):
+def pytest_collection():
     """What is made while tests are collected stays, so garbage collection need not look at it: in a
     worker that took 1.3 s meanwhile, and 3 % of the processor's time afterwards."""
     gc.disable()
     try:
-        _import_share(session.config)
         return (yield)
     finally:
         gc.freeze()
         gc.enable()
-
-
-def _import_share(config):
-    """Each worker begins with other files, since all collect the same ones in the same order: in a
-    new clone each would rewrite all assertions, where now it reads the bytecode of the others."""
-    if "workerinput" not in vars(config):
-        return
-    worker = config.workerinput
-    tests = ROOT / "tests"
-    folders = (path for path in tests.iterdir() if path.name != "support")  # with node_modules
-    files = [*tests.glob("test_*.py"), *(f for d in folders for f in d.rglob("test_*.py"))]
-    files = sorted([*files, *(ROOT / "scan" / "extensions").rglob("test_*.py")])
-    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
-        with suppress(Exception, pytest.skip.Exception):  # collecting the file reports it
-            import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
 
 
 def pytest_sessionfinish():
@@ -87,6 +73,7 @@ def pytest_sessionfinish():
 def pytest_configure(config):
     """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
     _configure_hypothesis(config)
+    config.args = scheduling.own_arguments(config)
     has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
     signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
 

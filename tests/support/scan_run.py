@@ -47,8 +47,7 @@ def scan_run(command, folder, *options, **environment):
     port = free_port()
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     given = {"PORT": str(port), "SCAN_DATA_DIR": str(folder / "var"), **environment}
-    output = folder / "output"
-    with output.open("wb") as file:
+    with (folder / "output").open("wb") as file:
         process = subprocess.Popen(
             [*command, "run", *options], cwd=folder, env=kept | given, stdout=file, stderr=file
         )

@@ -11,7 +11,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from xdist.scheduler import LoadFileScheduling
+from xdist.scheduler import EachScheduling
+
+from tests.support.serving import ROOT
 
 # Files whose tests share an index or chains that take seconds to make.
 SHARED = {
@@ -24,33 +26,49 @@ SHARED = {
         "extensions/test_mcp.py",
     ),
     "several chains": ("gateway/tests/test_several_chains.py", "gateway/tests/test_gateway.py"),
-    "approvals": ("approvals/tests/test_approvals.py", "approvals/tests/test_node_events.py"),
 }
+OWN_FILES = pytest.StashKey[set[Path]]()
 SECONDS = Path(__file__).with_name("file_seconds.json")
-LEAST_S, SECONDS_OF_A_TEST = 2.0, 0.1  # files that take less are not named
+LEAST_S, OTHERS_S = 2.0, 0.7  # files that take less are not named, and taken to need so long
 
 
-class FixedScheduling(LoadFileScheduling):
-    """The tests of a file run in one worker; so do all of an entry of SHARED, and all of the audit,
-    which share an index. Each worker gets all of its files at the start."""
+class OwnTests(EachScheduling):
+    """A worker runs all tests that it has collected, which no other one has."""
 
     def schedule(self):
-        if self.collection is None and self.registered_collections:
-            [*_, collection] = self.registered_collections.values()
-            self._workers = placed(collection, len(self.nodes))
+        session = self.config.pluginmanager.get_plugin("session")
+        session.testscollected = sum(map(len, self.node2collection.values()))
         super().schedule()
 
-    def _split_scope(self, nodeid):
-        return f"worker {self._workers[group_of(nodeid)]}"
+
+def is_of_another_worker(path, config):
+    """Whether another worker of the run collects a file. Of 18 s of processor that the collection
+    of all files takes, which each worker would need, most are imports and rewritten assertions."""
+    if "workerinput" not in vars(config) or not path.match("test_*.py"):
+        return False
+    if OWN_FILES not in config.stash:
+        given = {Path(config.invocation_params.dir, arg.partition("::")[0]) for arg in config.args}
+        files = [f for p in given for f in (p.rglob("test_*.py") if p.is_dir() else [p])]
+        names = [f.relative_to(ROOT).as_posix() for f in files if "node_modules" not in f.parts]
+        seconds = {} if config.option.markexpr == "check" else json.loads(SECONDS.read_text())
+        worker_of = placed(names, config.workerinput["workercount"], seconds)
+        own = int(config.workerinput["workerid"].removeprefix("gw"))
+        config.stash[OWN_FILES] = {ROOT / n for n in names if worker_of[group_of(n)] == own}
+    return path not in config.stash[OWN_FILES]
 
 
-def placed(collection, workers):
+def own_arguments(config):
+    """Those of the command line without files of other workers, which pytest collects as they are
+    named, whatever is to be ignored in folders."""
+    paths = {arg: Path(config.invocation_params.dir, arg.partition("::")[0]) for arg in config.args}
+    return [arg for arg, path in paths.items() if not is_of_another_worker(path, config)]
+
+
+def placed(files, workers, seconds):
     """The worker of each group of files, so that all of them take about equally long."""
-    seconds = json.loads(SECONDS.read_text())
-    tests = Counter(nodeid.partition("::")[0] for nodeid in collection)
     groups = Counter[str]()
-    for file, count in tests.items():
-        groups[group_of(file)] += seconds.get(file, count * SECONDS_OF_A_TEST)
+    for file in files:
+        groups[group_of(file)] += seconds.get(file, OTHERS_S)
     loads, worker_of = [0.0] * workers, {}
     for group, load in sorted(groups.items(), key=lambda item: (-item[1], item[0])):
         worker = loads.index(min(loads))
@@ -59,8 +77,9 @@ def placed(collection, workers):
     return worker_of
 
 
-def group_of(nodeid):
-    file = nodeid.partition("::")[0]
+def group_of(file):
+    """The name of the files that one worker runs: an entry of SHARED, all of the audit, which share
+    an index, or the file alone."""
     if file.startswith("tests/audit/"):
         return "audit"
     return next((name for name, ends in SHARED.items() if file.endswith(ends)), file)

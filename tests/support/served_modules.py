@@ -1,8 +1,5 @@
 """What a request can run: the modules that the application imports, with the parts of extensions
-that these ask the registry for, and their calls of the node.
-
-`python -m tests.support.served_modules` prints each call of the node that a request can make.
-"""
+that these ask the registry for, and their calls of the node."""
 
 import ast
 import re
@@ -13,22 +10,21 @@ from typing import NamedTuple
 from tests.support.hooks_document import contracts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-ASKED_FOR = {"parts", "by_extension", "first"}  # of the registry
+ASKED_FOR = {"parts", "by_extension", "only"}  # of the registry
 TYPED = "TYPE_CHECKING"
 BESIDE = {"worker"}  # what gunicorn.conf.py asks for
-MODULES = {contract.name: contract.module for contract in contracts()}
+MODULES = {contract.name: {contract.module, contract.chapter} - {""} for contract in contracts()}
 RPC = re.compile(
     r"(eth|debug|trace|txpool|net|web3|ots|erigon|arb|zks|linea|bor|clique|rollup)_[A-Za-z]+\Z"
 )
 
 
 class NodeCall(NamedTuple):
-    """A method of the node, the module and function that names it, and the bound on its time."""
+    """A method of the node, and the module and function that names it."""
 
     method: str
     module: str
     function: str
-    bound: str
 
 
 @cache
@@ -66,7 +62,7 @@ def served(trees):
 
 def node_calls(trees):
     calls = {
-        NodeCall(node.value, module, function, _bound(tree))
+        NodeCall(node.value, module, function)
         for module, tree in trees.items()
         for function, inside in functions(tree)
         for node in inside
@@ -75,36 +71,22 @@ def node_calls(trees):
     return sorted(calls)
 
 
+@cache
+def nodes(tree):
+    """All nodes of a module, which several tests look at."""
+    return [*ast.walk(tree)]
+
+
+@cache
 def functions(tree):
     """Each function with what stands in it, then the module with what stands in none."""
-    inner = set()
-    for node in ast.walk(tree):
+    inner, found = set(), []
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef) and node not in inner:
             inside = [*ast.walk(node)]
             inner |= {*inside}
-            yield node.name, inside
-    yield "", [node for node in ast.walk(tree) if node not in inner]
-
-
-def _bound(tree):
-    """What a module's sessions are held to by within(), else the budget of the request."""
-    constants = {
-        target.id: ast.unparse(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign)
-        for name in node.targets
-        for target in ast.walk(name)
-        if isinstance(target, ast.Name)
-    }
-    bounds = {
-        ast.unparse(node.args[0])
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "within"
-    }
-    named = (f"{name} = {constants[name]}" for name in sorted(bounds) if name in constants)
-    return ", ".join(named) or "BUDGET_S or its caller's"
+            found.append((node.name, inside))
+    return [*found, ("", [node for node in nodes(tree) if node not in inner])]
 
 
 def _name(path):
@@ -118,17 +100,17 @@ def _part(module):
 
 
 def _parts(tree):
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         match node:
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="registry"), attr=name),
                 args=[ast.Name(id=contract) | ast.Attribute(attr=contract), *_],
             ) if name in ASKED_FOR and contract in MODULES:  # else in the registry itself
-                yield MODULES[contract]
+                yield from MODULES[contract]
 
 
 def _imports(tree):
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -140,8 +122,3 @@ def run(tree):
     """Return a module without what the type checker alone reads, as in hooks."""
     typed = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == TYPED]
     return ast.Module([node for node in tree.body if node not in typed], [])
-
-
-if __name__ == "__main__":
-    for call in node_calls(served(modules())):
-        print(*call, sep="\t")

@@ -164,6 +164,11 @@ def redis_server(folder, port=None, *arguments):
         stop(process)
 
 
+def completed(command, timeout=120.0, **options):
+    """A program that has ended, with what it printed as text."""
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
+
+
 def program(name):
     """Where it is installed. Without it a test is left out, and fails where CI=true."""
     assert name in PROGRAMS, f"{name} is to stand in servers.txt"

@@ -74,8 +74,7 @@ def start_chain(stack, postgres, template, solc_dir, chain, front):
     stage = front.stages[chain] = Stage(anvil, seed=number)
     honest_tokens(stage)
     database_url = stack.enter_context(postgres.cloned(template))
-    indexing = stack.enter_context(Indexing(database_url, anvil.url))
-    indexing.wait_for(anvil.head())
+    stack.enter_context(Indexing(database_url, anvil.url)).wait_for(anvil.head())
     port = free_port()
     front.processes[chain] = stack.enter_context(
         gunicorn_started(
@@ -100,10 +99,9 @@ def of_chains(folder, instances):
         for chain, instance in instances.items()
     )
     deploy = ROOT / "deploy"
-    included = "# include /etc/nginx/scan-chains.conf;"
     return {
         "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
-        included: f"include {deploy}/nginx-chains.conf;",
+        "# include /etc/nginx/scan-chains.conf;": f"include {deploy}/nginx-chains.conf;",
     }
 
 

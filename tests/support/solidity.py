@@ -89,8 +89,7 @@ def compile_standard(sources, compiler=COMPILER, settings=SETTINGS):
         "sources": {name: {"content": text} for name, text in sources.items()},
         "settings": settings,
     }
-    answer = compile_json(compiler, soljson(compiler), json.dumps(request))
-    output = json.loads(answer)
+    output = json.loads(compile_json(compiler, soljson(compiler), json.dumps(request)))
     errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     if errors:
         raise ValueError("\n".join(errors))

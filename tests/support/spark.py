@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.support.serving import NOT_INSTALLED, accepts, free_port, program, stop, wait_until
+from tests.support.serving import (
+    NOT_INSTALLED,
+    accepts,
+    completed,
+    free_port,
+    program,
+    stop,
+    wait_until,
+)
 
 SUBMIT_TIMEOUT_S = 240
 
@@ -21,11 +29,9 @@ class SparkCluster(NamedTuple):
 
     def run(self, script, *arguments):
         """Its output. The driver runs here, everything it computes in the workers."""
-        result = subprocess.run(
+        result = completed(
             [sys.executable, str(script), *arguments, self.master],
             env=_environment(),
-            capture_output=True,
-            text=True,
             timeout=SUBMIT_TIMEOUT_S,
         )
         assert result.returncode == 0, f"{result.stderr[-4000:]}{[*self.executors().values()]}"

@@ -253,8 +253,7 @@ def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer):
     address = verified(explorer, source, "Changing")
     row = explorer.database.row("contracts/contracts_get_code", address=bytes.fromhex(address[2:]))
     assert row is not None
-    changed = source.replace("x =", "y =")
-    other = deploy(explorer, changed, "Changing")
+    other = deploy(explorer, source.replace("x =", "y ="), "Changing")
     runtime = explorer.anvil.call("eth_getCode", other, "latest")
     explorer.anvil.call("anvil_setCode", address, runtime)
     with explorer.database.transaction() as transaction:
@@ -316,8 +315,7 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
 
         return compile_source(compiler, standard_input, timeout_s, check_time, *more)
 
-    own = compile_until_others_are_served
-    monkeypatch.setattr(submission_compilations, "compile_source", own)
+    monkeypatch.setattr(submission_compilations, "compile_source", compile_until_others_are_served)
     with compiling(explorer, many, RUNNING + WAITING) as hostile:
         # Three wait for compilers; a place of the four is left for the node.
         assert {answer.status_code for answer in hostile} == {503}

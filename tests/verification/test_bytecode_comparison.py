@@ -107,9 +107,8 @@ def test_immutables_are_taken_from_the_chain_but_alike_everywhere():
 
 
 def test_libraries_are_read_from_the_chain_and_held_against_those_given():
-    placeholder = "__$" + "a" * 34 + "$__"
     output = {
-        "object": "73" + placeholder + CODE.hex() + auxdata().hex(),
+        "object": "73" + ("__$" + "a" * 34 + "$__") + CODE.hex() + auxdata().hex(),
         "linkReferences": {"lib.sol": {"Maths": [{"start": 1, "length": 20}]}},
     }
     library = b"\x42" * 20
@@ -189,8 +188,7 @@ def test_bytes_that_are_no_metadata_are_not_taken_for_it(code):
 def test_metadata_names_the_compiler_and_the_kind_of_hash():
     tail = read_metadata(CODE + auxdata())
     assert (compiler_version(tail), hash_kind(tail)) == ("0.8.26", "ipfs")
-    swarm = b"\xa1ebzzr0X\x20" + bytes(32) + b"\0\x29"
-    assert hash_kind(read_metadata(CODE + swarm)) == "bzzr0"
+    assert hash_kind(read_metadata(CODE + (b"\xa1ebzzr0X\x20" + bytes(32) + b"\0\x29"))) == "bzzr0"
     for unreleased, version in (
         (b"\xa1dsolcx\x1a0.8.26-nightly.2024.5.1+cm", "0.8.26"),
         (b"\xa1dsolct0.8.5-develop.2021.6", "0.8.5"),
@@ -225,8 +223,7 @@ def test_a_library_elsewhere_has_similar_code_and_a_contract_with_that_address_h
     library = plain(b"\x73" + bytes(20) + b"\x30\x14" + CODE)
     for compiled, is_similar in ((library, True), (plain(here), False)):
         pattern = pattern_of(here, compiled)
-        found = masked_hash(elsewhere, pattern.variable)
-        assert (found == pattern.masked_hash) is is_similar
+        assert (masked_hash(elsewhere, pattern.variable) == pattern.masked_hash) is is_similar
 
 
 @pytest.mark.parametrize(("depth", "name", "reason"), [(400, "a", "deep"), (1, "a" * 2**20, "ABI")])

@@ -69,23 +69,8 @@ def test_a_version_is_taken_as_people_write_it(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "../../bin/sh",
-        "0.8.19/../../x",
-        "latest",
-        "",
-        "0.8",
-        "^0.8.19",
-        "0.8.19 ",
-        "0.8.19\n",
-        "0.8.19-nightly",
-        "0.4.40",
-        "0.5.18",
-        "0.4.10",
-        "1.0.0",
-        "0.8.٣",
-        None,
-        8,
-        ["0.8.19"],
+        *("../../bin/sh", "0.8.19/../../x", "latest", "", "0.8", "^0.8.19", "0.8.19 ", "0.8.19\n"),
+        *("0.8.19-nightly", "0.4.40", "0.5.18", "0.4.10", "1.0.0", "0.8.٣", None, 8, ["0.8.19"]),
     ],
 )
 def test_a_version_that_is_none_is_refused(text):
@@ -228,8 +213,7 @@ def test_without_landlock_the_service_hides_itself(tmp_path, monkeypatch):
 
 def test_a_compiler_runs_where_its_network_cannot_be_denied(tmp_path, monkeypatch):
     monkeypatch.setattr(sandbox, "can_deny_network", lambda: False)
-    compilers = fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'")
-    assert run(compilers, "") == {}
+    assert run(fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'"), "") == {}
 
 
 def test_output_without_end_is_cut(tmp_path):
@@ -258,8 +242,7 @@ def test_a_compiler_that_cannot_start_is_our_fault(tmp_path):
 
 
 def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
-    compilers = fake(tmp_path, "(ls -A; env; ulimit -d; ulimit -c) > $0.seen; echo '{}'")
-    assert run(compilers, "") == {}
+    assert run(fake(tmp_path, "(ls -A; env; ulimit -d; ulimit -c) > $0.seen; echo '{}'"), "") == {}
     seen = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
     variables = {line.split("=")[0] for line in seen.splitlines() if "=" in line}
     assert variables <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}

@@ -187,8 +187,7 @@ def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypa
 def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatch):
     """As npm's solc 0.8.1 holds 0.8.0."""
     folder = fake_npm(tmp_path)
-    script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
-    (folder / "npm").write_text(script)
+    (folder / "npm").write_text((folder / "npm").read_text().replace("0.8.28", "0.8.27"))
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     with pytest.raises(compiler_store.NotFetched, match=r"reports version 0\.8\.28"):
         placed_in(tmp_path / "solc").install((0, 8, 27))
@@ -226,8 +225,7 @@ def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(tmp_path, m
         monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
     soljson = tmp_path / "soljson.js"
     soljson.write_text("exports.cwrap = () => () => '0.8.28';")
-    folder = fake_npm(tmp_path, listed, soljson)
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    monkeypatch.setenv("PATH", str(fake_npm(tmp_path, listed, soljson)), prepend=os.pathsep)
     with pytest.raises(compiler_store.NotFetched, match="digest"):
         placed_in(tmp_path / "solc").install(NEWEST)
     assert list((tmp_path / "solc").iterdir()) == []

@@ -54,8 +54,7 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, false_token)
     page = explorer.client.get(f"/address/{false_token}?tab=contract").text
     assert "runtime code only" in page and "may differ from those in the source" in page
     assert " match</span>" not in page and "source verified" not in page
-    listed = explorer.client.get("/verified-contracts").text
-    assert "runtime code only" in listed
+    assert "runtime code only" in explorer.client.get("/verified-contracts").text
 
     chain_id = explorer.client.get("/chains").json[0]["chainId"]
     sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{false_token}").json
@@ -82,8 +81,7 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, false_token)
 def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_token):
     commented = built(TOKEN_WITHOUT_VISIBILITY.replace("contract", "/* a comment */ contract"))
     other = explorer.deploy(commented.creation)
-    path = f"/api/v1/contracts/{other}/bytecode"
-    assert explorer.client.get(path).json["similarTo"] is None
+    assert explorer.client.get(f"/api/v1/contracts/{other}/bytecode").json["similarTo"] is None
 
 
 def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(explorer):
@@ -127,10 +125,9 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert {told(unlike), told(placed)} == {("runtime", None, None)}
     assert [*map(is_called_verified, others)] == [True, False, False]
     assert explorer.call(unlike, "cap").json == {"result": str(2**160 - 1)}
-    matches = [
+    assert [
         explorer.verify(address, source, "0.8.28", **given).json["match"] for address in others[:2]
-    ]
-    assert matches == ["full", "runtime"]
+    ] == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
 
 
@@ -171,8 +168,7 @@ def test_the_true_source_replaces_a_false_one(explorer, false_token):
     stored = explorer.contract(address).json
     assert (stored["match"], stored["creationMatch"]) == ("full", "full")
     # A match of the same code elsewhere is none of an address whose constructor is known to differ.
-    page = explorer.client.get(f"/address/{false_token}?tab=contract").text
-    assert "source verified" not in page
+    assert "source verified" not in explorer.client.get(f"/address/{false_token}?tab=contract").text
 
 
 def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer):
@@ -237,8 +233,7 @@ contract Factory {
 def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     source = FACTORY.replace("NUMBER", "3")
     factory = explorer.deploy(built(source, "Factory").creation)
-    made = explorer.send(factory, _call("make(uint256)", 9))
-    [log] = explorer.anvil.receipt_of(made)["logs"]
+    [log] = explorer.anvil.receipt_of(explorer.send(factory, _call("make(uint256)", 9)))["logs"]
     child = "0x" + log["data"][26:66]
     explorer.wait_for(child)
     given = {**GIVEN, "contractName": f"{PATH}:Child"}
@@ -246,8 +241,7 @@ def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
     arguments = bytes.fromhex(answer.json["constructorArguments"][2:])
     assert (arguments[31], arguments[-32:].rstrip(b"\0")) == (9, b"made")
-    changed = FACTORY.replace("NUMBER", "4")
-    expect_no_match(explorer.verify(child, changed, "0.8.28", **given))
+    expect_no_match(explorer.verify(child, FACTORY.replace("NUMBER", "4"), "0.8.28", **given))
 
 
 def test_a_creation_is_told_from_others_of_its_block(database_url):
@@ -293,8 +287,7 @@ def test_libraries_and_contracts_of_a_constructor_alone(explorer, version):
         source = MAKER.replace("constructor(uint256 first) public", "constructor(uint256 first)")
     library = explorer.deploy(built(source, "Maths", version, **settings).creation)
     linked = {**settings, "libraries": {PATH: {"Maths": library}}}
-    creation = built(source, "Maker", version, **linked).creation
-    address = explorer.deploy(creation, f"{4:064x}")
+    address = explorer.deploy(built(source, "Maker", version, **linked).creation, f"{4:064x}")
     given = {
         "optimizationUsed": 1, "runs": 200, "viaIR": bool(via_ir),
         "contractName": f"{PATH}:Maker",

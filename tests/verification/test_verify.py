@@ -162,8 +162,7 @@ def test_a_usual_path_is_guessed_and_braces_around_standard_json_are_taken_off(e
 
 
 def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(explorer):
-    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
-    address = deployed(explorer, case)
+    address = deployed(explorer, Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN))
     given = {**TOLD, "contractName": "contracts/told/Nobody.sol:Box"}
     changed = MODERN_BOX.replace("1234567890123456789", "1234567890123456788")
     answer = explorer.verify(address, changed, "0.8.28", **given)
@@ -186,8 +185,7 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
 def test_libraries_are_linked_and_called(explorer, version):
     standard = standard_input({"Uses.sol": LIBRARY}, optimizer=ON)
-    library = compiled(version, standard, "Uses.sol", "Maths")
-    library_address = explorer.deploy(library.creation)
+    library_address = explorer.deploy(compiled(version, standard, "Uses.sol", "Maths").creation)
     linked = {"Uses.sol": {"Maths": library_address}}
     with_library = standard_input({"Uses.sol": LIBRARY}, optimizer=ON, libraries=linked)
     address = explorer.deploy(compiled(version, with_library, "Uses.sol", "Uses").creation)

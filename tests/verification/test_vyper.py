@@ -66,8 +66,7 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     assert (equal.status_code, equal.json["match"]) == (200, "full"), equal.json
     assert explorer.call(address, "second").json == {"result": "5"}
     stored = explorer.contract(address).json["settings"]
-    sources = {path: {"content": PAIR}}
-    assert standard_input("Vyper", sources, stored) == moved
+    assert standard_input("Vyper", {path: {"content": PAIR}}, stored) == moved
 
 
 @pytest.mark.parametrize("version", ["0.3.8", pytest.param("0.3.4", marks=pytest.mark.long)])
@@ -76,10 +75,8 @@ def test_the_version_in_the_code_may_be_another_one(explorer, vyper, version):
     source = source_of("raw.vy", version)
     standard = {"language": "Vyper", "sources": {"raw.vy": {"content": source}}, "settings": {}}
     creation = vyper.creation(version, "raw.vy", standard)
-    numbers = bytes(map(int, version.split("."))).hex()
-    start = creation.rindex(numbers)
-    other = f"{creation[:start]}000302{creation[start + 6 :]}"
-    address = explorer.deploy(other)
+    start = creation.rindex(bytes(map(int, version.split("."))).hex())
+    address = explorer.deploy(f"{creation[:start]}000302{creation[start + 6 :]}")
     answer = explorer.verify(address, source, version, language="Vyper", contractName="raw")
     assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
     assert answer.json["creationMatch"] == "partial"

@@ -110,11 +110,10 @@ def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(webhoo
     assert sorted(counts.values()) == [0] * 5 + [210] * 95
     assert sum(counts.values()) < 20_000
     assert webhooks.record(OTHER, quiet)["active"]
-    stopped = execute(
+    assert execute(
         webhooks.settings.database_url,
         "SELECT count(*), min(stopped_reason) FROM webhooks WHERE NOT active",
-    )
-    assert stopped == [(5, "it had the most events of a block with more than are written at once")]
+    ) == [(5, "it had the most events of a block with more than are written at once")]
 
 
 def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver):
@@ -128,8 +127,7 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver
     receiver.behaviour = fail_sometimes
     for _ in range(12):
         webhooks.chain.append([Move(OWNER, OTHER)] * 3)
-    options = QUICK._replace(retry_steps_s=(3600.0,))
-    with webhooks.delivering(options, confirmations=2):
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(3600.0,)), confirmations=2):
         wait_until(lambda: settled(webhooks))
     assert pending_counts(webhooks) == counted(webhooks)
     webhooks.chain.unwind(7)
@@ -138,8 +136,7 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver
     [failed, *_] = [d for d in webhooks.deliveries(hooks[0]) if d["status"] == "delivered"]
     path = f"/api/v1/webhooks/{hooks[0].id}"
     for action in (f"deliveries/{failed['id']}/retry", "test"):
-        answer = webhooks.client.post(f"{path}/{action}", headers=hooks[0].headers)
-        assert answer.status_code < 300
+        assert webhooks.client.post(f"{path}/{action}", headers=hooks[0].headers).status_code < 300
     assert pending_counts(webhooks) == counted(webhooks)
     assert_bytes_are_counted(webhooks)
     path = f"/api/v1/webhooks/{hooks[1].id}"

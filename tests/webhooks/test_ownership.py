@@ -68,8 +68,7 @@ def test_a_claimed_owner_is_served_only_with_its_own_key(webhooks):
         assert foreign.ask(method, path, body)[0] == 404
     _, listed = own.ask("GET", f"?owner={owner}")
     assert [w["id"] for w in listed["webhooks"]] == [created["id"]]
-    statuses = [own.ask(*change)[0] for change in changes(created["id"])]
-    assert statuses == [200, 201, 404, 200, 200]
+    assert [own.ask(*change)[0] for change in changes(created["id"])] == [200, 201, 404, 200, 200]
 
 
 def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks):
@@ -153,8 +152,7 @@ def test_whoever_comes_through_a_proxy_is_known_by_what_a_trusted_one_says(webho
             Caller(client, peer="127.0.0.1", X_Forwarded_For=f"9.9.9.9, {address}")
             for address in ("192.0.2.1", "192.0.2.2")
         )
-        owner = owner_of(new_wallet())
-        created = same.create(owner)[1]
+        created = same.create(owner_of(new_wallet()))[1]
         assert statuses(another, created["id"]) == expected[1]
         assert statuses(Caller(client, X_Real_IP="192.0.2.1"), created["id"]) == REFUSED
         assert statuses(same, created["id"]) == expected[0]
@@ -168,5 +166,4 @@ def test_modes_of_ownership_hold_for_a_registrant(webhooks):
     stranger = Caller(never, peer=STRANGER)
     assert (stranger.url_of(owner), statuses(stranger, created["id"])) == (URL, MANAGED)
     again = Caller(webhooks.client).create(owner)[1]
-    secret = again["secret"]
-    assert statuses(Caller(always, X_Webhook_Secret=secret), again["id"]) == MANAGED
+    assert statuses(Caller(always, X_Webhook_Secret=again["secret"]), again["id"]) == MANAGED

@@ -49,8 +49,8 @@ def query_schemas() -> Json:
     return {
         **{f"{name}Query": _query(entity) for entity, name in names.items()},
         **{f"{name}Answer": _answer(entity, name) for entity, name in names.items()},
-        "Query": _by_entity("A query.", {e: f"{name}Query" for e, name in names.items()}),
-        "QueryAnswer": _by_entity(
+        "Query": _entity_union("A query.", {e: f"{name}Query" for e, name in names.items()}),
+        "QueryAnswer": _entity_union(
             "The result of a query.", {e: f"{name}Answer" for e, name in names.items()}
         ),
     }
@@ -93,7 +93,7 @@ def _answer(entity: str, name: str) -> Json:
     )
 
 
-def _by_entity(description: str, names: dict[str, str]) -> Json:
+def _entity_union(description: str, names: dict[str, str]) -> Json:
     schemas = {entity: ref(name) for entity, name in names.items()}
     mapping = {entity: schema["$ref"] for entity, schema in schemas.items()}
     return {

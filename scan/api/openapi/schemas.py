@@ -66,20 +66,20 @@ def declared(section: str) -> Json:
 
 @cache
 def _files() -> list[Json]:
-    own = [FOLDER / f"{name}.toml" for name in FILES]
-    paths = [*own, *registry.folders("openapi.toml", of_enabled=True)]
-    files = [_with_constants(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
+    of_core = [FOLDER / f"{name}.toml" for name in FILES]
+    paths = [*of_core, *registry.folders("openapi.toml", of_enabled=True)]
+    files = [_constants_resolved(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
     for path, file in zip(paths, files, strict=True):
         if unknown := file.keys() - SECTIONS:
             raise LookupError(f"{path} has unknown sections: {sorted(unknown)}")
     return files
 
 
-def _with_constants(value: Any) -> Any:
+def _constants_resolved(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _with_constants(below) for key, below in value.items()}
+        return {key: _constants_resolved(below) for key, below in value.items()}
     if isinstance(value, list):
-        return [_with_constants(below) for below in value]
+        return [_constants_resolved(below) for below in value]
     if not isinstance(value, str):
         return value
     if whole := _CONSTANT.fullmatch(value):
@@ -183,7 +183,7 @@ def field(value: Any) -> Json:
     keywords: Json = more.pop() if more and isinstance(more[-1], dict) else {}
     is_nullable = kind.endswith(" or null")
     kind = kind.removesuffix(" or null")
-    schema = _of_kind(kind)
+    schema = _kind_schema(kind)
     if keywords.keys() - {"required"} and "$ref" in schema:
         schema = field(declared("schemas")[kind])
     if is_nullable:
@@ -195,13 +195,13 @@ def field(value: Any) -> Json:
     return schema | keywords
 
 
-def _of_kind(kind: str) -> Json:
+def _kind_schema(kind: str) -> Json:
     form, _, of = kind.partition(" of ")
     if form == "list":
-        return {"type": "array", "items": _of_kind(of)}
+        return {"type": "array", "items": _kind_schema(of)}
     if form == "map":
-        return {"type": "object", "additionalProperties": _of_kind(of)}
-    alternatives = [_of_one(name) for name in kind.split(" or ")]
+        return {"type": "object", "additionalProperties": _kind_schema(of)}
+    alternatives = [_name_schema(name) for name in kind.split(" or ")]
     if len(alternatives) == 1:
         return alternatives[0]
     if all(alternative.keys() == {"type"} for alternative in alternatives):
@@ -209,7 +209,7 @@ def _of_kind(kind: str) -> Json:
     return {"anyOf": alternatives}
 
 
-def _of_one(kind: str) -> Json:
+def _name_schema(kind: str) -> Json:
     if kind.startswith("one of "):
         return {"type": "string", "enum": kind.removeprefix("one of ").split(", ")}
     if kind == "any":

@@ -8,7 +8,7 @@ from flask import Blueprint
 
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
-from scan.http.list_responses import LISTED, list_body, list_response
+from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import Response, query_arguments, reader
 from scan.pages import filtered_lists, hooks, records
 from scan.queries.cursors import ADDRESS, AMOUNT
@@ -23,6 +23,10 @@ class AccountPage(Page):
     """A page of addresses; `reason` says why balances may not be the newest block's, or is None."""
 
     reason: str | None = None
+
+    @property
+    def more(self) -> Mapping[str, object]:
+        return {"complete": self.reason is None, "reason": self.reason}
 
 
 def page(reader: Reader, window: Window) -> AccountPage:
@@ -58,14 +62,7 @@ api_views = Blueprint("addresses_by_balance", __name__)
 def list_accounts() -> Response:
     """Return addresses by balance, the largest first."""
     arguments = query_arguments(*LISTED)
-    return list_response(
-        "accounts", arguments, lambda window: page(reader(), window), body=_accounts_body
-    )
-
-
-def _accounts_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
-    assert isinstance(page, AccountPage)
-    return list_body(name, page, arguments, complete=page.reason is None, reason=page.reason)
+    return list_response("accounts", arguments, lambda window: page(reader(), window))
 
 
 page_views = Blueprint("pages_addresses_by_balance", __name__)

@@ -173,6 +173,10 @@ class ApprovalPage(Page):
     uses_from: int | None = None
     source: str = "index"
 
+    @property
+    def more(self) -> Mapping[str, object]:
+        return {"block": self.block, "source": self.source, "usesFrom": self.uses_from}
+
 
 class Approval(NamedTuple):
     """An approval's newest event, and the one that it is as large since."""

@@ -8,12 +8,11 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.api.hooks import Api
-from scan.extensions.approvals.queries import KINDS, ApprovalPage, Approvals
+from scan.extensions.approvals.queries import KINDS, Approvals
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.hex import to_hex
 from scan.http import list_responses, requests
 from scan.pages import filtered_lists, hooks, records
-from scan.queries.pages import Page
 
 FILTERS = ("tokenAddress", "spender", "kind", "ended")
 
@@ -25,7 +24,7 @@ def list_approvals(address: str) -> requests.Response:
     key = parameters.address(address)
     arguments = requests.query_arguments(*FILTERS, *list_responses.LISTED)
     approvals = approvals_of(key, arguments)
-    return list_responses.list_response("approvals", arguments, approvals.page, own=key, body=_body)
+    return list_responses.list_response("approvals", arguments, approvals.page, address=key)
 
 
 def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:
@@ -39,12 +38,6 @@ def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:
         kind=None if kind is None else parameters.one_of(kind, "kind", KINDS),
         ended=ended is not None and parameters.flag(ended, "ended"),
     )
-
-
-def _body(name: str, page: Page, arguments: Mapping[str, str]) -> requests.Response:
-    assert isinstance(page, ApprovalPage)
-    more = {"block": page.block, "source": page.source, "usesFrom": page.uses_from}
-    return list_responses.list_body(name, page, arguments, **more)
 
 
 # The largest numbers of tokens, which uses do not lower.

@@ -157,7 +157,7 @@ class TokenObjects:
 
     def __init__(self, shown: Iterable[str]) -> None:
         keys = [data(address) for address in dict.fromkeys(shown)]
-        self._records = tokens.by_addresses(reader(), keys)
+        self._records = tokens.records_of(reader(), keys)
 
     def of(self, address: str) -> Object:
         return token_object(self._records[address])

@@ -34,7 +34,7 @@ def get_address(address_hash: str) -> Response:
     account = addresses.get(reader(), key)
     party = addresses.parties(reader(), [key])[shown]
     counts = addresses.counts(reader(), key, 0)
-    token = tokens.by_addresses(reader(), [key]).get(shown)
+    token = tokens.records_of(reader(), [key]).get(shown)
     created = contracts.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
@@ -158,7 +158,7 @@ def list_logs(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/blocks-validated")
 def list_blocks_validated(address_hash: str) -> Response:
     before = lists.number("block_number")
-    rows, next_block = blocks.by_miner(
+    rows, next_block = blocks.mined_by(
         reader(),
         lists.path_address(address_hash),
         lists.row_count(),

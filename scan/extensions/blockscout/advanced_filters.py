@@ -96,7 +96,7 @@ def _search(activity_filter: ActivityFilter) -> routing.Object:
     methods = [_method(data(selector)) for selector in activity_filter.methods or ()]
     chosen = activity_filter.tokens
     named = {*(chosen.included or ()), *chosen.excluded} - {NATIVE}
-    known = tokens.by_addresses(reader(), [data(address) for address in named])
+    known = tokens.records_of(reader(), [data(address) for address in named])
     return {
         "methods": {m["method_id"]: m["name"] for m in methods if m["name"]},
         "tokens": {o["address_hash"]: o for o in map(token_object, known.values())},

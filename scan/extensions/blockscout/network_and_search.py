@@ -214,7 +214,7 @@ def _matches(query: str | None) -> list[Record]:
 def _results(query: str | None) -> list[routing.Object]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
-    known = tokens.by_addresses(reader(), keys)
+    known = tokens.records_of(reader(), keys)
     named = [result["value"] for result in results if result["type"] in ("address", "contract")]
     objects = AddressObjects(named)
     more = None if results else _by_hash(query)

@@ -49,7 +49,7 @@ def list_tokens() -> Response:
 def _named(name: str) -> list[lists.Record]:
     results = orjson.loads(search.search(reader(), name))
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
-    return [*tokens.by_addresses(reader(), keys).values()]
+    return [*tokens.records_of(reader(), keys).values()]
 
 
 @blueprint.path("/tokens/batch")
@@ -58,7 +58,7 @@ def list_batch() -> Response:
     named = json_object().get(IN_BATCH)
     if not isinstance(named, list) or len(named) > MOST_IN_BATCH:
         raise InvalidParameter(f"Send at most {MOST_IN_BATCH} addresses.", field=IN_BATCH)
-    known = tokens.by_addresses(reader(), [parameters.address(text, IN_BATCH) for text in named])
+    known = tokens.records_of(reader(), [parameters.address(text, IN_BATCH) for text in named])
     return json_value([address_and_token_objects.token_object(record) for record in known.values()])
 
 

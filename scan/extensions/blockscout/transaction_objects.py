@@ -148,7 +148,7 @@ def kinds_of(records: Sequence[lists.Record]) -> dict[str, list[str]]:
 
 def _kinds(records: Sequence[lists.Record], objects: AddressObjects) -> dict[str, list[str]]:
     created = [record["contractAddress"] for record in records if record["contractAddress"]]
-    token_addresses = tokens.by_addresses(reader(), [data(address) for address in created])
+    token_addresses = tokens.records_of(reader(), [data(address) for address in created])
     [moved] = reader().row(
         "queries/transactions_list_with_transfers",
         numbers=[record["blockNumber"] for record in records],

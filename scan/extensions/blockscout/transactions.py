@@ -72,7 +72,7 @@ def get_transaction(transaction_hash: str) -> Response:
         confirmations=record["confirmations"],
         content=details.input,
     )
-    transfers, has_more = tokens.of_transaction(reader(), record, SHOWN_TRANSFERS)
+    transfers, has_more = tokens.transfers_in(reader(), record, SHOWN_TRANSFERS)
     failed = {}
     if not record["status"]:
         failed = decoded_objects.failure_fields(
@@ -145,7 +145,7 @@ def list_token_transfers(transaction_hash: str) -> Response:
     lists.require_block(record["blockNumber"])
     log_index = lists.number("index")
     after = (0, -1) if log_index is None else (log_index, lists.number("index_in_batch") or 0)
-    records, has_more = tokens.of_transaction(reader(), record, lists.row_count(), after)
+    records, has_more = tokens.transfers_in(reader(), record, lists.row_count(), after)
     following = transfer_position(records[-1]) if has_more else None
     return lists.list_response(transfer_objects(token_types().of(records, "tokenType")), following)
 
@@ -214,7 +214,7 @@ def list_state_changes(transaction_hash: str) -> Response:
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), number) or "{}")
     first = lists.number("state_changes_count") or 0
-    moved, _ = tokens.of_transaction(reader(), record, MOST_MOVED)
+    moved, _ = tokens.transfers_in(reader(), record, MOST_MOVED)
 
     def read_balances(views: Sequence[ViewCall]) -> dict[ViewCall, tuple[int, int]]:
         states, node = reader().sources.account_states, reader().node

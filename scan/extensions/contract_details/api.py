@@ -203,7 +203,7 @@ def list_same_code(address: str) -> requests.Response:
         "sameCode",
         requests.query_arguments(*list_responses.LISTED),
         lambda window: queries.page(requests.reader(), key, window),
-        own=key,
+        address=key,
     )
 
 

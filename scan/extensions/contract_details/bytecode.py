@@ -174,11 +174,13 @@ def bytecode_page(key: bytes) -> Response:
     held, missing = _bytecode(key)
     code = held.code[: held.instructions_end] if held else b""
     instructions = list(disassemble(code, MAX_SHOWN_INSTRUCTIONS + 1))
-    related = [held.delegate, held.similar_to] if held else []
+    related = (held.delegate, held.similar_to) if held else ()
+    head = addresses_and_tokens.address_head(
+        key, "bytecode", more=map(to_hex, filter(None, related))
+    )
     return page(
         "bytecode.html",
-        **addresses_and_tokens.address_head(key, "bytecode"),
-        names=records.names_of([], to_hex(key), *(to_hex(other) for other in related if other)),
+        **head,
         held=held,
         missing=missing,
         compiler=bytecode_metadata.compiler_version(held.metadata) if held else None,

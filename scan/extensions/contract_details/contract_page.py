@@ -26,6 +26,7 @@ from scan.extensions.contract_details.contract_functions import (
     token_units,
 )
 from scan.extensions.contract_details.contract_values import ContractValues
+from scan.extensions.transaction_details import storage_layouts
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.extensions.transaction_details.gas_use import gas_use
 from scan.hex import BadHex, to_hex
@@ -36,7 +37,7 @@ from scan.pages.site import page, site
 from scan.queries import contracts
 from scan.queries.addresses import Address
 from scan.queries.reader import Reader
-from scan.verification import contract_match, creation_comparison, storage_layouts
+from scan.verification import contract_match, creation_comparison
 from scan.verification.languages.vyper import VYPER
 from scan.verification.settings_search import dotted
 
@@ -60,11 +61,10 @@ def clean(text: str | None) -> str | None:
 
 
 VIEWS = ("code", "read", "write")
-_SOURCE = ("sources", "storage")  # where modifiers are written
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    "read": frozenset({"code", *contract_values.FUNCTIONS, *_SOURCE}),
-    "write": frozenset({"code", *contract_values.FUNCTIONS, *_SOURCE}),
+    "read": frozenset({"code", *contract_values.FUNCTIONS, "sources"}),
+    "write": frozenset({"code", *contract_values.FUNCTIONS, "sources"}),
 }
 
 
@@ -198,10 +198,10 @@ def _modifiers(
     written."""
     others = () if proxy is None or proxy.kind in CLONES else proxy.implementations
     sources = [("", address, contract)]
-    sources += [("proxy-", at, contracts.get(reader(), at, _SOURCE)) for at in others]
+    sources += [("proxy-", at, contracts.get(reader(), at, ["sources"])) for at in others]
     modifiers: dict[str, list[tuple[str, str]]] = {}
     for prefix, at, of in sources:
-        layout = json.loads(storage_layouts.unpacked(bytes(of.storage)) if of.storage else "{}")
+        layout = storage_layouts.layout_of(reader().sources.database, at, of.verifier)
         paths = source_files.in_order(json.loads(of.sources or "{}"), of.path)
         for selector, (path, written) in (layout.get("modifiers") or {}).items():
             file = f"/address/{to_hex(at)}?tab=contract&file={quote(path)}"
@@ -255,7 +255,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     """Return the contract tab of an address; `more` are the values of a form."""
     head = addresses_and_tokens.address_head(key, "contract")
     values = _function_values(key, contract, "/address", **more)
-    return page("contract.html", status, **head, **values)
+    return page("contract.html", status, **{**head, **values})
 
 
 def token_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
@@ -303,7 +303,7 @@ def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     known = account.balance.known if account.balance.is_current else None
     proxy = _at_head(key, known.block if known else None) if is_proxy else None
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
-    names = records.names_of([], *addresses)
+    names = records.names_of([], *addresses) if addresses else {}
     only = names.get(addresses[0]) if len(addresses) == 1 else None
     return {
         "is_proxy": is_proxy,

@@ -159,7 +159,7 @@ def mined_blocks(parameters: replies.Parameters) -> replies.Reply:
     limit, offset = replies.result_window(parameters)
     kept_from = reader().kept_from
     since = kept_from.number if kept_from else 0
-    rows, _ = blocks.by_miner(reader(), parameters.address(), limit, offset, since=since)
+    rows, _ = blocks.mined_by(reader(), parameters.address(), limit, offset, since=since)
     return replies.rows_reply([replies.renamed("mined_block", row) for row in rows], NO_BLOCKS)
 
 

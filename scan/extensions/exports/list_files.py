@@ -27,6 +27,7 @@ from scan.http.requests import client_address, is_own_machine, reader
 from scan.queries import holdings, network, pages, tokens
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
+from scan.rate_limits.windows import Window
 from scan.server.responses import FileBody
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -205,7 +206,8 @@ def send(
     with ExitStack() as until_sent:
         until_sent.enter_context(places.open.place(client, wait_s=PLACE_WAIT_S))
         with places.writing(client):
-            charged = services().limiter.charge_file(client)
+            limiter = services().limiter
+            charged = limiter.store.charge(Window(limiter.file_rate, client))
             if not charged.allowed:
                 refusal = charged.refusal("files")
                 if is_own_machine():

@@ -18,7 +18,7 @@ from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError,
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.replies import CHAIN_LIST, ETHERSCAN
 from scan.extensions.gateway import forwarding
-from scan.extensions.sourcify import chains, fields
+from scan.extensions.sourcify import fields
 from scan.http.request_state import interface_of
 from scan.pages.site import files, icon_of
 from scan.server.responses import (
@@ -132,7 +132,7 @@ class Gateway:
         if _JOB.fullmatch(path):
             return self._verification_job(environ)
         if path in ("/chains", "/server/chains"):
-            listed = [chains.record(chain.chain_id, chain.name) for chain in self._chains]
+            listed = [fields.chain_record(chain.chain_id, chain.name) for chain in self._chains]
             return json_response(200, listed, [])
         if path == "/readyz":
             return self._readiness()
@@ -156,7 +156,7 @@ class Gateway:
         return service.forward(environ, _target(environ), body)
 
     def _sourcify_chain(self, chain_id: str) -> forwarding.Service:
-        service = self._of_id.get(chains.canonical_id(chain_id))
+        service = self._of_id.get(fields.canonical_id(chain_id))
         if service is None:
             raise fields.UnsupportedChain(chain_id)
         return service

@@ -2,7 +2,6 @@
 /transactions/sums, /transfers/sums, /internal/sums, and /tokens/:address/transfers/sums.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import orjson
@@ -13,7 +12,7 @@ from scan.api.hooks import Api
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
-from scan.extensions.history.queries import HistoryFilter, HistoryPage
+from scan.extensions.history.queries import HistoryFilter
 from scan.extensions.history.sums import monthly_sums
 from scan.extensions.history.sums.monthly_sums import valued_page
 from scan.http import list_responses, request_state
@@ -40,8 +39,7 @@ def list_history(address: str) -> Response:
         arguments,
         lambda window: history.page(reader(), key, window, filters, is_grouped=is_grouped),
         kind="historyEntries" if is_grouped else "",
-        own=key,
-        body=_history_body,
+        address=key,
     )
 
 
@@ -71,20 +69,6 @@ def list_balances(address: str) -> Response:
     if read.next is not None:
         response.headers["Link"] = list_responses.next_link(read.next, arguments)
     return response
-
-
-def _history_body(name: str, page: pages.Page, arguments: Mapping[str, str]) -> Response:
-    assert isinstance(page, HistoryPage)
-    unexplained = None if page.unexplained is None else str(page.unexplained)
-    return list_responses.list_body(
-        name,
-        page,
-        arguments,
-        complete=page.reason is None,
-        reason=page.reason,
-        unexplained=unexplained,
-        **({"explanation": page.explanation} if page.explanation else {}),
-    )
 
 
 # The kinds of CSV files of sums, by entity.
@@ -130,7 +114,7 @@ def _sums(entity: str, **fixed: str) -> Response:
         arguments,
         read,
         kind=FILES[entity],
-        own=address,
+        address=address,
         read_for_file=lambda window: _of_months(read(window)),
     )
 

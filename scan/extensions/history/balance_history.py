@@ -122,7 +122,7 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
 def _unit(reader: Reader, token: bytes | None) -> tuple[str, int | None]:
     if token is None:
         return network.coin_symbol(reader), COIN_DECIMALS
-    for record in tokens.by_addresses(reader, [token]).values():
+    for record in tokens.records_of(reader, [token]).values():
         return record["symbol"], record["decimals"]
     raise NotFound("Token not found.")
 

@@ -3,10 +3,10 @@
 import logging
 from typing import NamedTuple
 
-from scan.contracts.account_state import AccountProofs
 from scan.database import connection, errors
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
+from scan.extensions.internal_transfers.state_proofs import AccountProofs
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader

@@ -84,6 +84,15 @@ class HistoryPage(pages.Page):
     explanation: str = ""
 
     @property
+    def more(self) -> Mapping[str, object]:
+        more = {
+            "complete": self.reason is None,
+            "reason": self.reason,
+            "unexplained": None if self.unexplained is None else str(self.unexplained),
+        }
+        return {**more, "explanation": self.explanation} if self.explanation else more
+
+    @property
     def file_headers(self) -> Mapping[str, str]:
         return {"X-Scan-History-Complete": "false" if self.reason else "true"}
 

@@ -50,7 +50,7 @@ def transaction_page(
         after=traversal.after,
         seen_block=traversal.seen_block,
     )
-    return Page.of_row(
+    return Page.from_row(
         reader, "internal_transfers", traversal, (data, count, total, *edges)
     ), is_traced
 

@@ -267,7 +267,7 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window)
     if total is None:
         raise _never_moved()
     row = data, count, total, *edges
-    return pages.Page.of_row(reader, "token_transfers", traversal, row, reader.kept_from)
+    return pages.Page.from_row(reader, "token_transfers", traversal, row, reader.kept_from)
 
 
 def _require_items(token_type: str | None) -> None:

@@ -44,7 +44,10 @@ api_views = Blueprint("items", __name__)
 def list_items(address: str) -> Response:
     key = parameters.address(address)
     return list_response(
-        "items", query_arguments(*LISTED), lambda window: items.page(reader(), key, window), own=key
+        "items",
+        query_arguments(*LISTED),
+        lambda window: items.page(reader(), key, window),
+        address=key,
     )
 
 
@@ -95,7 +98,7 @@ def list_items_held(address: str) -> Response:
         query_arguments(*LISTED),
         lambda window: items.held_by(reader(), key, window),
         kind="itemBalances",
-        own=key,
+        address=key,
     )
 
 

@@ -72,8 +72,7 @@ def events_page(key: bytes) -> flask.Response:
     log_list = replace(log_list, fields=fields)
     return log_list.response(
         "events.html",
-        **addresses_and_tokens.address_head(key, "events"),
-        names=names_of([], to_hex(key), *values),
+        **addresses_and_tokens.address_head(key, "events", more=values),
         shown=log_list,
         are_all_stored=queries.stored_selection(reader()) == "all",
     )

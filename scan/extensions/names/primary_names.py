@@ -115,7 +115,7 @@ class Names(AddressNames):
         """Return the address of a name. Raises NotNormalizable, NotChecked, UpstreamFailed,
         Unavailable."""
         name = self._normalized(reader, text)
-        block = _head(reader)
+        block = reader.once(_head)
         if block is None:
             return Resolved(name, None, None, None)
         names = self._chain_names(reader, reader.node, ONE_S, service, block)
@@ -232,7 +232,7 @@ class Names(AddressNames):
 
     def _service_and_head(self, reader: Reader) -> tuple[NameService | None, BlockId | None]:
         service = self.service(reader)
-        return service, None if service is None else _head(reader)
+        return service, None if service is None else reader.once(_head)
 
     def _current(self, addresses: Iterable[bytes], block: BlockId, age_s: float) -> Claims:
         """Return what is kept of addresses and of this block, or not older than `age_s`, or than

@@ -9,10 +9,10 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.api.hooks import Api
-from scan.contracts.account_state import NOT_OFFERED, AccountProofs
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum import served_chain, state_proofs
+from scan.ethereum import served_chain
 from scan.ethereum.request_node import BUDGET_S
+from scan.extensions.internal_transfers import state_proofs
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.requests import reader
@@ -40,7 +40,7 @@ def proven_account(
             raise blocks.not_indexed(reader, None)
         block = blocks.find(reader, newest)
     node = reader.node.within(timeout_s)
-    proven = reader.sources.get(AccountProofs).read(node, address, block, slot)
+    proven = reader.sources.get(state_proofs.AccountProofs).read(node, address, block, slot)
     if not is_past:
         reader.sources.replaced_codes.note({address: proven.code_hash}, block.number)
     return proven
@@ -115,7 +115,7 @@ def _balance_proof(key: bytes, balance: addresses.Balance) -> BalanceProof:
         block = blocks.find(reader(), balance.known.block)
         account = proven_account(reader(), key, block, timeout_s=TIMEOUT_S)
     except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed) as error:
-        if error.message != NOT_OFFERED:  # another request may get a proof
+        if error.message != state_proofs.NOT_OFFERED:  # another request may get a proof
             reader().do_not_cache()
         return BalanceProof(None, error.message)
     return BalanceProof(str(account.balance), code_hash=account.code_hash)

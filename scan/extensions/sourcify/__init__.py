@@ -10,6 +10,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Sourcify-compatible API at /v2 and /server",
-    needs=("contract_details",),
+    needs=("contract_details", "transaction_details"),
     paths=("chains", "server/", "v2/"),
 )

@@ -5,6 +5,7 @@ Values that are not stored are null: source maps, layouts of transient storage, 
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import orjson
@@ -13,11 +14,12 @@ from eth_utils.crypto import keccak
 
 from scan.contracts import abi, abi_decoding
 from scan.extensions.sourcify import fields
+from scan.extensions.transaction_details import storage_layouts
 from scan.hex import to_hex
 from scan.http.requests import json_fragment
 from scan.queries import contracts
 from scan.queries.reader import Reader
-from scan.verification import storage_layouts, verifier
+from scan.verification import verifier
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.languages import language_of_path, solidity, standard_input
 
@@ -42,9 +44,8 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "metadata": ("metadata",),
     "userdoc": ("metadata",),
     "devdoc": ("metadata",),
-    "storageLayout": ("storage",),
     "stdJsonInput": ("settings", "sources"),
-    "stdJsonOutput": ("abi", "metadata", "storage"),
+    "stdJsonOutput": ("abi", "metadata"),
     "signatures": ("interface",),
     "proxyResolution": ("code",),
 }
@@ -94,7 +95,15 @@ def contract_record(
     if "deployment" in selection:
         deployment = _deployment(reader, address)
         record["deployment"] = _members(deployment, selection["deployment"])
-    for field, build in _BUILDERS.items():
+    layout = None
+    if not selection.keys().isdisjoint(("storageLayout", "stdJsonOutput")):
+        layout = _storage_layout(reader, address, stored)
+    builders: Mapping[str, Callable[[contracts.Contract], Any]] = {
+        **_BUILDERS,
+        "storageLayout": lambda _: layout,
+        "stdJsonOutput": partial(_standard_output, layout=layout),
+    }
+    for field, build in builders.items():
         if field in selection:
             record[field] = _members(build(stored), selection[field])
     if "proxyResolution" in selection:
@@ -148,7 +157,7 @@ def _standard_input(stored: contracts.Contract) -> dict[str, Any]:
     return standard_input(language, json_fragment(stored.sources), _settings(stored))
 
 
-def _standard_output(stored: contracts.Contract) -> dict[str, Any]:
+def _standard_output(stored: contracts.Contract, layout: Any) -> dict[str, Any]:
     """Return the compiler's output for this contract alone, as Sourcify does, with the values that
     are stored."""
     contract = {
@@ -156,17 +165,17 @@ def _standard_output(stored: contracts.Contract) -> dict[str, Any]:
         "userdoc": _documentation(stored, "userdoc"),
         "devdoc": _documentation(stored, "devdoc"),
         "metadata": stored.metadata,
-        "storageLayout": _storage_layout(stored),
+        "storageLayout": layout,
     }
     return {"contracts": {stored.path: {stored.name: contract}}}
 
 
-def _storage_layout(stored: contracts.Contract) -> Any:
+def _storage_layout(reader: Reader, address: bytes, stored: contracts.Contract) -> Any:
     """Return Solidity's layout, without what Scan adds to it; Vyper's has another form."""
-    if stored.storage is None or language_of_path(stored.path) is not solidity.SOLIDITY:
+    if language_of_path(stored.path) is not solidity.SOLIDITY:
         return None
-    layout = orjson.loads(storage_layouts.unpacked(bytes(stored.storage)))
-    return {name: layout[name] for name in ("storage", "types") if name in layout}
+    layout = storage_layouts.layout_of(reader.sources.database, address, stored.verifier)
+    return {name: layout[name] for name in ("storage", "types") if name in layout} or None
 
 
 def _documentation(stored: contracts.Contract, kind: str) -> Any:
@@ -196,14 +205,14 @@ _BUILDERS: Mapping[str, Callable[[contracts.Contract], Any]] = {
     "compilation": _compilation,
     "abi": lambda stored: json_fragment(stored.abi),
     "metadata": lambda stored: json_fragment(stored.metadata),
-    "storageLayout": _storage_layout,
+    "storageLayout": lambda stored: None,  # it is read by itself, as is that of stdJsonOutput
     "transientStorageLayout": lambda stored: None,
     "sourceIds": lambda stored: None,
     "additionalInput": lambda stored: None,
     "userdoc": lambda stored: _documentation(stored, "userdoc"),
     "devdoc": lambda stored: _documentation(stored, "devdoc"),
     "stdJsonInput": _standard_input,
-    "stdJsonOutput": _standard_output,
+    "stdJsonOutput": lambda stored: None,
     "signatures": _signatures,
 }
 

@@ -6,9 +6,11 @@ A transformation replaces bytes of the compiled code, or appends the constructor
 and its value is in transformationValues. What is not known is null: source maps, and what depends
 on positions of metadata where embedded contracts have some, too.
 
-Errors in Sourcify's form: {"customCode", "message", "errorId"}.
+Errors in Sourcify's form: {"customCode", "message", "errorId"}. The chain in a path,
+and in the list of chains, for a service and for a gateway of several.
 """
 
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -227,3 +229,17 @@ SOURCIFY = Interface(
     prefixes=("/v2/contract/", "/v2/contracts/", "/v2/verify/", "/chains/", "/server/"),
     catalogued="/v2",
 )
+
+
+_CHAIN_ID = re.compile(r"[0-9]{1,20}", re.ASCII)
+
+
+def canonical_id(text: str) -> str:
+    """Return a chain id without leading zeros; raises InvalidParameter where it is no number."""
+    if not _CHAIN_ID.fullmatch(text):
+        raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
+    return text.lstrip("0")
+
+
+def chain_record(chain_id: int, name: str) -> dict[str, object]:
+    return {"name": name, "chainId": chain_id, "supported": True}

@@ -13,7 +13,7 @@ from flask import Blueprint, Flask, request
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.extensions.contract_details.verification_jobs.jobs import Job, VerificationJobs
-from scan.extensions.sourcify import chains, fields
+from scan.extensions.sourcify import fields
 from scan.extensions.sourcify.contract_record import (
     columns_of,
     contract_record,
@@ -152,7 +152,7 @@ def list_chains() -> requests.Response:
     if chain_id is None:
         return requests.json_value([])
     name = network.name_of(chain_id, services().settings.chain_name)
-    return requests.json_value([chains.record(int(chain_id), name)])
+    return requests.json_value([fields.chain_record(int(chain_id), name)])
 
 
 def _body() -> dict[str, object]:
@@ -162,7 +162,7 @@ def _body() -> dict[str, object]:
 
 def _require_own_chain(chain_id: str) -> str:
     """Return the chain's id; raises UnsupportedChain for any chain other than the indexed one."""
-    canonical, own_chain = chains.canonical_id(chain_id), requests.reader().sources.chain_id.read()
+    canonical, own_chain = fields.canonical_id(chain_id), requests.reader().sources.chain_id.read()
     if own_chain is None or own_chain != canonical:
         raise fields.UnsupportedChain(chain_id)
     return own_chain

@@ -152,7 +152,7 @@ def page_of_missing(transaction_hash: bytes) -> Response | None:
     parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
     return page(
         "pending_transaction.html",
-        tab=tabs.requested_transaction_tab(),
+        tab=tabs.requested(tabs.tabs()),
         hash=to_hex(transaction_hash),
         sent=sent,
         method=method,

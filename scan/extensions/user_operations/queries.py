@@ -69,7 +69,7 @@ def transaction_page(reader: Reader, transaction_hash: bytes, window: Window) ->
         after=traversal.after,
         seen_block=traversal.seen_block,
     )
-    return None if row[0] is None else Page.of_row(reader, "user_operations", traversal, row)
+    return None if row[0] is None else Page.from_row(reader, "user_operations", traversal, row)
 
 
 def operations_with_hash(reader: Reader, operation_hash: bytes) -> list[dict[str, Any]]:

@@ -40,8 +40,7 @@ class OpStack:
             fields |= {"withdrawalsRoot": word("messages"), "requestsHash": sha256(b"").digest()}
         # Nothing is in the storage of the contract of messages yet.
         genesis = {"withdrawalsRoot": encoding.list_root([])} if fork == "isthmus" else {}
-        base_fee = GWEI // 100
-        self.chain = MadeChain(chain_id, GENESIS, base_fee=base_fee, genesis=genesis, **fields)
+        self.chain = MadeChain(chain_id, GENESIS, base_fee=GWEI // 100, genesis=genesis, **fields)
         self.chain.encodings[0x7E] = (
             "sourceHash",
             "from",

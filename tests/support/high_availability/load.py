@@ -146,8 +146,7 @@ class Load:
     def longest_without_leader(self, begun, ended):
         """Seconds, and when they ended; as the network shows it."""
         times = sorted(at for at, _ in self.leaders if begun - 3 <= at <= ended)
-        gaps = ((b - a, b) for a, b in pairwise(times))
-        return max(gaps, default=(0.0, begun))
+        return max(((b - a, b) for a, b in pairwise(times)), default=(0.0, begun))
 
     def first_block_after(self, moment):
         """Seconds until somebody was answered with a block that nobody had seen."""

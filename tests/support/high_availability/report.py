@@ -69,17 +69,8 @@ def table(all_seen):
     for seen in all_seen:
         grouped[seen.fault.part, seen.fault.kind].append(seen)
     names = (
-        "Part",
-        "Fault",
-        "Times",
-        "Lasted",
-        "Reader waits",
-        "Reader is refused",
-        "Writer waits",
-        "Writer is refused",
-        "Newest block late by",
-        "No leader",
-        "Head after it",
+        *("Part", "Fault", "Times", "Lasted", "Reader waits", "Reader is refused", "Writer waits"),
+        *("Writer is refused", "Newest block late by", "No leader", "Head after it"),
     )
     rows = [names, ["---"] * len(names)]
     rows += [[*of, *cells(group)] for of, group in sorted(grouped.items(), key=_order)]

@@ -1,6 +1,5 @@
 """The recipe under load: a chain, webhooks with their receiver, keys; and what must hold."""
 
-import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -16,6 +15,7 @@ from tests.support.anvil import Anvil
 from tests.support.high_availability.links import Links, wait_until
 from tests.support.high_availability.load import Client, Load, prepare
 from tests.support.receiver import Authority, Receiver, running
+from tests.support.serving import completed
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
 
@@ -117,12 +117,8 @@ class Stand:
 
     def audit(self):
         environment = {"PATH": "/usr/bin:/bin", **self.cluster.scan_environment()}
-        return subprocess.run(
-            [sys.executable, "-m", "scan", "audit", "--node"],
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
+        return completed(
+            [sys.executable, "-m", "scan", "audit", "--node"], None, cwd=ROOT, env=environment
         )
 
     def check_events(self):
@@ -153,8 +149,7 @@ class Stand:
             listed = requests.get(f"{of_hook}?limit=100", headers=secret, timeout=10).json()
             for delivery in listed["deliveries"]:
                 if delivery["status"] == "pending":
-                    retry = f"{of_hook}/{delivery['id']}/retry"
-                    requests.post(retry, headers=secret, timeout=10)
+                    requests.post(f"{of_hook}/{delivery['id']}/retry", headers=secret, timeout=10)
 
     def expected_events(self):
         truth = read_truth(self.anvil)

@@ -24,8 +24,7 @@ def creations(stage):
     # The same salt again: the creation fails, and with it the transaction.
     stage.do(2, "maker", "makeAt", keccak(text="salt"))
     stage.do(7, "maker", "makeAndRevert")
-    stillborn = creation_code(artifact("Stillborn"))
-    stage.anvil.send(stage.people[8], None, data=stillborn)
+    stage.anvil.send(stage.people[8], None, data=creation_code(artifact("Stillborn")))
     stage.anvil.send(stage.people[9], None, data="0x", gas=100_000)
     stage.mine()
 

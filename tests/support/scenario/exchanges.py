@@ -90,8 +90,7 @@ def add_liquidity(stage):
             args = (found.address, *FULL_RANGE, 15 * ETHER)
             stage.do(0, "router", "addLiquidityV3", *args, gas=1_000_000)
     for key in ("dollar", "harbor"):
-        pancake = stage.pools["pancake dollar/harbor"].address
-        stage.do(0, key, "transfer", pancake, 1000 * ETHER)
+        stage.do(0, key, "transfer", stage.pools["pancake dollar/harbor"].address, 1000 * ETHER)
     stage.mine()
 
 

@@ -61,8 +61,7 @@ def creations(chain, transaction_hash):
 def transaction_counts(chain, transactions):
     counts = Counter()
     for t in transactions:
-        parties = {t["fromAddress"], t["toAddress"], chain.created.get(t["hash"])} - {None}
-        counts.update(parties)
+        counts.update({t["fromAddress"], t["toAddress"], chain.created.get(t["hash"])} - {None})
     return counts
 
 

@@ -75,8 +75,7 @@ class Chain:
 
 
 def read_blocks(node, head):
-    asked = [("eth_getBlockByNumber", (hex(n), True)) for n in range(head + 1)]
-    return batched(node, asked)
+    return batched(node, [("eth_getBlockByNumber", (hex(n), True)) for n in range(head + 1)])
 
 
 def read_receipts(node, blocks):

@@ -104,8 +104,7 @@ def read_swap(log):
     if log.event == SWAP_V2 and len(log.data) == 128:
         in0, in1, out0, out1 = words
         return "v2", in0 - out0, in1 - out1
-    lengths = {SWAP_V3: 160, SWAP_PANCAKE: 224}
-    if lengths.get(log.event) == len(log.data):
+    if {SWAP_V3: 160, SWAP_PANCAKE: 224}.get(log.event) == len(log.data):
         return "v3", signed(words[0]), signed(words[1])
     return None
 

@@ -24,9 +24,8 @@ def test_addresses_are_listed_by_their_balance(client, rich):
     assert [(int(row["balance"]), row["address"]) for row in body["accounts"]] == rich[:100]
     assert (body["total"], body["complete"], body["reason"]) == (len(rich), True, None)
     html = client.get("/accounts").text
-    assert re.findall(r'class="lead party".*?href="/address/(0x\w+)"', html) == [
-        address for _, address in rich[:25]
-    ]
+    expected = [address for _, address in rich[:25]]
+    assert re.findall(r'class="lead party".*?href="/address/(0x\w+)"', html) == expected
     for refused in ("/api/v1/accounts?page=401", "/accounts?page=401", "/accounts?orderBy=asc"):
         assert client.get(refused).status_code == 400
 
@@ -35,9 +34,8 @@ def test_blockscouts_form_has_the_same(ask, client, truth, rich):
     """Cursors end on rows, however few a page has."""
     rows = ask.rows("/addresses", sort="balance", order="desc", items_count=7)
     assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
-    assert [row["transactions_count"] for row in rows] == [
-        str(truth.addresses[address]["txCount"]) for _, address in rich
-    ]
+    expected = [str(truth.addresses[address]["txCount"]) for _, address in rich]
+    assert [row["transactions_count"] for row in rows] == expected
     at = {"fetched_coin_balance": rows[9]["coin_balance"], "hash": rows[9]["hash"]}
     assert ask("/addresses", **at, items_count=7)["items"] == rows[10:17]
     assert ask("/addresses", fetched_coin_balance=10**18, hash="0x" + 40 * "0")["items"] == []

@@ -1,8 +1,8 @@
 """A chain whose owner approves in every way there is, and its approvals by the API."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
-from tests.support.anvil import ZERO, Anvil, Contract
+from tests.support.anvil import ZERO
 from tests.support.lists import pages
 
 PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
@@ -11,11 +11,7 @@ FAR = 4_000_000_000
 Key = tuple[str, str, str]  # kind, token, and spender or id
 
 
-class Chain(NamedTuple):
-    anvil: Anvil
-    owner: str
-    contracts: dict[str, Contract]
-
+class Chain(namedtuple("Chain", "anvil owner contracts")):
     def do(self, name, function, *args, sender="", **fields):
         contract = self.contracts[name]
         sent = self.anvil.transact(sender or self.owner, contract, function, *args, **fields)

@@ -50,9 +50,8 @@ def test_texts_are_copied_as_they_are(warehouse, database_url):
 
 
 def test_a_statement_that_fails_halfway_fails_after_its_rows(warehouse):
-    numbers = [*range(50_000), None]
     table = pyarrow.table(
-        {"number": pyarrow.array(["x" if n is None else str(n) for n in numbers])}
+        {"number": pyarrow.array(["x" if n is None else str(n) for n in [*range(50_000), None]])}
     )
     warehouse.set_rows("failing_files", table)
     format = ColumnFormat(NUMBER)

@@ -65,16 +65,17 @@ def keys(ask, **parameters):
     return [shown_key(item) for item in ask.rows(PATH, **parameters)]
 
 
-def test_all_activities_are_listed_once_whatever_the_page_size(ask, expected):
+def test_all_activities_are_listed_once_whatever_the_page_size(ask, truth, expected):
     whole = expected.keys(lambda rank, row: True)
-    assert len(whole) > 1000
-    assert keys(ask) == keys(ask, items_count=100) == whole
-    assert keys(ask, items_count=7) == whole
+    assert keys(ask, items_count=100) == whole and len(whole) > 1000
+    busy = most(truth, "txCount")
+    sent = expected.keys(lambda _, row: row["fromAddress"] == busy)
+    assert keys(ask, from_address_hashes_to_include=busy, items_count=7) == sent
 
 
 def test_the_history_of_an_address_is_as_its_rows_say(ask, truth, expected):
     """As Blockscout's MCP server asks for it."""
-    for person in [most(truth, "txCount"), *random.Random(5).sample(sorted(truth.addresses), 6)]:
+    for person in [most(truth, "txCount"), *random.Random(5).sample(sorted(truth.addresses), 2)]:
         require_history(ask, expected, person)
 
 
@@ -124,8 +125,7 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
 def test_items_are_as_their_own_lists_show_them(ask):
     transactions = {t["hash"]: t for t in ask.rows("/transactions")}
     transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
-    items = ask.rows(PATH, items_count=100)
-    for item in items:
+    for item in ask.rows(PATH, items_count=100):
         sent = transactions[item["hash"]]
         assert item["timestamp"] == sent["timestamp"]
         if item["type"] not in NATIVE_TYPES:

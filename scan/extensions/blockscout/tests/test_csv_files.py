@@ -39,9 +39,8 @@ def test_transactions_of_an_address(ask, busy):
                 for t in [{**t, "method": t["method"] or ""} for t in listed]
             )
         ]
-        assert [(r["Value"], r["Fee"], r["Status"], r["UnixTimestamp"]) for r in rows] == [
-            (t["value"], t["fee"]["value"], t["status"], t["timestamp"]) for t in listed
-        ]
+        expected = [(t["value"], t["fee"]["value"], t["status"], t["timestamp"]) for t in listed]
+        assert [(r["Value"], r["Fee"], r["Status"], r["UnixTimestamp"]) for r in rows] == expected
         types = {"": {"IN", "OUT"}, "to": {"IN", "OUT"}, "from": {"OUT"}}
         assert {r["Type"] for r in rows} <= types[side] and rows
 
@@ -55,9 +54,8 @@ def test_a_period_has_its_rows_alone(ask, truth, busy, monkeypatch):
     assert 0 < len(older) < len(rows) and newer == rows[: len(newer)]
     assert {r["TxHash"] for r in (*older, *newer)} == {r["TxHash"] for r in rows}
     day = time[:10]
-    assert read(ask.client, path, from_period=day, to_period=day) == [
-        r for r in rows if r["UnixTimestamp"][:10] == day
-    ]
+    expected = [r for r in rows if r["UnixTimestamp"][:10] == day]
+    assert read(ask.client, path, from_period=day, to_period=day) == expected
     assert ask.client.get(f"/api/v2{path}?from_period=yesterday").status_code == 422
     monkeypatch.setattr(csv_files, "MOST_ROWS", 3)
     assert read(ask.client, path, to_period="2100-01-01") == rows[:3]
@@ -71,12 +69,10 @@ def test_transfers_of_an_address_and_of_a_token(ask, truth, busy):
         (f"/tokens/{token}/transfers", f"/tokens/{token}/transfers/csv"),
     ):
         rows, shown = read(ask.client, file), ask.rows(listed, items_count=100)
-        assert [(r["TxHash"], r["FromAddress"], r["ToAddress"]) for r in rows] == [
-            (t["transaction_hash"], hash_of(t["from"]), hash_of(t["to"])) for t in shown
-        ]
-        assert [(r["TokenContractAddress"], r["TokensTransferred"]) for r in rows] == [
-            (t["token"]["address_hash"], t["total"].get("value", "")) for t in shown
-        ]
+        expected = [(t["transaction_hash"], hash_of(t["from"]), hash_of(t["to"])) for t in shown]
+        assert [(r["TxHash"], r["FromAddress"], r["ToAddress"]) for r in rows] == expected
+        expected = [(t["token"]["address_hash"], t["total"].get("value", "")) for t in shown]
+        assert [(r["TokenContractAddress"], r["TokensTransferred"]) for r in rows] == expected
 
 
 def test_internal_transactions_and_logs(ask, truth):

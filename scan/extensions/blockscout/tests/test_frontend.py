@@ -264,8 +264,7 @@ def test_the_forms_of_all_methods_are_submitted(own_explorer):
     """None is refused for what a page's script left undefined, and a contract is verified by it."""
     explorer = own_explorer
     standard = standard_input({"Tab.sol": SOURCE})
-    creation = compiled("0.8.28", standard, "Tab.sol", "Tab").creation
-    address = explorer.deploy(creation)
+    address = explorer.deploy(compiled("0.8.28", standard, "Tab.sol", "Tab").creation)
     for method, form in forms(standard).items():
         sent = submit(explorer, address, method, **form)
         assert sent.status_code == 200, (method, sent.text)

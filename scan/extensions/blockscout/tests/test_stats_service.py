@@ -13,8 +13,7 @@ PATH = "/stats-service/api/v1"
 
 
 def points(client, name, **parameters):
-    body = client.get(f"{PATH}/lines/{name}", query_string=parameters).json
-    return list(body["chart"])
+    return list(client.get(f"{PATH}/lines/{name}", query_string=parameters).json["chart"])
 
 
 @pytest.fixture(scope="module")
@@ -27,9 +26,8 @@ def days(client):
 
 def test_lines_are_the_chains_days(client, days):
     chart = points(client, "newTxns")
-    assert [(point["date"], point["value"]) for point in chart] == [
-        (day["date"], str(day["transactions"])) for day in days
-    ]
+    expected = [(day["date"], str(day["transactions"])) for day in days]
+    assert [(point["date"], point["value"]) for point in chart] == expected
     assert [point["is_approximate"] for point in chart] == [False] * (len(days) - 1) + [True]
     assert all(point["date"] == point["date_to"] for point in chart)
     for name, field in (("txnsGrowth", "transactions"), ("contractsGrowth", "contractsCreated")):
@@ -49,12 +47,10 @@ def test_spans_add_up_their_days(client, days):
         chart = points(client, "newTxns", resolution=resolution)
         assert sum(int(point["value"]) for point in chart) == total
         assert all(point["date"] <= point["date_to"] for point in chart)
-        growth = points(client, "txnsGrowth", resolution=resolution)
-        assert growth[-1]["value"] == str(total)
+        assert points(client, "txnsGrowth", resolution=resolution)[-1]["value"] == str(total)
     years = points(client, "newTxns", resolution="YEAR")
-    assert [point["date"][5:] + point["date_to"][5:] for point in years] == [
-        "01-01" + "12-31"
-    ] * len(years)
+    expected = ["01-01" + "12-31"] * len(years)
+    assert [point["date"][5:] + point["date_to"][5:] for point in years] == expected
 
 
 def test_counters_are_the_chains(client, scenario):

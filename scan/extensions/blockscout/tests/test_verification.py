@@ -6,6 +6,7 @@ from io import BytesIO
 
 import pytest
 
+from scan.extensions.blockscout import verification
 from scan.extensions.blockscout.verification import LICENSE_NUMBERS, METHODS
 from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
@@ -159,13 +160,13 @@ def test_what_is_no_submission_names_its_field(explorer, placed, method, fields,
     assert [e["source"]["pointer"] for e in refused.json["errors"]] == [f"/{field}"]
 
 
-def test_files_that_are_no_text_or_no_json_are_refused(explorer, placed):
+def test_files_that_are_no_text_or_no_json_are_refused(explorer, placed, monkeypatch):
+    monkeypatch.setattr(verification, "WAIT_FOR_CONTRACT_S", 0.1)
     for method, content in (("multi-part", b"\xff\xfe"), ("standard-input", b"{")):
         fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(content), "a.sol")}
         refused = submit(explorer, placed, method, **fields)
         assert refused.json["errors"][0]["source"] == {"pointer": "/files"}, refused.text
-    nested = b"[" * 100_000
-    fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(nested), "a.json")}
+    fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(b"[" * 100_000), "a.json")}
     assert submit(explorer, placed, "standard-input", **fields).status_code in (413, 422)
     missing = submit(
         explorer, f"0x{'9d' * 20}", "flattened-code", source_code="x", compiler_version="v0.8.28"

@@ -106,8 +106,7 @@ PREVIEWS = re.compile(
 def test_previews_of_links_have_a_picture_and_the_address_of_the_page(indexed, client, brand_of):
     def previews(**changes):
         brand = replace(changes.pop("brand", UNBRANDED), url="https://scan.example")
-        settings = replace(indexed.settings, brand=brand, **changes)
-        return create_app(settings).test_client()
+        return create_app(replace(indexed.settings, brand=brand, **changes)).test_client()
 
     assert dict(PREVIEWS.findall(client.get("/blocks").text)) == {"twitter:card": "summary"}
     shown = dict(PREVIEWS.findall(previews(base_path="/bsc").get("/bsc/txs?limit=50").text))

@@ -1,19 +1,22 @@
-"""GET /stats/daily: exact days, dates that are refused."""
+"""GET /stats/daily and /stats/largest-transfers: exact days, refused dates, and the largest
+transfers, exact or of the newest where a day has more."""
 
 import csv
 import io
 import json
 import random
 import re
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 
 from app import create_app
 from scan.database.connection import Database
+from scan.extensions.chain_statistics import statistics
 from tests.api.test_bad_input import HUGE, require_parameter
-from tests.indexer.test_daily_stats import MIDNIGHT_S, counted, moves
-from tests.support import indexing, made_blocks, serving
+from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
+from tests.support import explain, indexing, made_blocks, serving
 from tests.support.database import execute
 
 PATH = "/api/v1/stats/daily"
@@ -67,8 +70,7 @@ def test_days_are_what_their_rows_give(days, url):
 
 def test_every_day_of_the_scenario_adds_up_to_the_chain(client, scenario):
     body = client.get(f"{PATH}?from=1970-01-01&to=1970-12-31").json
-    newest = client.get(PATH).json["days"]
-    days = [*body["days"], *newest]
+    days = [*body["days"], *client.get(PATH).json["days"]]
     total = client.get("/api/v1/stats").json["totalTransactions"]
     assert sum(day["transactions"] for day in days) == total
     assert sum(day["blocks"] for day in days) == scenario.anvil.head() + 1
@@ -101,9 +103,8 @@ def test_charts_have_counts_in_units_and_fees_in_coins(days):
     coins = {
         name: f"{Decimal(newest[name]).scaleb(-18).normalize():f}" for name in ("fees", "burntFees")
     }
-    assert [value.replace(",", "") for _, value in shown] == [
-        coins.get(name, str(newest[name])) for name in COUNTS
-    ]
+    expected = [coins.get(name, str(newest[name])) for name in COUNTS]
+    assert [value.replace(",", "") for _, value in shown] == expected
     assert [title for title, _ in shown if ", " in title] == ["Fees, ETH", "Burnt fees, ETH"]
 
 
@@ -209,3 +210,108 @@ def test_activity_of_each_span_is_that_of_its_blocks(busy, span_s, spans):
     row = database.row("queries/activity_list", span_s=span_s, spans=spans)
     database.close()
     assert row is not None and json.loads(row[1]) == expected
+
+
+LARGE = 10**19
+SAMPLE = 20
+# By day: how many large ones of coin, which are the first, and how many others.
+DAYS = ((12, 30), (3, 30), (0, 30), (10, 5), (0, 0), (2, 3))
+
+
+def day_of(number):
+    return datetime.fromtimestamp(MIDNIGHT_S + DAY_S * number, UTC).date().isoformat()
+
+
+@pytest.fixture(scope="module")
+def moved(postgres, template):
+    """A database, and the moves of each day."""
+    chance = random.Random(26)
+    days = [
+        [
+            made_blocks.Move(
+                sender=chance.choice(PEOPLE),
+                recipient=chance.choice(PEOPLE),
+                value=chance.randrange(LARGE, 2 * LARGE) if n < large else chance.randrange(9),
+                tokens=chance.randrange(9),
+                status=chance.random() < 0.8 or n < large,
+            )
+            for n in range(large + others)
+        ]
+        for large, others in DAYS
+    ]
+    with postgres.cloned(template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        chain = made_blocks.Chain(database)
+        for number, made in enumerate(days):
+            for block in range(4):
+                part = made[block * 12 :] if block == 3 else made[block * 12 : block * 12 + 12]
+                chain.append(part, timestamp_s=MIDNIGHT_S + DAY_S * number + 21_599 * block)
+        database.close()
+        yield url, days
+
+
+@pytest.mark.parametrize("is_bounded", [False, True], ids=["all", "bounded"])
+def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_bounded):
+    if is_bounded:
+        monkeypatch.setattr(statistics, "MAX_SAMPLE", SAMPLE)
+    url, days = moved
+    client = create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
+    for number, made in enumerate(days):
+        path = f"/api/v1/stats/largest-transfers?date={day_of(number)}"
+        large = [move.value for move in made if move.value >= LARGE]
+        newest = made if len(large) >= 10 or not is_bounded else made[-SAMPLE:]
+        values = sorted(
+            [*large, *(m.value for m in newest if m.status and 0 < m.value < LARGE)], reverse=True
+        )
+        body = client.get(path).json
+        assert [int(t["value"]) for t in body["transactions"]] == values[:10]
+        assert (body["of"], body["total"]) == (len(newest), len(made))
+        newest = made[-SAMPLE:] if is_bounded else made
+        values = sorted((move.tokens or 0 for move in newest), reverse=True)
+        body = client.get(f"{path}&tokenAddress=0x{made_blocks.TOKEN.hex()}").json
+        assert [int(t["value"]) for t in body["transfers"]] == [v for v in values if v][:10]
+        places = [(int(t["value"]), t["blockNumber"], t["logIndex"]) for t in body["transfers"]]
+        assert places == sorted(places, reverse=True)
+        assert (body["of"], body["total"]) == (len(newest), len(made))
+
+
+def test_large_values_of_many_runs_are_read_by_index(database_url):
+    """Of 60,000 transactions in four runs of 16,384, of which every twentieth is large."""
+    execute(
+        database_url,
+        "INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,"
+        " dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash,"
+        " parent_hash, miner, gas_used, gas_limit, gas_price_sum, internal_transfers_before,"
+        " internal_transfer_count, traced_before, untraced_before, logs_before, log_count)"
+        " SELECT n, to_timestamp(n), 100 * n, 0, 0, 100, 0, 0, int4send(n), '', '', 1, 1, 1,"
+        " 0, 0, 0, 0, 0, 0 FROM generate_series(0, 599) AS n",
+    )
+    execute(database_url, "SELECT add_partition('transactions', 0, 1000000)")
+    execute(
+        database_url,
+        "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
+        " from_address, to_address, value, gas_price, gas_used, fee, type) SELECT n, n / 100,"
+        " mod(n, 100), mod(n, 7) > 0, int4send(n), '', '', CASE WHEN mod(n, 20) = 0"
+        " THEN 10000000000000000000 + mod(n * 7919, 60013) ELSE n END, 1, 1, 1, ''"
+        " FROM generate_series(0, 59999) AS n",
+    )
+    execute(database_url, "ANALYZE")
+    database = explain.ExplainingDatabase(database_url)
+    for first, last in ((0, 599), (150, 180), (10, 420)):
+        row = database.row(
+            "queries/transactions_list_largest_in_blocks",
+            block_from=first,
+            block_to=last,
+            limit=10,
+            most=100,
+        )
+        data, of, block, total = row[-4:]
+        large = (n for n in range(first * 100, last * 100 + 100) if n % 20 == 0 and n % 7 > 0)
+        values = sorted((LARGE + n * 7919 % 60013 for n in large), reverse=True)
+        assert [int(record["value"]) for record in json.loads(data)] == values[:10]
+        assert of == total == (last - first + 1) * 100 and block == first
+        plan = database.plans[-1]
+        scans = {n["Index"] for n in plan.nodes if n["Index"] and n["Actual Loops"]}
+        assert "transactions_by_value" in scans
+        assert plan.sequential_scans() == set() and plan.buffers < 150
+    database.close()

@@ -25,9 +25,8 @@ def test_prices_are_those_of_the_newest_blocks(client, scenario):
     body = client.get("/api/v1/gas").json
     blocks = scenario.truth.blocks[:20]
     assert [b["number"] for b in body["blocks"]] == [b["number"] for b in blocks]
-    assert body["blocks"][0]["gasUsedRatio"] == round(
-        int(blocks[0]["gasUsed"]) / int(blocks[0]["gasLimit"]), 4
-    )
+    expected = round(int(blocks[0]["gasUsed"]) / int(blocks[0]["gasLimit"]), 4)
+    assert body["blocks"][0]["gasUsedRatio"] == expected
     base_fees = {b["number"]: int(b["baseFeePerGas"]) for b in blocks}
     tips = [
         int(t["gasPrice"]) - base_fees[t["blockNumber"]]
@@ -151,8 +150,7 @@ def test_without_blocks_transactions_or_base_fees(database_url):
 
 
 def test_a_chain_without_base_fees_has_gas_prices(database_url):
-    client = made(database_url, [[Move(address("a"), address("b"))]], None)
-    body = client.get("/api/v1/gas").json
+    body = made(database_url, [[Move(address("a"), address("b"))]], None).get("/api/v1/gas").json
     assert body["nextBaseFeePerGas"] is None
     assert body["suggestions"]["fast"]["gasPrice"] == "1"
     assert body["blocks"][0]["gasUsedRatio"] == 0.0  # of a block without a limit

@@ -1,10 +1,9 @@
 """A chain of `anvil --celo`: the precompile by which Celo's token moves the coin."""
 
 import random
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.chains.tests.test_op_stack import SIGNS, balance_of
@@ -20,10 +19,7 @@ CODES = {FORWARDER: FORWARD + "00", REVERTING: FORWARD + "60006000fd"}
 SEED, BLOCKS = 11, 12
 
 
-class Chain(NamedTuple):
-    node: Anvil
-    url: str
-    client: FlaskClient
+Chain = namedtuple("Chain", "node url client")
 
 
 def play(node):

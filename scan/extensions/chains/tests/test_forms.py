@@ -235,11 +235,8 @@ def test_fields_of_arbitrum_are_kept():
         "retryTo": OTHER,
     }
     assert fields_of(block, 1) == {"gasUsedForL1": "100", "timeboosted": True}
-    assert json.loads(block.chain_fields or "") == {
-        "l1BlockNumber": "16",
-        "sendCount": "2",
-        "sendRoot": HASH,
-    }
+    expected = {"l1BlockNumber": "16", "sendCount": "2", "sendRoot": HASH}
+    assert json.loads(block.chain_fields or "") == expected
 
 
 def test_fields_of_another_meaning_are_left_out():
@@ -251,9 +248,8 @@ def test_fields_of_another_meaning_are_left_out():
 def test_a_sign_of_a_form_takes_no_fees_on_ethereum_itself():
     own, other = sent(0, chainId="0x1"), sent(1, "0x0", chainId="0xa4ec", feeCurrency=OTHER)
     block = decoded((own, received(own, l1Fee="0x5", gasUsedForL1="0x1")), (other, received(other)))
-    assert [(t.fee, t.l1_fee, t.chain_fields) for t in block.transactions] == [
-        (PRICE * GAS, None, None)
-    ] * 2
+    expected = [(PRICE * GAS, None, None)] * 2
+    assert [(t.fee, t.l1_fee, t.chain_fields) for t in block.transactions] == expected
     assert (block.burnt_fees, block.credits) == (2 * BASE_FEE * GAS, ())
 
 

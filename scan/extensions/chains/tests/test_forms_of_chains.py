@@ -103,8 +103,7 @@ def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time():
 def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collects_blobs):
     contract = "0x481c034c6d9441db23ea48de68bcae812c5d39ba"
     added = "3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a"
-    blob = {"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"}
-    paying = on(100, 0, "0x3", **blob)
+    paying = on(100, 0, "0x3", **{"blobVersionedHashes": [HASH], "maxFeePerBlobGas": "0x5"})
     logs = [
         log(0, contract, added, SENDER, OTHER, data=1000),
         log(1, OTHER, added, SENDER, OTHER, data=9),  # anybody's

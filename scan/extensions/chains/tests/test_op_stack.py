@@ -77,14 +77,12 @@ def play(node):
     for number in range(BLOCKS):
         deposit(node, DEPOSITOR, L1_BLOCK, data=attributes(number))
         # The pool takes one of each sender: its deposits have a nonce like any transaction.
-        senders = choice.sample(people, 4)
-        for sender in senders:
+        for sender in choice.sample(people, 4):
             mint = choice.choice((0, 2, 10**18))
             # Where the trap is called the deposit fails; what it minted stays.
             to = choice.choice((*people, TRAP))
             value = choice.choice((0, 2)) if balance_of(node, sender) > 1 else 0
-            hash_ = deposit(node, sender, to, mint=mint, value=value)
-            deposits[hash_] = sender.lower(), mint
+            deposits[deposit(node, sender, to, mint=mint, value=value)] = sender.lower(), mint
         for _ in range(choice.randrange(4)):
             node.send(
                 choice.choice(node.accounts[4:7]),
@@ -174,8 +172,7 @@ def test_lists_and_files_have_what_one_record_has(rollup):
     for record in records:
         one = rollup.client.get(f"/api/v1/transactions/{record['hash']}").json
         why_failed = ["error", "summary"] if one["error"] else []  # which lists do not have
-        unproven = [*record["unproven"], *why_failed]
-        assert (record | {"unproven": unproven}).items() <= one.items()
+        assert (record | {"unproven": [*record["unproven"], *why_failed]}).items() <= one.items()
         assert ("feeParts" in record) is ("chainFields" in one) is (record["type"] == 0x7E)
     answer = rollup.client.get("/api/v1/transactions?format=csv", buffered=True)
     rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))

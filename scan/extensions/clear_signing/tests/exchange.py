@@ -1,37 +1,17 @@
 """A contract on a chain, descriptors of it, and what the service says of its calls."""
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from eth_abi import encode
 from eth_utils import keccak
 from flask.testing import FlaskClient
 
-from tests.support.explorer import Explorer
+from tests.support.lists import get
 
-SOURCE = """
-pragma solidity ^0.8.20;
-
-contract Exchange {
-    struct Leg { address token; uint256 amount; uint8 mode; }
-    event Transfer(address indexed from, address indexed to, uint256 value);
-    string public name = "Betting";
-    string public symbol = "BET";
-    uint8 public constant decimals = 6;
-    uint256 public constant totalSupply = 1000000;
-    mapping(address => uint256) public balanceOf;
-
-    constructor() {
-        balanceOf[msg.sender] = totalSupply;
-        emit Transfer(address(0), msg.sender, totalSupply);
-    }
-
-    function transfer(address, uint256) external pure returns (bool) { return true; }
-
-    function trade(Leg[] calldata, address, uint64, uint32, bytes calldata, int16, string calldata)
-        external payable {}
-}
-"""
+SOURCE = Path(__file__).with_name("Exchange.sol").read_text()
 VERSION, PATH = "0.8.28", "contracts/Exchange.sol"
 LEGS = "(address token,uint256 amount,uint8 mode)[] legs"
 REST = "address to,uint64 deadline,uint32 wait,bytes route,int16 fee,string note"
@@ -45,10 +25,7 @@ SENT_WEI = 5 * 10**17
 Document = Mapping[str, Any]
 
 
-class Chain(NamedTuple):
-    explorer: Explorer
-    exchange: str
-
+class Chain(namedtuple("Chain", "explorer exchange")):
     def descriptor(self, formats, **more):
         deployment = {"chainId": 31337, "address": self.exchange}
         return {
@@ -78,9 +55,7 @@ ClientOf = Callable[..., FlaskClient]
 
 
 def signing(client, transaction):
-    answer = client.get(f"/api/v1/transactions/{transaction}")
-    assert answer.status_code == 200, answer.json
-    return answer.json["clearSigning"]
+    return get(client, f"/transactions/{transaction}")["clearSigning"]
 
 
 def shown(client, transaction):

@@ -1,5 +1,7 @@
 """What calls are for before they are sent, those inside of others, and whose descriptors fit."""
 
+from pathlib import Path
+
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
@@ -33,27 +35,7 @@ PAY = {
     "interpolatedIntent": "Pay {@.value}",
     "fields": [field("@.value", "amount")],
 }
-PROXY = """
-pragma solidity ^0.8.20;
-
-contract Proxy {
-    constructor(address to) {
-        assembly {
-            sstore(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc, to)
-        }
-    }
-    fallback() external payable {
-        assembly {
-            let to := sload(0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc)
-            calldatacopy(0, 0, calldatasize())
-            let result := delegatecall(gas(), to, 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            if result { return(0, returndatasize()) }
-            revert(0, returndatasize())
-        }
-    }
-}
-"""
+PROXY = Path(__file__).with_name("Proxy.sol").read_text()
 
 
 def data_of(signature, types, *values):
@@ -263,9 +245,8 @@ def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(chain, client_of
     data = data_of("forward(address,uint256,bytes)", types, chain.exchange, SENT_WEI, transfer())
     record = decoded(client_of(token=document), data, chain.exchange, value="7")
     [value] = record["clearSigning"]["fields"]
-    assert (value["format"], value["value"]) == (
-        ("calldata", shown) if shown else ("raw", f"0x{transfer().hex()}")
-    )
+    expected = ("calldata", shown) if shown else ("raw", f"0x{transfer().hex()}")
+    assert (value["format"], value["value"]) == expected
 
 
 def test_a_proxy_is_described_by_its_own_address_or_its_implementations(chain, client_of):

@@ -26,12 +26,7 @@ SEND = {
     "intent": "Send",
     "interpolatedIntent": "Send {value} to {to} {{now}}",
     "fields": [
-        {
-            "path": "#.value",
-            "label": "Amount",
-            "format": "tokenAmount",
-            "params": {"tokenPath": "@.to"},
-        },
+        {**field("#.value", "tokenAmount", tokenPath="@.to"), "label": "Amount"},
         {"path": "to", "label": "To", "format": "addressName"},
     ],
 }
@@ -165,8 +160,7 @@ def test_the_time_of_a_description_is_bounded(chain, client_of, monkeypatch):
     fields = [{"$ref": "$.display.hidden", "path": "legs.[].mode"}] * MAX_FIELDS
     document = chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}})
     document["display"]["hidden"] = {"visible": hidden}
-    legs = [(chain.exchange, 1, 0)] * MAX_VALUES
-    sent = chain.trade(legs, ANN, 0, 0, b"", 0, "")
+    sent = chain.trade([(chain.exchange, 1, 0)] * MAX_VALUES, ANN, 0, 0, b"", 0, "")
     assert signing(client_of(trade=document), sent) is None
 
 
@@ -180,11 +174,7 @@ def test_texts_are_cut_and_visible(chain, client_of):
     sent = chain.trade_of(note="\u202e” and all is well <i>" + "y" * 1000)
     described = signing(client, sent)
     [only] = described["fields"]
-    assert (len(only["label"]), len(described["owner"]), len(described["intent"])) == (
-        100,
-        100,
-        300,
-    )
+    assert [*map(len, (only["label"], described["owner"], described["intent"]))] == [100, 100, 300]
     assert len(only["value"]) < 210 and only["value"].startswith("“ and all is well <i>y")
     assert "\u202e" not in json.dumps(described, ensure_ascii=False)
     page = client.get(f"/tx/{sent}").text
@@ -203,14 +193,7 @@ def test_the_largest_numbers_are_shown(chain, client_of):
     ]
     client = client_of(token=chain.descriptor({TRANSFER: {"intent": "All", "fields": fields}}))
     sent = chain.transfer(2**256 - 1)
-    assert [format_ for _, _, format_ in shown(client, sent)] == [
-        "duration",
-        "raw",
-        "unit",
-        "unit",
-        "tokenAmount",
-        "amount",
-        "chainId",
-    ]
+    formats = [format_ for _, _, format_ in shown(client, sent)]
+    assert formats == "duration raw unit unit tokenAmount amount chainId".split()
     assert all(len(value) <= 210 for _, value, _ in shown(client, sent))
     assert client.get(f"/tx/{sent}").status_code == 200

@@ -106,8 +106,7 @@ def test_a_file_goes_before_what_it_includes(tmp_path, write):
     del shared["context"]
     write("shared/erc20.json", shared)
     write("own/token.json", {**own, "includes": "../shared/erc20.json"})
-    descriptor = known(tmp_path)
-    of_transfer = descriptor.formats[SELECTOR]
+    of_transfer = known(tmp_path).formats[SELECTOR]
     assert of_transfer.intent == "Shared"
     assert [f.label for f in of_transfer.fields] == ["Amount", "To", "Coin"]
     assert of_transfer.fields[1].params == {"a": 1, "b": 2}

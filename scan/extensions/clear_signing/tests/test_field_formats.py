@@ -1,7 +1,5 @@
 """Values of calls as descriptors' formats show them, and formats that do not fit."""
 
-from typing import Any
-
 import pytest
 
 from scan.contracts.abi import parse_type
@@ -9,134 +7,99 @@ from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValu
 from scan.extensions.clear_signing.field_formats import _integer
 from scan.extensions.clear_signing.tests.exchange import ANN, NATIVE, TRADE, field, shown, signing
 
-FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
-    "raw values": (
-        [field(p) for p in ("deadline", "fee", "note", "route", "to", "@.chainId")],
-        [
-            ("1800000000", "raw"),
-            ("-25", "raw"),
-            ("“hi”", "raw"),
-            ("0x{exchange}0102", "raw"),
-            ("0x00000000000000000000000000000000000A11cE", "raw"),
-            ("31337", "raw"),
-        ],
-    ),
-    "times": (
-        [
-            field("deadline", "date", encoding="timestamp"),
-            field("deadline", "date", encoding="blockheight"),
-            field("wait", "duration"),
-        ],
-        [("2027-01-15 08:00:00 UTC", "date"), ("1800000000", "raw"), ("02:17:30", "duration")],
-    ),
-    "units": (
-        [
-            field("fee", "unit", base="%", decimals=2),
-            field("wait", "unit", base="s", prefix=True),
-            field("wait", "unit", base="s", decimals=6, prefix=True),
-            field("wait", "unit", base="s", decimals=10**9),
-        ],
-        [("-0.25%", "unit"), ("8.25ks", "unit"), ("8.25ms", "unit"), ("8250", "raw")],
-    ),
-    "the coin": ([field("@.value", "amount")], [("0.5 ETH", "amount")]),
-    "elements": (
-        [
+COIN, TO = "$.metadata.constants.coin", {"tokenPath": "@.to"}
+# Fields, each with the values that it shows and their formats.
+FIELDS = {
+    "raw values": [
+        (field("deadline"), "1800000000 raw"),
+        (field("fee"), "-25 raw"),
+        (field("note"), "“hi” raw"),
+        (field("route"), "0x{exchange}0102 raw"),
+        (field("to"), "0x00000000000000000000000000000000000A11cE raw"),
+        (field("@.chainId"), "31337 raw"),
+    ],
+    "times": [
+        (field("deadline", "date", encoding="timestamp"), "2027-01-15 08:00:00 UTC date"),
+        (field("deadline", "date", encoding="blockheight"), "1800000000 raw"),
+        (field("wait", "duration"), "02:17:30 duration"),
+    ],
+    "units": [
+        (field("fee", "unit", base="%", decimals=2), "-0.25% unit"),
+        (field("wait", "unit", base="s", prefix=True), "8.25ks unit"),
+        (field("wait", "unit", base="s", decimals=6, prefix=True), "8.25ms unit"),
+        (field("wait", "unit", base="s", decimals=10**9), "8250 raw"),
+    ],
+    "the coin": [(field("@.value", "amount"), "0.5 ETH amount")],
+    "elements": [
+        (
             field("legs.[-1].amount", "tokenAmount", tokenPath="legs.[-1].token"),
-            field("legs[0].mode", "enum", **{"$ref": "$.metadata.enums.modes"}),
-            field("legs.[].mode", "enum", **{"$ref": "$.metadata.enums.modes"}),
-        ],
-        [("2 BET", "tokenAmount"), ("fast", "enum"), ("fast", "enum"), ("1", "raw")],
-    ),
-    "parameters beside each element": (
-        [{"path": "legs.[]", "fields": [field("amount", "tokenAmount", tokenPath="token")]}],
-        [("1 BET", "tokenAmount"), ("2 BET", "tokenAmount")],
-    ),
-    "slices": (
-        [
-            field("wait", "tokenAmount", tokenPath="route.[:20]"),
-            field("route.[-2:]"),
-            field("legs.[1:].amount"),
-        ],
-        [("0.00825 BET", "tokenAmount"), ("0x0102", "raw"), ("2000000", "raw")],
-    ),
-    "constants and thresholds": (
-        [
+            "2 BET tokenAmount",
+        ),
+        (field("legs[0].mode", "enum", **{"$ref": "$.metadata.enums.modes"}), "fast enum"),
+        (field("legs.[].mode", "enum", **{"$ref": "$.metadata.enums.modes"}), "fast enum", "1 raw"),
+    ],
+    "parameters beside each element": [
+        (
+            {"path": "legs.[]", "fields": [field("amount", "tokenAmount", tokenPath="token")]},
+            *("1 BET tokenAmount", "2 BET tokenAmount"),
+        )
+    ],
+    "slices": [
+        (field("wait", "tokenAmount", tokenPath="route.[:20]"), "0.00825 BET tokenAmount"),
+        (field("route.[-2:]"), "0x0102 raw"),
+        (field("legs.[1:].amount"), "2000000 raw"),
+    ],
+    "constants and thresholds": [
+        (
+            field("wait", "tokenAmount", token=COIN, nativeCurrencyAddress=[COIN]),
+            "0.00000000000000825 ETH tokenAmount",
+        ),
+        (field("wait", "tokenAmount", threshold="0x2000", **TO), "Unlimited BET tokenAmount"),
+        (field("wait", "tokenAmount", threshold=8250, message="All", **TO), "All BET tokenAmount"),
+        (field("wait", "tokenAmount", threshold="8251", **TO), "0.00825 BET tokenAmount"),
+        (
             field(
-                "wait",
-                "tokenAmount",
-                token="$.metadata.constants.coin",
-                nativeCurrencyAddress=["$.metadata.constants.coin"],
+                "wait", "tokenAmount", token={"map": "$.metadata.maps.t", "keyPath": "@.chainId"}
             ),
-            field("wait", "tokenAmount", tokenPath="@.to", threshold="0x2000"),
-            field("wait", "tokenAmount", tokenPath="@.to", threshold=8250, message="All"),
-            field("wait", "tokenAmount", tokenPath="@.to", threshold="8251"),
-            field(
-                "wait",
-                "tokenAmount",
-                token={"map": "$.metadata.maps.tokens", "keyPath": "@.chainId"},
-            ),
-            {"label": "Of", "value": "$.metadata.constants.coin"},
-        ],
-        [
-            ("0.00000000000000825 ETH", "tokenAmount"),
-            ("Unlimited BET", "tokenAmount"),
-            ("All BET", "tokenAmount"),
-            ("0.00825 BET", "tokenAmount"),
-            ("0.00825 BET", "tokenAmount"),
-            (NATIVE, "raw"),
-        ],
-    ),
-    "other formats": (
-        [
-            field("@.to", "tokenTicker"),
-            field("wait", "nftName", collectionPath="@.to"),
-            field("@.chainId", "chainId"),
-            field("to", "addressName", senderAddress=[ANN]),
+            "0.00825 BET tokenAmount",
+        ),
+        ({"label": "Of", "value": COIN}, f"{NATIVE} raw"),
+    ],
+    "other formats": [
+        (field("@.to", "tokenTicker"), "BET tokenTicker"),
+        (field("wait", "nftName", collectionPath="@.to"), "“Betting” ({short}) #8250 nftName"),
+        (field("@.chainId", "chainId"), "Chain 31337 chainId"),
+        (field("to", "addressName", senderAddress=[ANN]), "Sender addressName"),
+        (
             {
                 "path": "to",
                 "$ref": "$.display.definitions.who",
                 "params": {"senderAddress": NATIVE},
             },
-        ],
-        [
-            ("BET", "tokenTicker"),
-            ("“Betting” ({short}) #8250", "nftName"),
-            ("Chain 31337", "chainId"),
-            ("Sender", "addressName"),
-            ("0x00000000000000000000000000000000000A11cE", "addressName"),
-        ],
-    ),
-    "formats that do not fit": (
-        [
-            field("note", "amount"),
+            "0x00000000000000000000000000000000000A11cE addressName",
+        ),
+    ],
+    "formats that do not fit": [
+        (field("note", "amount"), "“hi” raw"),
+        (
             field("to", "date", encoding="timestamp"),
-            field("fee", "amount"),
-            field("wait", "addressName"),
-            field("wait", "tokenAmount"),
-            field("wait", "tokenAmount", tokenPath="to"),
-            field("wait", "tokenAmount", tokenPath="@.to", chainId=1),
-            field("route", "calldata"),
-            field("wait", "no such format"),
-            {**field("wait", "duration"), "encryption": {"scheme": "fhevm"}},
-        ],
-        [
-            ("“hi”", "raw"),
-            ("0x00000000000000000000000000000000000A11cE", "raw"),
-            ("-25", "raw"),
-            *[("8250", "raw")] * 4,
-            ("0x{exchange}0102", "raw"),
-            *[("8250", "raw")] * 2,
-        ],
-    ),
-    "rules of visibility": (
-        [
-            {**field("wait"), "visible": "never"},
-            {**field("wait", "duration"), "visible": {"ifNotIn": [8250]}},
-            {**field("fee"), "visible": {"ifNotIn": ["8250"]}},
-            {**field("wait"), "visible": {"mustMatch": ["1", 8250]}},
-        ],
-        [("-25", "raw")],
-    ),
+            "0x00000000000000000000000000000000000A11cE raw",
+        ),
+        (field("fee", "amount"), "-25 raw"),
+        (field("wait", "addressName"), "8250 raw"),
+        (field("wait", "tokenAmount"), "8250 raw"),
+        (field("wait", "tokenAmount", tokenPath="to"), "8250 raw"),
+        (field("wait", "tokenAmount", chainId=1, **TO), "8250 raw"),
+        (field("route", "calldata"), "0x{exchange}0102 raw"),
+        (field("wait", "no such format"), "8250 raw"),
+        ({**field("wait", "duration"), "encryption": {"scheme": "fhevm"}}, "8250 raw"),
+    ],
+    "rules of visibility": [
+        ({**field("wait"), "visible": "never"},),
+        ({**field("wait", "duration"), "visible": {"ifNotIn": [8250]}},),
+        ({**field("fee"), "visible": {"ifNotIn": ["8250"]}}, "-25 raw"),
+        ({**field("wait"), "visible": {"mustMatch": ["1", 8250]}},),
+    ],
 }
 
 
@@ -151,19 +114,22 @@ def test_texts_are_found_in_lists_as_they_are(chain, client_of, note):
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_values_are_shown_as_their_formats_say(chain, client_of, name):
-    fields, expected = FIELDS[name]
+    fields, expected = (
+        [row[0] for row in FIELDS[name]],
+        [v for row in FIELDS[name] for v in row[1:]],
+    )
     document = chain.descriptor({TRADE: {"intent": {"Do": "trade"}, "fields": fields}})
     document["metadata"] |= {
         "enums": {"modes": {"0": "fast"}},
         "constants": {"coin": NATIVE},
-        "maps": {"tokens": {"values": {"31337": chain.exchange}}},
+        "maps": {"t": {"values": {"31337": chain.exchange}}},
     }
     document["display"]["definitions"] = {"who": {"label": "Who", "format": "addressName"}}
     client = client_of(trade=document)
     sent = chain.trade_of()
     short = f"{chain.exchange[:8]}…{chain.exchange[-4:]}"
-    filled = [(v.format(exchange=chain.exchange[2:], short=short), f) for v, f in expected]
-    assert [(value, format_) for _, value, format_ in shown(client, sent)] == filled
+    filled = [value.format(exchange=chain.exchange[2:], short=short) for value in expected]
+    assert [f"{value} {format_}" for _, value, format_ in shown(client, sent)] == filled
     assert signing(client, sent)["intent"] == "Do: trade"
     assert client.get(f"/tx/{sent}").status_code == 200
 

@@ -126,8 +126,7 @@ def test_a_message_of_another_chain_or_contract_or_of_none_is_not_described(
         del data["domain"][absent]
         own = [one for one in TYPES["EIP712Domain"] if one["name"] != absent]
         data["types"] = {**TYPES, "EIP712Domain": own}
-    document = descriptor(chain)
-    assert decoded(client_of(permits=document), data) is None
+    assert decoded(client_of(permits=descriptor(chain)), data) is None
 
 
 @pytest.mark.parametrize(
@@ -182,8 +181,7 @@ def test_signers_and_calls_in_messages_are_shown(chain, client_of):
     data = message(chain)
     data["message"]["call"] = f"0x{transfer().hex()}"
     assert decoded(client, data) is None  # who signs is not known
-    described = decoded(client, data, **{"from": SAFE})
-    sender, value, call = described["fields"]
+    sender, value, call = decoded(client, data, **{"from": SAFE})["fields"]
     assert sender["address"] == SAFE and value["value"] == "0 ETH"
     assert call["clearSigning"]["interpolatedIntent"].startswith("Send to 0x0000")
 

@@ -1,11 +1,17 @@
-"""What a descriptor says of a call, beside the wallet's own question."""
+"""What a descriptor says of a call, beside the wallet's own question; what messages and calls
+inside of calls are for, on pages that a phone shows."""
+
+import json
+from urllib.parse import urlencode
 
 import pytest
 from werkzeug.serving import make_server
 
-from scan.extensions.clear_signing.tests import exchange, test_calls_to_sign
+from scan.extensions.clear_signing.tests import exchange, test_calls_to_sign, test_clear_signing
+from scan.extensions.clear_signing.tests.test_calls_to_sign import SAFE, SEND, executed, transfer
+from scan.extensions.clear_signing.tests.test_messages import descriptor, message
 from scan.extensions.contract_details.tests.test_contract_page import WALLET, connect, output, press
-from tests.support import explorer, serving
+from tests.support import explorer, page_checks, serving
 
 PAY = {
     "intent": "Trade",
@@ -48,8 +54,7 @@ def written(chain):
 def test_a_wallet_is_asked_beside_what_a_descriptor_says(
     chain, client_of, page, written, format_, said
 ):
-    of_written = chain._replace(exchange=written)
-    files = {"trade": of_written.descriptor({exchange.TRADE: format_})}
+    files = {"trade": chain._replace(exchange=written).descriptor({exchange.TRADE: format_})}
     sender = chain.explorer.anvil.accounts[0]
     signature = f"trade({','.join(exchange.TYPES)})"
     beside = prompt(chain, client_of(**files), page, written, signature, *ARGUMENTS)
@@ -88,3 +93,21 @@ def prompt(chain, client, page, to, signature, *arguments):
         assert page.evaluate("asked[0].method") == "eth_sendTransaction"
         assert not page.errors
         return output(page)
+
+
+@pytest.mark.parametrize(("subject", "words"), [("message", "Approve"), ("call", "Call inside 1.")])
+def test_what_is_decoded_can_be_read_on_a_phone(chain, client_of, page, subject, words):
+    client = client_of(permits=descriptor(chain), token=chain.descriptor({exchange.TRANSFER: SEND}))
+    call = f"0x{executed(chain.exchange, transfer()).hex()}"
+    fields = {
+        "message": {"data": json.dumps(message(chain))},
+        "call": {"data": call, "address": SAFE},
+    }
+    server = make_server("127.0.0.1", 0, client.application, threaded=True)
+    with serving.in_thread(server) as url:
+        page.call("Emulation.setDeviceMetricsOverride", **test_clear_signing.PHONE)
+        page.open(f"{url}/decode?{urlencode(fields[subject])}")
+        shown = page.text("#clear-signing")
+        assert f"What the {subject} is for" in shown and words in shown
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page_checks.all_violations(page) == []

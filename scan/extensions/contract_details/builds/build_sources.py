@@ -37,8 +37,9 @@ from scan.extensions.contract_details.builds.build_formats import (
     metadata_of,
     read_file,
 )
+from scan.extensions.transaction_details import compiler_findings, source_maps
 from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
-from scan.verification import creation_comparison, metadata_request, source_maps
+from scan.verification import creation_comparison, metadata_request
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
 from scan.verification.languages.vyper import source_map
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES, Submission
@@ -236,7 +237,7 @@ class BuiltCreation(NamedTuple):
     """The creation code of a built contract, and its source map as source_maps.packed() has it."""
 
     built: BuiltContract
-    code: creation_comparison.CreationCode
+    code: compiler_findings.CreationCode
     source_map: bytes
 
     @property
@@ -268,7 +269,7 @@ def creation_of(built: BuiltContract) -> BuiltCreation | None:
     try:
         linked_code = linked(Code(given.object, given.link_references, {}))
         packed = source_maps.packed(source_map(given.source_map, linked_code.code.hex()))
-        code = creation_comparison.creation_code_of(linked_code)
+        code = compiler_findings.creation_code_of(linked_code)
     except MALFORMED:
         return None
     return None if packed is None or code is None else BuiltCreation(built, code, packed)

@@ -42,7 +42,7 @@ from scan.settings import Settings
 from scan.verification.compiler_run import CompilerPlaces, OutOfLimits
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
-from scan.verification.creation_comparison import CreationReader
+from scan.verification.creations import CreationReader
 from scan.verification.languages import LANGUAGES, language_of_path, standard_input
 from scan.verification.request import parse
 from scan.verification.verifier import StoredBytes, Verifier, indexed_contract, verify

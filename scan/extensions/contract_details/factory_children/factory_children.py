@@ -15,7 +15,7 @@ from scan.errors import NotFound, RateLimited, ScanError, Unavailable, Verificat
 from scan.extensions.contract_details.contract_import.importer import record_of
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
-from scan.verification.creation_comparison import CreationReader
+from scan.verification.creations import CreationReader
 from scan.verification.verifier import IndexedContract, indexed_contract
 
 MAX_CREATIONS = 50  # the newest, which are looked at in a step

@@ -3,6 +3,7 @@
 import io
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 from eth_abi import encode
@@ -14,35 +15,9 @@ from scan.queries.contracts import Contract
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
 
-SIMILAR = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Twin {
-    address public immutable owner;
-    uint256 public immutable limit;
-    constructor(address owner_, uint256 limit_) { owner = owner_; limit = limit_; }
-    function twice() external view returns (uint256) { return limit + limit; }
-}
-contract Factory {
-    event Made(Twin twin);
-    function make(uint256 limit) external { emit Made(new Twin(msg.sender, limit)); }
-}
-"""
+SIMILAR = Path(__file__).with_name("Similar.sol").read_text()
 
-AGAIN = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Again {
-    function end() external { selfdestruct(payable(msg.sender)); }
-}
-contract Maker {
-    event Made(Again again);
-    Again public again;
-    function make() public payable { emit Made(again = new Again{salt: 0}()); }
-    function makeAndEnd() external payable { make(); again.end(); }
-    function pay() external payable {
-        for (uint256 n = 0; n < 1001; n++) payable(address(again)).call{value: 1}("");
-    }
-}
-"""
+AGAIN = Path(__file__).with_name("Again.sol").read_text()
 
 
 def get(explorer, path, status=200):
@@ -64,8 +39,7 @@ def twins(explorer):
     data = keccak(text="make(uint256)")[:4] + encode(["uint256"], [9])
     sender = explorer.anvil.accounts[0]
     sent = explorer.anvil.send(sender, maker, data="0x" + data.hex(), gas=2_000_000)
-    receipt = explorer.anvil.receipt_of(sent)
-    made = "0x" + receipt["logs"][0]["data"][-40:]
+    made = "0x" + explorer.anvil.receipt_of(sent)["logs"][0]["data"][-40:]
     explorer.wait_for(made)
     return first, second, made
 
@@ -175,8 +149,7 @@ def test_what_reads_as_metadata_may_be_code(code, reached):
 
 def test_code_in_planted_metadata_is_shown(explorer):
     """28 bytes, of which 5 come before a CBOR map with one value, into which they jump."""
-    planted = "60095600fe" + "a1616b51" + "5b33ff" + "00" * 14 + "0015"
-    address = explorer.place(planted)
+    address = explorer.place("60095600fe" + "a1616b51" + "5b33ff" + "00" * 14 + "0015")
     held = get(explorer, f"{address}/bytecode?disassembly=true")
     assert held["metadata"] is not None
     opcodes_shown = [line["opcode"] for line in held["disassembly"]]
@@ -242,8 +215,7 @@ def test_a_contract_that_was_created_again_has_its_latest_creation(explorer):
 
     def call(function):
         data = "0x" + keccak(text=function)[:4].hex()
-        sent = explorer.send(maker, data, value=2000, gas=25_000_000)
-        return explorer.anvil.receipt_of(sent)
+        return explorer.anvil.receipt_of(explorer.send(maker, data, value=2000, gas=25_000_000))
 
     made = "0x" + call("makeAndEnd()")["logs"][0]["data"][-40:]
     call("pay()")

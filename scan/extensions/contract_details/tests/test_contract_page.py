@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from eth_utils import keccak
@@ -28,24 +29,7 @@ if (location.pathname.startsWith("/address/")) {
 }
 """
 
-TELLER = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Cash {
-    string public name = "Cash";
-    string public symbol = "CASH";
-    uint8 public decimals = 6;
-    uint256 public totalSupply = 1000;
-    event Transfer(address indexed from, address indexed to, uint256 value);
-    constructor() { emit Transfer(address(0), msg.sender, 1000); }
-    function balanceOf(address) external pure returns (uint256) { return 1000; }
-}
-contract Teller {
-    address public immutable asset;
-    constructor(address asset_) { asset = asset_; }
-    function half(uint256 amount) external pure returns (uint256) { return amount / 2; }
-    function pay(uint256 amount) external payable {}
-}
-"""
+TELLER = Path(__file__).with_name("Teller.sol").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -167,8 +151,7 @@ def test_functions_that_write_say_what_their_calls_took(explorer):
 
 def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer):
     """Named in the hints of fields, and read without a script as with one."""
-    cash = deploy(explorer, TELLER, "Cash")
-    teller = deploy(explorer, TELLER, "Teller", cash[2:].zfill(64))
+    teller = deploy(explorer, TELLER, "Teller", deploy(explorer, TELLER, "Cash")[2:].zfill(64))
     verified = explorer.verify(teller, TELLER, VERSION, contractName="Teller", optimizationUsed=0)
     assert verified.status_code == 200, verified.json
     path = f"/address/{teller}"
@@ -320,34 +303,14 @@ def test_a_hostile_abi_makes_a_page(explorer, vault):
         assert answer.json["data"].startswith(f"0x{keccak(text=signature)[:4].hex()}")
 
 
-GUARDED = """pragma solidity ^0.8.0;
-import "./Roles.sol";
-contract Guarded is Roles {
-    bytes32 public constant MINTER_ROLE = keccak256("MINTER");
-    function mint(uint256 amount) external override by(MINTER_ROLE)
-        quick { total += amount; }
-    function free() external { total = 0; }
-}
-"""
-ROLES = """pragma solidity ^0.8.0;
-contract Roles {
-    uint256 total;
-    modifier by(bytes32) { _; }
-    modifier quick() { _; }
-    modifier slow() { _; }
-    function mint(uint256) external virtual slow {}
-    function stop() external slow { total = 1; }
-    function getRoleAdmin(bytes32 role) external pure returns (bytes32) { return ~role; }
-}
-"""
+GUARDED = Path(__file__).with_name("Guarded.sol").read_text()
+ROLES = Path(__file__).with_name("Roles.sol").read_text()
 
 
 def test_modifiers_are_shown_as_they_are_written(explorer):
     """Each leads to its line; of functions that override each other it is the last."""
-    sources = {"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES}
-    given = standard_input(sources)
-    built = compiled("0.8.28", given, "src/Guarded.sol", "Guarded")
-    address = explorer.deploy(built.creation)
+    given = standard_input({"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES})
+    address = explorer.deploy(compiled("0.8.28", given, "src/Guarded.sol", "Guarded").creation)
     answer = explorer.verify(address, given, "0.8.28", contractName="src/Guarded.sol:Guarded")
     assert answer.json["match"] == "full"
     page = explorer.client.get(f"/address/{address}?tab=contract&view=write").text

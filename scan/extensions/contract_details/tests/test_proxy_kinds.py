@@ -15,8 +15,7 @@ from tests.contracts.test_proxy_kinds import SELECTING, Lying, array
 @pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
 def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
     abis = ContractAbis(None)  # type: ignore[arg-type]
-    emitter = Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1"))
-    delegations = {emitter: delegation_of(SELECTING)}
+    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): delegation_of(SELECTING)}
     for node, proxies in ((Lying(answer), 0), (Lying(array(7)), 1)):
         read = abis._implementations_of(delegations, node)  # type: ignore[arg-type]
         assert len(read) == proxies

@@ -39,8 +39,7 @@ def test_lists_follow_the_chain(own_explorer):
     serving.wait_until(lambda: listed(own_explorer, address) == (False, False, others))
     assert own_explorer.contract(address).status_code == 404
     # The same account creates it again, at the same address.
-    again = own_explorer.deploy(creation["input"])
-    assert again == address
+    assert own_explorer.deploy(creation["input"]) == address
     serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
     assert own_explorer.contract(address).json["contractName"] == "LogicE"
     # Other code at the same address.

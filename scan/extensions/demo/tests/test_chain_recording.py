@@ -73,8 +73,7 @@ def alter(node, **answers):
 
 
 def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template, tmp_path):
-    node_url = node.url + "".join(SECRETS)
-    settings = settings_for("", node_url, traces="off")
+    settings = settings_for("", node.url + "".join(SECRETS), traces="off")
     contents, packed = record(settings, RECORDED, lambda: postgres.cloned(template))
     assert "blocks 3 to 9: 17 transactions" in contents and "did not end" not in contents
     text = gzip.decompress(packed).decode()

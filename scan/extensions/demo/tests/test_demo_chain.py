@@ -10,11 +10,11 @@ from eth_utils import keccak
 from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.state_proofs import proven_value
 from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import Recording, RpcFault, read_lines
+from scan.extensions.internal_transfers.state_proofs import proven_value
 from tests.support.serving import wait_until
 
 NOW = 1_800_000_000
@@ -146,8 +146,7 @@ def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain):
         trace = ask(chain, "debug_traceTransaction", hash_, calls)
         assert (trace["from"], trace["input"]) == (transaction["from"], transaction["input"])
         state = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
-        changes = ask(chain, "debug_traceTransaction", hash_, state)
-        sender = changes["pre"][transaction["from"]]
+        sender = ask(chain, "debug_traceTransaction", hash_, state)["pre"][transaction["from"]]
         assert sender["nonce"] == int(transaction["nonce"], 16)
     of_block = ask(chain, "debug_traceBlockByHash", blocks[0]["hash"], {"tracer": "callTracer"})
     assert [row["txHash"] for row in of_block] == [t["hash"] for t in blocks[0]["transactions"]]

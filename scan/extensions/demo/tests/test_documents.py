@@ -4,9 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import pytest
 
@@ -16,12 +16,8 @@ from tests.support.serving import gunicorn
 from tests.test_documents import POSTGRES, RUN_HERE, SLOW, STRICT_CURL
 
 
-class DemoService(NamedTuple):
+class DemoService(namedtuple("DemoService", "port url folder")):
     """`url` is that of its database, `folder` its data folder."""
-
-    port: str
-    url: str
-    folder: str
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +26,7 @@ def demo_service(postgres, template, demo_node):
     limits = ("ANONYMOUS", "PAGES", "FILES")
     environment = {f"SCAN_RATE_LIMIT_{name}": "100000/minute" for name in limits}
     with postgres.cloned(template) as url, TemporaryDirectory(prefix="scan-documents-") as folder:
-        indexing = Indexing(url, demo_node.url).run_until(demo_node.recording.head)
-        demo_run.load(indexing.settings)
+        demo_run.load(Indexing(url, demo_node.url).run_until(demo_node.recording.head).settings)
         (Path(folder) / "database_url").write_text(url)
         with gunicorn(url, RPC_URL=demo_node.url, **environment) as address:
             yield DemoService(address.rpartition(":")[2], url, folder)

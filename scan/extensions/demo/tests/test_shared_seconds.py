@@ -59,8 +59,7 @@ def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client):
             for number in expected
             if number  # genesis has none
         ]
-    after = {"timeFrom": LAST_S + 1}
-    assert numbers(client, "blocks", "blocks", "number", **after) == []
+    assert numbers(client, "blocks", "blocks", "number", **{"timeFrom": LAST_S + 1}) == []
 
 
 def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(client):
@@ -86,8 +85,7 @@ def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
 )
 def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, template):
     """Where all blocks but the genesis have the same second nobody can tell it."""
-    chain = sharing_seconds(blocks, a_second)
-    with served(chain) as node, postgres.cloned(template) as url:
+    with served(sharing_seconds(blocks, a_second)) as node, postgres.cloned(template) as url:
         indexing.Indexing(url, node.url).run_until(blocks - 1)
         database = Database(url, statement_timeout_ms=5_000)
         row = database.row("queries/blocks_get_interval")
@@ -110,17 +108,14 @@ def test_counts_by_time_are_the_chains(client, indexed):
     database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
     row = database.row("queries/activity_list", span_s=1, spans=20)
     seconds = {period["start"] - DENIM_S: period for period in json.loads(row[1])}
-    assert {s: period["blocks"] for s, period in seconds.items() if period["blocks"]} == {
-        **dict.fromkeys(range(12), A_SECOND),
-        12: BLOCKS % A_SECOND,
-    }
+    expected = {**dict.fromkeys(range(12), A_SECOND), 12: BLOCKS % A_SECOND}
+    assert {s: period["blocks"] for s, period in seconds.items() if period["blocks"]} == expected
     assert seconds[5]["gasUsed"] == str(A_SECOND * 21_000)
     database.close()
 
 
 def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client):
-    text = client.get("/gas").text
-    [points] = re.findall(r'<polyline[^>]* points="([^"]+)"', text)
+    [points] = re.findall(r'<polyline[^>]* points="([^"]+)"', client.get("/gas").text)
     places = [float(point.split(",")[0]) for point in points.split()][2:-2]
     steps = [after - before for before, after in pairwise(places)]
     assert len(steps) == 19

@@ -27,8 +27,7 @@ def test_balances(ask, scenario):
     assert wei[-1] == "0"
     for person, balance in zip(people, wei, strict=True):
         assert ask.result("account", "balance", address=person.upper().replace("X", "x")) == balance
-    several = ask.result("account", "balancemulti", address=",".join(people))
-    assert several == [
+    assert ask.result("account", "balancemulti", address=",".join(people)) == [
         {"account": person.lower(), "balance": balance}
         for person, balance in zip(people, wei, strict=True)
     ]
@@ -64,8 +63,7 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
     ]
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = fault
-        settings = replace(indexed.settings, rpc_urls=(node.url,))
-        ask = Asking(create_app(settings).test_client())
+        ask = Asking(create_app(replace(indexed.settings, rpc_urls=(node.url,))).test_client())
         for module, action, parameters in asked:
             body = ask(module, action, **parameters)
             assert body["status"] == "0" and not isinstance(body["result"], list), body
@@ -88,8 +86,7 @@ def test_token_balance_and_supply(ask, scenario):
     assert ask.result("account", "tokenbalance", **asked) == str(balance)
     supply = scenario.anvil.read(token, "totalSupply")
     assert ask.result("stats", "tokensupply", contractaddress=token.address) == str(supply)
-    body = ask("stats", "tokensupply", contractaddress=UNSEEN)
-    assert body["status"] == "0"
+    assert ask("stats", "tokensupply", contractaddress=UNSEEN)["status"] == "0"
 
 
 def test_tokens_held(ask, etherscan_truth, scenario):
@@ -106,8 +103,7 @@ def test_tokens_held(ask, etherscan_truth, scenario):
         for address in sorted(tokens)
         if etherscan_truth.truth.holders.get(address, {}).get(person)
     ]
-    found = ask.result("account", "addresstokenbalance", address=person)
-    assert found == expected
+    assert ask.result("account", "addresstokenbalance", address=person) == expected
     paged = ask.result("account", "addresstokenbalance", address=person, page=2, offset=1)
     assert paged == expected[1:2]
 
@@ -333,8 +329,7 @@ def test_a_revert_keeps_its_data(ask, scenario):
     ["eth_sendTransaction", "evm_mine", "debug_traceBlockByNumber", "anvil_setCode", "eth_sign"],
 )
 def test_no_other_method_gets_through(ask, action):
-    body = ask("proxy", action, address=ZERO)
-    assert body == {
+    assert ask("proxy", action, address=ZERO) == {
         "status": "0",
         "message": "NOTOK",
         "result": "Error! Missing Or invalid Action name",
@@ -381,8 +376,7 @@ def test_a_node_of_another_chain_is_not_believed(indexed, scenario, anvil):
 
 
 def test_the_chain_has_to_be_ours(ask):
-    chain_id = ask("proxy", "eth_blockNumber", chainid=31337)
-    assert chain_id["jsonrpc"] == "2.0"
+    assert ask("proxy", "eth_blockNumber", chainid=31337)["jsonrpc"] == "2.0"
     for other in ("1", "0x1", "none", "99999999999999999999"):
         assert ask("proxy", "eth_blockNumber", chainId=other)["status"] == "0"
 

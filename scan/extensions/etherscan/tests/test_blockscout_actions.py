@@ -25,8 +25,7 @@ def test_mined_blocks_are_the_nodes(ask, etherscan_truth):
     assert [(row["blockNumber"], row["timeStamp"]) for row in rows] == [
         (str(int(block["number"], 16)), str(int(block["timestamp"], 16))) for block in mined
     ]
-    page = ask.rows("account", "getminedblocks", address=miner, page=2, offset=3)
-    assert page == rows[3:6]
+    assert ask.rows("account", "getminedblocks", address=miner, page=2, offset=3) == rows[3:6]
     assert count > 6
     empty = ask("account", "getminedblocks", address="0x" + "9d" * 20)
     assert (empty["status"], empty["message"], empty["result"]) == ("0", "No blocks found", [])
@@ -146,8 +145,7 @@ def test_tokens_of_an_address(ask, etherscan_truth):
 
 def test_a_token_and_its_holders(ask, etherscan_truth):
     token = next(t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20")
-    record = ask.result("token", "getToken", contractaddress=token["address"])
-    assert record == {
+    assert ask.result("token", "getToken", contractaddress=token["address"]) == {
         "type": "ERC-20",
         "name": token["name"],
         "symbol": token["symbol"],
@@ -158,9 +156,8 @@ def test_a_token_and_its_holders(ask, etherscan_truth):
     }
     holders = ask.rows("token", "getTokenHolders", contractaddress=token["address"], offset=5)
     same = ask.rows("token", "tokenholderlist", contractaddress=token["address"], offset=5)
-    assert [(row["address"], row["value"]) for row in holders] == [
-        (row["TokenHolderAddress"], row["TokenHolderQuantity"]) for row in same
-    ]
+    expected = [(row["TokenHolderAddress"], row["TokenHolderQuantity"]) for row in same]
+    assert [(row["address"], row["value"]) for row in holders] == expected
     unknown = ask("token", "getToken", contractaddress="0x" + "9d" * 20)
     assert unknown["result"] == "Contract address not found"
 
@@ -176,9 +173,8 @@ def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
         following = info["next_page_params"]
         if following is None:
             break
-    assert [(log["address"], int(log["index"]), log["data"]) for log in logs] == [
-        (log["address"], int(log["logIndex"], 16), log["data"]) for log in most["logs"]
-    ]
+    expected = [(log["address"], int(log["logIndex"], 16), log["data"]) for log in most["logs"]]
+    assert [(log["address"], int(log["index"]), log["data"]) for log in logs] == expected
     assert [topic for topic in logs[0]["topics"] if topic] == most["logs"][0]["topics"]
     assert len(logs[0]["topics"]) == 4
     assert (info["input"], info["success"]) == (sent["input"], True)

@@ -68,38 +68,6 @@ def test_forge_verifies(limited, foundry, verifier):
     assert "already verified" in again.stdout
 
 
-@pytest.mark.parametrize("arguments", ["7", "8"])
-def test_forge_verifies_with_constructor_arguments(served, foundry, arguments):
-    """Others than the creation's do not pass in silence."""
-    number = 100 + int(arguments)
-    address = deployed(served.explorer, number)
-    done = forge_verifies(
-        foundry,
-        served,
-        address,
-        number,
-        "--verifier",
-        "custom",
-        "--constructor-args",
-        f"{int(arguments):064x}",
-    )
-    shown = done.stdout + done.stderr
-    if arguments == "7":
-        assert done.returncode == 0, shown
-    else:
-        assert done.returncode != 0, shown
-        assert "correct constructor arguments" in shown
-
-
-def test_forge_fails_where_the_source_is_another(served, foundry):
-    address = deployed(served.explorer, 130)
-    done = forge_verifies(foundry, served, address, 131, "--verifier", "custom", "--retries", "1")
-    assert done.returncode != 0
-    assert "Fail - Unable to verify" in done.stdout + done.stderr
-    body = served.ask(module="contract", action="getabi", address=address)
-    assert body["result"] == "Contract source code not verified"
-
-
 def test_forge_verifies_what_it_has_just_created(served, foundry):
     served.explorer.anvil.call("evm_setAutomine", True)
     try:
@@ -192,8 +160,7 @@ def test_hardhat_verify_reports_what_is_not_indexed(served):
 def test_ethers_and_whatsabi(served):
     explorer = served.explorer
     address = verified(served, 230)
-    coin = artifact("Coin")
-    token = explorer.deploy(anvil.creation_code(coin, "Harbor", "HBR", 18))
+    token = explorer.deploy(anvil.creation_code(artifact("Coin"), "Harbor", "HBR", 18))
     holder = explorer.anvil.accounts[0]
     transaction = explorer.anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
     balance_of = "0x70a08231" + holder[2:].rjust(64, "0")
@@ -253,9 +220,8 @@ def test_etherscan_python(served, monkeypatch):
     client = Etherscan("any")
     wei = str(int(explorer.anvil.call("eth_getBalance", person, "latest"), 16))
     assert client.get_eth_balance(address=person) == wei
-    assert client.get_eth_balance_multiple(addresses=[person]) == [
-        {"account": person.lower(), "balance": wei}
-    ]
+    expected = [{"account": person.lower(), "balance": wei}]
+    assert client.get_eth_balance_multiple(addresses=[person]) == expected
     listed = client.get_normal_txs_by_address(
         address=person, startblock=0, endblock=99999999, sort="asc"
     )
@@ -276,10 +242,9 @@ def test_remix_posts_a_multipart_form(served):
     """As Remix's plugin does: FormData with all of the source, module and action in the query."""
     address = deployed(served.explorer, 260)
     padding = {"src/Large.sol": "// " + "x" * 700_000 + "\n"}
-    standard = standard_input({PATH: source(260), **padding}, **SETTINGS)
     form = {
         "codeformat": "solidity-standard-json-input",
-        "sourceCode": json.dumps(standard),
+        "sourceCode": json.dumps(standard_input({PATH: source(260), **padding}, **SETTINGS)),
         "contractaddress": address,
         "contractname": f"{PATH}:Stored",
         "compilerversion": f"v{VERSION}+commit.{COMMIT}",
@@ -297,11 +262,8 @@ def test_remix_posts_a_multipart_form(served):
         if body["result"] != "Pending in queue":
             break
     assert body == {"status": "1", "message": "OK", "result": "Pass - Verified"}
-    assert served.ask(**asked, guid=UNSEEN) == {
-        "status": "0",
-        "message": "NOTOK",
-        "result": "Unknown UID",
-    }
+    expected = {"status": "0", "message": "NOTOK", "result": "Unknown UID"}
+    assert served.ask(**asked, guid=UNSEEN) == expected
 
 
 def test_functions_are_named_by_the_verified_abi(served):

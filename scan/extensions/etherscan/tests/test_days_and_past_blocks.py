@@ -15,9 +15,8 @@ def test_days_are_the_chains(ask, client):
     dates = {"startdate": days[0]["date"], "enddate": days[-1]["date"]}
     for action, (name, field) in FIELDS.items():
         rows = ask.result("stats", action, **dates)
-        assert [(row["UTCDate"], row[name]) for row in rows] == [
-            (d["date"], d[field]) for d in days
-        ]
+        expected = [(d["date"], d[field]) for d in days]
+        assert [(row["UTCDate"], row[name]) for row in rows] == expected
         assert ask.result("stats", action, **dates, sort="desc") == rows[::-1]
     [fee] = ask.result("stats", "dailytxnfee", startdate=dates["enddate"], enddate=dates["enddate"])
     whole, _, fraction = fee["transactionFee_Eth"].partition(".")
@@ -53,15 +52,13 @@ def test_balances_and_supplies_after_a_block(ask, scenario):
         for block, amount in amounts.items():
             assert ask.result(module, f"{action}history", **asked, blockno=block) == amount
         assert ask.result(module, action, **asked) == amounts[scenario.anvil.head()]
-        missing = ask(module, f"{action}history", **asked)
-        assert missing["result"] == "Error! Missing blockno"
+        assert ask(module, f"{action}history", **asked)["result"] == "Error! Missing blockno"
 
 
 def amounts_of(scenario, token, holder):
     """The supply, or what the address holds, as the node says: at the head, and at the newest block
     where it was another."""
-    data = f"0x70a08231{holder[2:]:0>64}" if holder else "0x18160ddd"
-    call = {"to": token, "data": data}
+    call = {"to": token, "data": f"0x70a08231{holder[2:]:0>64}" if holder else "0x18160ddd"}
     head = scenario.anvil.head()
     amounts = {}
     for block in range(head, 0, -1):

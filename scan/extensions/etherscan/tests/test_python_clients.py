@@ -160,10 +160,9 @@ def python(tmp_path_factory):
 def called(python, name, served, scenario, folder):
     """The error of each function, "" where it returned a result."""
     own = own_arguments(scenario).get(name, {})
-    asked = {"url": served, "arguments": arguments(scenario), "of": own}
     done = subprocess.run(
         [python, CLIENTS / "call_all.py", name],
-        input=json.dumps(asked),
+        input=json.dumps({"url": served, "arguments": arguments(scenario), "of": own}),
         cwd=folder,
         env={**os.environ, "HOME": str(folder)},
         capture_output=True,

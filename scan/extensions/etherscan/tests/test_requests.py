@@ -179,8 +179,7 @@ def test_a_form_may_be_large(client):
 
 def test_limits(indexed):
     """Refusals keep HTTP 200, since most clients read the body of nothing else."""
-    app = create_app(replace(indexed.settings, rate_limit_anonymous="5/minute"))
-    client = app.test_client()
+    client = create_app(replace(indexed.settings, rate_limit_anonymous="5/minute")).test_client()
     asked = {"module": "proxy", "action": "eth_blockNumber", "apikey": "unknown"}
     for left in range(4, -1, -1):
         response = client.get("/api", query_string=asked)
@@ -207,8 +206,7 @@ def test_totals(client, scenario):
         {"action": "tokennfttx", "contractaddress": token},  # of another type: none
     ):
         response = client.get("/api", query_string={"module": "account", **asked})
-        total = response.headers["X-Total-Count"]
-        assert total == str(len(in_form(response)["result"]))
+        assert response.headers["X-Total-Count"] == str(len(in_form(response)["result"]))
     asked = {"module": "account", "action": "tokentx", "address": address}
     assert "X-Total-Count" not in client.get("/api", query_string=asked).headers
 

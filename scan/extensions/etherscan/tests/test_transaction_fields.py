@@ -73,8 +73,7 @@ def node(scenario):
 @pytest.fixture(scope="module")
 def filled(postgres, template, scenario):
     with postgres.cloned(template) as url:
-        indexing = Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
-        yield indexing.settings
+        yield Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head()).settings
 
 
 @pytest.fixture

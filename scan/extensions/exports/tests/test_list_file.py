@@ -17,8 +17,7 @@ def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
     for _ in range(11):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        services = create_app(indexing.settings).extensions["scan"]
-        reader = Reader(services.sources, "client")
+        reader = Reader(create_app(indexing.settings).extensions["scan"].sources, "client")
         pages = []
 
         def read(window):

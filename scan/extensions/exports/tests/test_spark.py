@@ -38,9 +38,8 @@ def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
         units[key] += int(transfer["value"])
         senders[key].add(transfer["fromAddress"])
     assert {(day, token): int(count) for day, token, _, count, *_ in found} == transfers
-    assert {(row[0], row[1]): int(row[4]) for row in found} == {
-        key: len(addresses) for key, addresses in senders.items()
-    }
+    expected = {key: len(addresses) for key, addresses in senders.items()}
+    assert {(row[0], row[1]): int(row[4]) for row in found} == expected
     assert {(row[0], row[1]): int(row[5]) for row in found} == units
     assert executors.keys() == {"worker0", "worker1"}
     for log in executors.values():

@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import zipfile
-from typing import NamedTuple
+from collections import namedtuple
 from xml.etree import ElementTree
 
 import pytest
@@ -32,11 +32,7 @@ OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 LIBREOFFICE_IMPORT = "Text - txt - csv (StarCalc):44,34,76,1,,0,false,true"
 
 
-class ReadCell(NamedTuple):
-    type: str
-    value: str
-    text: str
-    formula: str | None
+ReadCell = namedtuple("ReadCell", "type value text formula")
 
 
 def transfers(symbols):

@@ -128,9 +128,8 @@ def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch
     answer = database.execute(busiest).fetchall()
     counts = Counter(x["tokenAddress"] for x in truth.token_transfers)
     assert sum(row[3] for row in answer) <= sum(counts.values())
-    assert len({(x["timestamp"][:10]) for x in truth.token_transfers}) == len(
-        {r[0] for r in answer}
-    )
+    expected = len({r[0] for r in answer})
+    assert len({(x["timestamp"][:10]) for x in truth.token_transfers}) == expected
     makers = Counter(d["maker"] for d in truth.dex_trades)
     maker = makers.most_common(1)[0][0]
     net = Counter()

@@ -7,8 +7,7 @@ from tests.support.several_chains import several_chains
 
 @pytest.fixture(scope="package")
 def front(postgres, template, solc_dir, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("nginx")
-    with several_chains(postgres, template, solc_dir, folder) as front:
+    with several_chains(postgres, template, solc_dir, tmp_path_factory.mktemp("nginx")) as front:
         yield front
 
 

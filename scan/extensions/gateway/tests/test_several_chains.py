@@ -200,8 +200,7 @@ def test_a_service_of_another_chain_is_noticed(front):
     assert "serves chain" not in str(said["right"])
     assert said["wrong"] == "serves chain 56, not 57"
     assert "wrong: serves chain 56, not 57" in ready.json["problem"]
-    listed = client.get("/v2/chainlist").json["result"]
-    assert [chain["status"] for chain in listed] == [1, 0]
+    assert [chain["status"] for chain in client.get("/v2/chainlist").json["result"]] == [1, 0]
 
 
 @pytest.mark.long

@@ -1,13 +1,12 @@
 """What tests of histories ask for, and blocks of their own, which no node knows."""
 
 import itertools
-from collections import Counter
-from typing import Any, NamedTuple
+from collections import Counter, namedtuple
+from typing import Any
 
-from flask.testing import FlaskClient
-
+from tests.support import lists
 from tests.support.lists import Listed, by_links
-from tests.support.made_blocks import Chain, address
+from tests.support.made_blocks import address
 
 Row = dict[str, Any]
 SIGN = {"in": 1, "out": -1, "self": 0}
@@ -21,9 +20,7 @@ def history(client, address, limit=100, **filters):
 
 
 def get(client, address, **arguments):
-    response = client.get(f"/api/v1/addresses/{address}/history", query_string=arguments)
-    assert response.status_code == 200, response.text
-    return response.json
+    return lists.get(client, f"/addresses/{address}/history", **arguments)
 
 
 def sums(rows, key):
@@ -54,9 +51,7 @@ def balances(client, address, **arguments):
         cursor = {"cursor": page.json["next"]}
 
 
-class Made(NamedTuple):
-    chain: Chain
-    client: FlaskClient
+Made = namedtuple("Made", "chain client")
 
 
 ME, YOU = address("me"), address("you")

@@ -1,14 +1,18 @@
 """Balances over time: those of the node at each block, of one address and one unit."""
 
+import random
+
 import pytest
 
 from app import create_app
 from scan.database.lists import all_credit_types
 from scan.ethereum import blocks, sparse_tables
+from scan.extensions.blockscout.tests.test_responses import most
 from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
 from scan.queries.reader import Reader
 from tests.api.test_bad_input import require_parameter
 from tests.support import database, indexing, serving
+from tests.support.lists import get
 from tests.support.made_blocks import TOKEN, Move
 from tests.support.scenario.stage import MINERS, STRANGERS
 
@@ -64,9 +68,7 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, monkeypa
 
 
 def at_of(client, address, **arguments):
-    answer = client.get(f"/api/v1/addresses/{address}/balances", query_string=arguments)
-    assert answer.status_code == 200, answer.text
-    return answer.json["at"]
+    return get(client, f"/addresses/{address}/balances", **arguments)["at"]
 
 
 @pytest.mark.parametrize(
@@ -154,3 +156,16 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatc
         page = client.get(f"/api/v1/addresses/0x{ME.hex()}/balances", query_string=unit).json
         assert [point["blockNumber"] for point in page["balances"]] == [4, 5]
         assert page["next"] is None
+
+
+def test_coin_balances_follow_each_other(ask, scenario, truth):
+    node = scenario.anvil
+    assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
+    for person in [most(truth, "txCount"), *random.Random(4).sample(sorted(truth.addresses), 6)]:
+        rows = ask.rows(f"/addresses/{person}/coin-balance-history")
+        for row in rows[:: max(1, len(rows) // 8)]:
+            wei = int(node.call("eth_getBalance", person, hex(row["block_number"])), 16)
+            assert row["value"] == str(wei), (person, row)
+        if rows:
+            days = ask(f"/addresses/{person}/coin-balance-history-by-day")["items"]
+            assert days[-1]["value"] == rows[0]["value"]

@@ -69,11 +69,8 @@ def test_a_history_says_that_its_beginning_is_not_known(opened):
     honest = node.fault
     node.fault = lying(node, refuse(lambda call: str(call["params"][-1:]) != "['latest']"))
     page = history(indexing, person)
-    assert (page["complete"], page["reason"], page["unexplained"]) == (
-        False,
-        "balance_unknown",
-        None,
-    )
+    expected = (False, "balance_unknown", None)
+    assert (page["complete"], page["reason"], page["unexplained"]) == expected
     assert stored(indexing) == []
     node.fault = honest
     assert history(indexing, person)["complete"]

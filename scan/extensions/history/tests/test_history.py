@@ -264,8 +264,7 @@ def test_filters_give_what_a_plain_loop_finds(scenario, client, histories, draws
 
 
 def test_an_address_never_seen_has_an_empty_history(client):
-    page = get(client, "0x" + 40 * "7")
-    assert page == {
+    assert get(client, "0x" + 40 * "7") == {
         "history": [],
         "total": 0,
         "complete": True,

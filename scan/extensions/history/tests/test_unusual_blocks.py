@@ -122,11 +122,8 @@ def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, monk
         for client in range(3):
             held.enter_context(places.place(client))
         refused = status_of(made, ME, direction)
-        assert (refused, status_of(made, ME, "in"), status_of(made, YOU, direction)) == (
-            503,
-            200,
-            200,
-        )
+        expected = (503, 200, 200)
+        assert (refused, status_of(made, ME, "in"), status_of(made, YOU, direction)) == expected
     assert status_of(made, ME, direction) == 200
 
 

@@ -1,14 +1,19 @@
 """Internal transfers and withdrawals: beside the node, through forks, without some traces."""
 
+import re
+import time
+
 import pytest
 
 from app import create_app
 from scan.commands import audit
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.extensions.internal_transfers import block_traces
 from scan.hex import to_hex
 from tests.audit.test_audit import run
-from tests.support import faulty_node, serving
+from tests.indexer.conftest import node
+from tests.support import database, faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -16,6 +21,7 @@ from tests.support.scenario.contracts import creations, purses
 from tests.support.scenario.stage import STRANGERS, Stage
 from tests.support.truth import read_truth
 
+__all__ = ["node"]
 NOBODY = "http://127.0.0.1:9"
 TRACERS = ("debug_traceBlockByHash", "trace_block")
 GWEI = 10**9
@@ -90,12 +96,8 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             client = create_app(indexing.settings).test_client()
             plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
             # Payments to people run no code, so no traces are needed to know it.
-            assert plain.get_json() == {
-                "internalTransfers": [],
-                "total": 0,
-                "untracedBlocks": 0,
-                "next": None,
-            }
+            expected = {"internalTransfers": [], "total": 0, "untracedBlocks": 0, "next": None}
+            assert plain.get_json() == expected
             purses(Stage(anvil))
             indexing.wait_for(anvil.head())
             last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
@@ -136,8 +138,7 @@ def balance_block(client, who):
     alone = client.get(f"/api/v1/addresses/{asked}").get_json()["balanceBlock"]
     listed = client.get(f"/api/v1/addresses?addresses={asked}").get_json()["addresses"][0]
     assert listed["balanceBlock"] == alone
-    page = client.get(f"/address/{asked}").text
-    assert f'href="/block/{alone}"' in page
+    assert f'href="/block/{alone}"' in client.get(f"/address/{asked}").text
     return alone
 
 
@@ -213,3 +214,39 @@ def test_steps_show_all_but_what_a_destroyed_contract_had(database_url, fault):
                 found = client.get(f"/api/v1/addresses/{each}").get_json()
                 for name in ("isContract", "txCount"):
                     assert found[name] == right[name], (each, name)
+
+
+def test_a_block_leads_to_its_internal_transfers(client, scenario):
+    transfers = scenario.truth.internal_transfers
+    for number in {row["blockNumber"] for row in transfers}:
+        own = [row for row in transfers if row["blockNumber"] == number]
+        assert client.get(f"/api/v1/blocks/{number}").json["internalTransferCount"] == len(own)
+        link = f"/internal-transfers?blockFrom={number}&amp;blockTo={number}"
+        assert f'<a href="{link}">{len(own)}</a>' in client.get(f"/block/{number}").text
+        rows = client.get(f"/internal-transfers?blockFrom={number}&blockTo={number}&limit=100").text
+        links = re.findall(r'class="lead"[^>]*><a href="/tx/(0x\w+)#(internal-\d+)"', rows)
+        expected = [(t["transactionHash"], f"internal-{t['transferIndex']}") for t in own[:100]]
+        assert links == expected
+        for sent, row in links[:3]:
+            assert client.get(f"/tx/{sent}").text.count(f'<tr id="{row}">') == 1
+
+
+def test_a_trace_that_never_comes_is_given_up(node, anvil, database_url, monkeypatch, caplog):
+    monkeypatch.setattr(block_traces, "TRACE_TIMEOUT_S", 0.5)
+    maker = anvil.deploy(anvil.accounts[0], "Maker")
+    made = []
+
+    def hang(calls, forward):
+        if len(made) == 1 and any(call["method"].startswith("debug_") for call in calls):
+            time.sleep(1.0)
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = hang
+    with Indexing(database_url, node.url, until=1) as indexing:
+        for _ in range(2):  # one by one: a batch is given the time of any other request
+            made.append(anvil.transact(anvil.accounts[0], maker, "make"))
+            anvil.mine()
+            indexing.wait_for(anvil.head())
+    contracts = database.execute(database_url, "SELECT block_number FROM contracts ORDER BY 1")
+    assert contracts == [(1,), (3,)]
+    assert "block 2 cannot be traced" in caplog.text

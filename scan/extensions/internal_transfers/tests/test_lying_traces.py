@@ -1,7 +1,8 @@
 """Traces of nodes that lie: what contradicts the transaction or proven balances is refused."""
 
+from collections import namedtuple
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 import rlp
@@ -18,11 +19,8 @@ COIN = 10**18
 Lie = Callable[[dict[str, Any]], None]
 
 
-class Paid(NamedTuple):
+class Paid(namedtuple("Paid", "node purse")):
     """A chain whose last block has a contract that paid 7 wei to somebody."""
-
-    node: anvil.Anvil
-    purse: str
 
 
 @pytest.fixture(scope="module")

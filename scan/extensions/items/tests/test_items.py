@@ -2,11 +2,10 @@
 
 import base64
 import json
-from typing import NamedTuple
+from collections import namedtuple
 from urllib.parse import quote
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_refusal
@@ -143,13 +142,8 @@ RETURNED = {
 }
 
 
-class Talking(NamedTuple):
+class Talking(namedtuple("Talking", "owner database_url client tokens")):
     """Item 1 of a token by what its contract says."""
-
-    owner: str
-    database_url: str
-    client: FlaskClient
-    tokens: dict[str, str]
 
     def item(self, name, client=None):
         path = f"/api/v1/tokens/{self.tokens[name]}/items/1"
@@ -187,8 +181,7 @@ def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
     away = talking.item("text", client)
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
     assert away["owner"] == talking.owner
-    answer = client.get(f"/api/v1/tokens/{talking.tokens['text']}/items/1")
-    assert "ETag" not in answer.headers
+    assert "ETag" not in client.get(f"/api/v1/tokens/{talking.tokens['text']}/items/1").headers
 
 
 def test_a_bep1155_is_asked_for_its_uri(client, scenario):

@@ -5,6 +5,7 @@ import json
 import re
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from eth_abi import encode
@@ -20,31 +21,7 @@ from tests.support import many_functions, page_checks
 from tests.support.serving import wait_until
 
 # tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().
-GALLERY = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Gallery {
-    string public name = "Gallery";
-    string public symbol = "ART";
-    mapping(uint256 => string) uris;
-    string common;
-    event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
-    function hang(uint256 id, string calldata uri) external {
-        uris[id] = uri;
-        emit Transfer(address(0), address(this), id);
-    }
-    function fill(uint256 first, uint256 count, string calldata uri) external {
-        common = uri;
-        for (uint256 id = first; id < first + count; id++) {
-            emit Transfer(address(0), address(this), id);
-        }
-    }
-    function tokenURI(uint256 id) external view returns (string memory) {
-        if (id == 666) { while (true) {} }
-        if (id == 667) assembly { return(0, 1000000) }
-        return bytes(uris[id]).length > 0 ? uris[id] : common;
-    }
-}
-"""
+GALLERY = Path(__file__).with_name("Gallery.sol").read_text()
 PLAIN = b'<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"></svg>'
 SCRIPT = PLAIN.replace(b"></svg>", b"><script>parent.ran = window.ran = 1</script></svg>")
 PNG = base64.b64decode(
@@ -183,8 +160,7 @@ def test_without_the_node_lists_have_no_pictures_and_are_not_cached(explorer, ga
 
 
 def test_pictures_are_not_charged_as_pages(explorer, gallery):
-    settings = replace(explorer.settings, rate_limit_pages="2/minute")
-    client = create_app(settings).test_client()
+    client = create_app(replace(explorer.settings, rate_limit_pages="2/minute")).test_client()
     src, _, _ = IMAGE.findall(client.get(f"/token/{gallery}?tab=items").text)[0]
     assert [client.get(src).status_code for _ in range(5)] == [200] * 5
     assert client.get("/blocks").status_code == 200
@@ -218,8 +194,7 @@ def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetche
         return of(media, uri, token_id)
 
     monkeypatch.setattr(media_cache.ItemMedia, "of", spy)
-    own = {MediaSettings: MediaSettings("on")}
-    settings = replace(explorer.settings, of_extensions=own)
+    settings = replace(explorer.settings, of_extensions={MediaSettings: MediaSettings("on")})
     answer = create_app(settings).test_client().get(f"/token/{many_items}?tab=items")
     assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING
     assert "still loading" in answer.text and "ETag" not in answer.headers

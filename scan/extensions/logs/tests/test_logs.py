@@ -310,8 +310,7 @@ def test_what_the_node_cannot_give_is_refused_with_advice(lying, monkeypatch):
     many = {"entity": "logs", "limit": 24}
     ended = client.post("/api/v1/query", json=many).json  # early, by the size of its data
     assert 0 < ended["count"] < 24 and ended["next"]
-    deep = {"entity": "logs", "offset": 60}
-    assert client.post("/api/v1/query", json=deep).status_code == 503
+    assert client.post("/api/v1/query", json={"entity": "logs", "offset": 60}).status_code == 503
 
 
 BEYOND_HEAD = {
@@ -347,8 +346,7 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, cl
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
     assert "not at the same chain" in answer.json["error"]
     until = client.get("/api/v1/logs", query_string={**query, "blockTo": head, "limit": 100}).json
-    expected = matching(scenario.truth.logs, {**query, "blockTo": head})
-    same(until["logs"], expected[:100])
+    same(until["logs"], matching(scenario.truth.logs, {**query, "blockTo": head})[:100])
     node.fault = None
     same(client.get("/api/v1/logs", query_string=query).json["logs"][:1], [newest])
 

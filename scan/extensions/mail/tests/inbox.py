@@ -1,16 +1,13 @@
 """A mail server that keeps what it receives, and a service that mails to it."""
 
 import re
+from collections import namedtuple
 from contextlib import contextmanager
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from typing import NamedTuple
-
-from flask.testing import FlaskClient
 
 from scan.extensions.mail import views
 from tests.support import made_blocks, serving
-from tests.support.webhooks import Webhooks
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 SITE = "https://scan.example"
@@ -39,12 +36,7 @@ class Inbox:
         return "250 OK"
 
 
-class Mail(NamedTuple):
-    webhooks: Webhooks
-    client: FlaskClient
-    inbox: Inbox
-    port: int
-
+class Mail(namedtuple("Mail", "webhooks client inbox port")):
     def ask(self, mail=TO, client="10.9.0.1", **more):
         """The answer, once what it mails is there."""
         form = {"mail": mail, "watchAddress": f"0x{ANNA.hex()}", "events": "tx", **more}
@@ -56,8 +48,7 @@ class Mail(NamedTuple):
     def link(self, path):
         """The newest mail's link, without the site."""
         _, message = self.inbox.mails[-1]
-        text = message.get_content()
-        [link] = re.findall(rf"{SITE}({path}\?token=\S+)", text)
+        [link] = re.findall(rf"{SITE}({path}\?token=\S+)", message.get_content())
         return str(link)
 
     def subscribed(self, mail=TO):

@@ -117,8 +117,7 @@ def test_nobody_can_list_subscriptions_as_webhooks(mail):
     url = mail.webhooks.settings.database_url
     [(owner, address_of_url)] = execute(url, "SELECT owner_address, url FROM webhooks")
     assert bytes(owner) not in (bytes(20), ANNA) and TO not in str(address_of_url)
-    listed = mail.client.get(f"/api/v1/webhooks?owner=0x{ANNA.hex()}").json
-    assert listed["webhooks"] == []
+    assert mail.client.get(f"/api/v1/webhooks?owner=0x{ANNA.hex()}").json["webhooks"] == []
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])

@@ -158,8 +158,7 @@ def require_equal(answered, right):
                 assert candle[name] is None
             else:
                 assert "e" not in candle[name].lower()
-                error = abs(Fraction(Decimal(candle[name])) - truth[name])
-                assert error <= truth[name] / 10**15
+                assert abs(Fraction(Decimal(candle[name])) - truth[name]) <= truth[name] / 10**15
 
 
 @pytest.mark.parametrize("interval", pools.INTERVALS_S)

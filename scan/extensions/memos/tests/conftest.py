@@ -1,23 +1,18 @@
 """A chain with memos."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.settings import Settings
 from tests.support import anvil, indexing
+from tests.support.lists import get
 
 INVOICE = "Invoice 2026-114"
 NOTHING = "0x" + 40 * "e"  # an address without code
 
 
-class Chain(NamedTuple):
-    node: anvil.Anvil
-    settings: Settings
-    client: FlaskClient
-
+class Chain(namedtuple("Chain", "node settings client")):
     def send(self, content, sender=0, **fields):
         """Send a text in a block of its own, and return the transaction's hash."""
         data = content.encode() if isinstance(content, str) else content
@@ -38,16 +33,14 @@ class Chain(NamedTuple):
     def memos(self, text=None, **more):
         """The whole list, as the API has it."""
         query = {"limit": 100, **({} if text is None else {"text": text}), **more}
-        answer = self.client.get("/api/v1/memos", query_string=query)
-        assert answer.status_code == 200, answer.text
-        rows = answer.json["memos"]
-        assert answer.json["total"] == len(rows)
+        answer = get(self.client, "/memos", **query)
+        rows = answer["memos"]
+        assert answer["total"] == len(rows)
         return rows
 
     def results(self, text):
-        answer = self.client.get("/api/v1/search", query_string={"q": text})
-        assert answer.status_code == 200, answer.text
-        return [row for row in answer.json["results"] if row["type"] == "memo"]
+        answer = get(self.client, "/search", q=text)
+        return [row for row in answer["results"] if row["type"] == "memo"]
 
 
 @pytest.fixture

@@ -74,10 +74,8 @@ def test_pages_lead_from_the_search_to_the_transactions(chain):
     assert 'href="/memos"' in chain.client.get("/").text
     assert 'href="/memos?text=Invoice%202026-114"' in chain.client.get(f"/tx/{sent}").text
     file = chain.client.get("/api/v1/memos?format=csv", buffered=True).data.decode("utf-8-sig")
-    assert [row["text"] for row in csv.DictReader(io.StringIO(file))] == [
-        "another & more?",
-        INVOICE,
-    ]
+    expected = ["another & more?", INVOICE]
+    assert [row["text"] for row in csv.DictReader(io.StringIO(file))] == expected
 
 
 def test_a_memo_with_the_text_of_a_hash_does_not_keep_a_search_from_its_page(chain):
@@ -150,11 +148,9 @@ def test_other_inputs_are_no_memos(chain):
     chain.send(b"")
     chain.send(INVOICE, to=None)  # a creation, which fails
     chain.node.call("anvil_setCode", "0x" + 40 * "7", "0x5f5fa0")  # LOG0
-    called = chain.send(INVOICE, to="0x" + 40 * "7")
-    assert chain.node.receipt_of(called)["logs"]
+    assert chain.node.receipt_of(chain.send(INVOICE, to="0x" + 40 * "7"))["logs"]
     chain.node.call("anvil_setCode", "0x" + 40 * "8", "0x5f5ffd")  # reverts
-    failed = chain.send(INVOICE, to="0x" + 40 * "8")
-    assert chain.node.receipt_of(failed)["status"] == "0x0"
+    assert chain.node.receipt_of(chain.send(INVOICE, to="0x" + 40 * "8"))["status"] == "0x0"
     chain.node.call("anvil_setCode", "0x" + 40 * "9", "0x60015f55")  # writes a slot
     chain.send("abcd", to="0x" + 40 * "9")
     chain.index()
@@ -168,8 +164,7 @@ def test_a_transaction_has_its_memo_unless_it_called_a_contract(chain):
     chain.node.call("anvil_setCode", contract, "0x00")  # takes any call
     called = chain.send(INVOICE, to=contract)
     chain.index()
-    record = chain.client.get(f"/api/v1/transactions/{told}").json
-    assert record["memo"] == "Grüße"
+    assert chain.client.get(f"/api/v1/transactions/{told}").json["memo"] == "Grüße"
     assert "memo" not in chain.client.get(f"/api/v1/transactions/{called}").json
     assert [row["transactionHash"] for row in chain.memos(INVOICE)] == [called]
 
@@ -190,8 +185,7 @@ def test_lists_tell_two_memos_apart_that_begin_alike(chain):
 def test_what_no_memo_can_be_is_refused(chain, text):
     refused = chain.client.get("/api/v1/memos", query_string={"text": text})
     assert (refused.status_code, refused.json["field"]) == (400, "text")
-    shown = chain.client.get("/memos", query_string={"text": text})
-    assert shown.status_code in (200, 400)
+    assert chain.client.get("/memos", query_string={"text": text}).status_code in (200, 400)
 
 
 def test_forks_take_memos_back(chain):

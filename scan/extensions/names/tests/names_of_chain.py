@@ -1,25 +1,17 @@
 """What the API and pages say of names on a chain."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
-from scan.extensions.names.tests.ens_chain import EnsChain
-from tests.support import extension_tests, faulty_node, serving
-from tests.support.indexing import Indexing
+from tests.support import extension_tests, serving
 from tests.support.lists import get
 
 HAS_SEARCH = extension_tests.is_there("scan.extensions.search")
 with_search = pytest.mark.skipif(not HAS_SEARCH, reason="the extension search is not there")
 
 
-class Named(NamedTuple):
-    ens: EnsChain
-    indexing: Indexing
-    node: faulty_node.FaultyNode
-    client: FlaskClient
-
+class Named(namedtuple("Named", "ens indexing node client")):
     def follow(self):
         """Until the index has what was mined, and the service has noticed it: until then it serves
         the responses of before."""

@@ -93,8 +93,7 @@ class RawClient:
         while True:
             for event in self._protocol.events():
                 return event
-            received = self._socket.recv(65536)
-            self._protocol.receive_data(received or None)
+            self._protocol.receive_data(self._socket.recv(65536) or None)
 
     def close_code(self):
         while not isinstance(event := self.receive(), CloseConnection):
@@ -156,9 +155,8 @@ def test_the_result_of_a_verification_comes(server, chain, streaming):
 def test_replies_have_the_references_of_their_messages(server):
     client = RawClient(server)
     ok = {"status": "ok", "response": {}}
-    assert client.message(None, "1", "phoenix", "heartbeat", {}) == [
-        None, "1", "phoenix", "phx_reply", ok
-    ]  # fmt: skip
+    expected = [None, "1", "phoenix", "phx_reply", ok]
+    assert client.message(None, "1", "phoenix", "heartbeat", {}) == expected
     assert client.message("2", "2", "blocks:new_block", "phx_join", {})[4] == ok
     assert client.message("2", "3", "blocks:new_block", "phx_leave", {})[:2] == ["2", "3"]
     refused = client.message("4", "4", "blocks:everything", "phx_join", {})

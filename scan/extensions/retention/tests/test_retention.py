@@ -1,20 +1,19 @@
 """Rows that are not kept: lists begin later and are exact, and nothing else changes."""
 
 import itertools
+from collections import namedtuple
 from contextlib import closing
 from dataclasses import replace
-from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands.audit import EXACT
 from scan.database.connection import Database
 from scan.extensions.retention.maintenance import Retention
 from scan.indexer.partitions import TABLES
-from scan.settings import Keep, Settings
+from scan.settings import Keep
 from tests.indexer.test_partitions import PARTS, lists
 from tests.support import auditing, indexing, openapi_document, table_digest
 from tests.support.database import execute, use_short_checkpoints
@@ -27,14 +26,8 @@ SUMS = """
 """.split()
 
 
-class Pruned(NamedTuple):
+class Pruned(namedtuple("Pruned", "whole kept settings first before")):
     """One chain with all rows, and with those from the block `first` on."""
-
-    whole: FlaskClient
-    kept: FlaskClient
-    settings: Settings
-    first: int
-    before: dict[str, Any]
 
 
 def remove(url, first_block):

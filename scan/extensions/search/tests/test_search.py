@@ -10,6 +10,7 @@ from scan.extensions.search import views
 from tests.support.database import Postgres, execute
 from tests.support.explain import Explained, explained
 from tests.support.indexing import settings_for
+from tests.support.lists import get
 
 NOBODY = "http://127.0.0.1:9"
 LABELLED = b"\x11" * 20
@@ -34,9 +35,7 @@ CREATE INDEX tokens_by_similar_name ON tokens (lower(name));
 
 
 def search(client, text):
-    answer = client.get("/api/v1/search", query_string={"q": text})
-    assert answer.status_code == 200, answer.text
-    return answer.json["results"]
+    return get(client, "/search", q=text)["results"]
 
 
 def test_blocks_are_found_by_number_and_hash(client, scenario):
@@ -81,8 +80,7 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
         (own, f"{hash_[:8]}…{hash_[-4:]}"),
     ):
         assert len(search(client, part)) == 1
-        moved = client.get("/search", query_string={"q": part})
-        assert moved.headers["Location"] == path
+        assert client.get("/search", query_string={"q": part}).headers["Location"] == path
 
 
 def test_a_single_result_leads_on_unless_anybody_may_have_its_name(client, postgres, template):
@@ -136,14 +134,13 @@ def test_a_part_that_two_transactions_have_finds_neither(own_seeded_service):
 def test_a_part_that_several_have_finds_none_of_them(database_url):
     """Whoever makes an address that looks like another one must not be taken for it."""
     for number in (1, 2):
-        address = bytes.fromhex(f"abcdef{number:030x}1234")
         execute(
             database_url,
             "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
             " received_count, transfer_count, transfer_sent_count, transfer_received_count,"
             " trade_count, internal_count, internal_sent_count, internal_received_count)"
             " VALUES (%s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            address,
+            bytes.fromhex(f"abcdef{number:030x}1234"),
         )
     client = create_app(settings_for(database_url, NOBODY)).test_client()
     for text in ("0xabcdef", "0xabcdef…1234", f"0xabcdef{'0' * 29}"):
@@ -226,19 +223,7 @@ def _add_names(url):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "coin",
-        "c",
-        "COIN19999",
-        "holder",
-        "treasury",
-        "17",
-        "ab" * 32,
-        "199",
-        "older 1",
-        "0xabcdef",
-        "0xabcd…abcd",
-    ],
+    [*"coin c COIN19999 holder treasury 17 199 0xabcdef 0xabcd…abcd".split(), "ab" * 32, "older 1"],
 )
 def test_a_search_reads_a_bounded_part_of_indexes(seeded, text):
     [plan, *_], answer = seeded.plans(f"/api/v1/search?q={text}")  # extensions may read more

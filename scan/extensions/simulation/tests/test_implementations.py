@@ -1,10 +1,10 @@
 """A proxy is described by the implementation that it has in a simulation, not on the chain."""
 
-from typing import NamedTuple
+from collections import namedtuple
+from pathlib import Path
 
 import pytest
 from eth_abi import encode
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
@@ -13,59 +13,11 @@ from scan.extensions.transaction_details.tests.storage.conftest import calldata,
 from tests.support import faulty_node, indexing
 
 PATH = "contracts/Upgrades.sol"
-SOURCE = f"""pragma solidity ^0.8.20;
-interface IBeacon {{ function implementation() external view returns (address); }}
-contract Proxy {{
-    constructor(bytes32 slot, address target) payable {{ assembly {{ sstore(slot, target) }} }}
-    fallback() external payable {{
-        address target;
-        assembly {{ target := sload({IMPLEMENTATION_SLOT}) }}
-        if (target == address(0)) {{
-            assembly {{ target := sload({BEACON_SLOT}) }}
-            target = IBeacon(target).implementation();
-        }}
-        assembly {{
-            calldatacopy(0, 0, calldatasize())
-            let done := delegatecall(gas(), target, 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            switch done case 0 {{ revert(0, returndatasize()) }}
-            default {{ return(0, returndatasize()) }}
-        }}
-    }}
-}}
-contract First {{
-    uint256 public first;
-    function upgrade(address target) external {{
-        assembly {{ sstore({IMPLEMENTATION_SLOT}, target) }}
-    }}
-}}
-contract Second {{
-    uint256 public second;
-    event Put(uint256 amount);
-    error TooMuch(uint256 amount);
-    function put(uint256 amount) external returns (uint256 before) {{
-        if (amount > 100) revert TooMuch(amount);
-        emit Put(amount);
-        before = second;
-        second = amount;
-    }}
-}}
-contract Beacon {{
-    address public implementation;
-    constructor(address target) {{ implementation = target; }}
-    function change(address target) external {{ implementation = target; }}
-}}
-"""
+SOURCE = Path(__file__).with_name("Upgrades.sol").read_text()
 
 
-class Upgrades(NamedTuple):
+class Upgrades(namedtuple("Upgrades", "client proxy beacon of_beacon second")):
     """A proxy of First, another whose beacon names First, and Second."""
-
-    client: FlaskClient
-    proxy: str
-    beacon: str
-    of_beacon: str
-    second: str
 
     @property
     def upgrading(self):

@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from scan.contracts.read_calls import GAS
-from scan.extensions.simulation import api
+from scan.extensions.simulation import views
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from tests.http import conftest, test_limits_of_cached_responses
 from tests.http.test_turns_at_the_node import PATIENCE_S, SlowNode, new_address
@@ -86,9 +86,9 @@ def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explor
     assert len(brief["frames"]) == 1 < len(traced["frames"])
     assert brief["frames"][0] == traced["frames"][0] and not brief["truncated"]
     assert simulate(address, "10.1.0.1", trace=1).status_code == 400
-    monkeypatch.setattr(api, "MAX_RESPONSE_BYTES", 3000)
+    monkeypatch.setattr(views, "MAX_RESPONSE_BYTES", 3000)
     body = {"calls": [{"to": CALLED}], "overrides": overrides, "trace": True}
     [cut] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert len(cut["frames"]) == 1 and cut["truncated"] is True
-    monkeypatch.setattr(api, "MAX_RESPONSE_BYTES", 100)
+    monkeypatch.setattr(views, "MAX_RESPONSE_BYTES", 100)
     assert explorer.client.post("/api/v1/simulate", json=body).status_code == 422

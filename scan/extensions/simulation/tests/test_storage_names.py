@@ -2,12 +2,12 @@
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage import conftest, contracts
+from scan.extensions.transaction_details.tests.storage import conftest
 
 
 @pytest.fixture(scope="module")
 def kept(explorer):
-    return conftest.deploy(explorer, {contracts.PATH: contracts.KEPT}, contracts.PATH, "Kept")
+    return conftest.deploy(explorer, {conftest.PATH: conftest.KEPT}, conftest.PATH, "Kept")
 
 
 def names_of(kept, signature, *values):

@@ -21,6 +21,7 @@ from scan.extensions.sourcify.tests.submissions import (
 from tests.support import database, serving
 from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
+from tests.support.vyper import BOX, NEWEST, SEVEN
 
 MINIMAL = {"match", "creationMatch", "runtimeMatch", "chainId", "address", "verifiedAt", "matchId"}
 
@@ -47,9 +48,8 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     assert found.json["creationMatch"] == "exact_match"
     assert found.json["chainId"] == CHAIN and found.json["matchId"].isdigit()
     assert job["contract"] == found.json
-    assert set(job) == set(
-        "isJobCompleted verificationId jobStartTime jobFinishTime contract".split()
-    )
+    expected = set("isJobCompleted verificationId jobStartTime jobFinishTime contract".split())
+    assert set(job) == expected
 
 
 def checksummed(given, address):
@@ -79,11 +79,8 @@ def test_fields_are_those_selected(explorer, stored):
     assert everything["creationBytecode"]["onchainBytecode"] == f"0x{output.creation}"
     contract = everything["stdJsonOutput"]["contracts"][PATH]["Stored"]
     assert contract["metadata"] == output.metadata
-    assert everything["proxyResolution"] == {
-        "isProxy": False,
-        "proxyType": None,
-        "implementations": [],
-    }
+    expected = {"isProxy": False, "proxyType": None, "implementations": []}
+    assert everything["proxyResolution"] == expected
     for fields in ("abi", "abi,compilation,metadata", "sources", "stdJsonInput,userdoc"):
         found = get(explorer, path, fields=fields).json
         assert found == {name: everything[name] for name in (*MINIMAL, *fields.split(","))}
@@ -237,9 +234,8 @@ def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
     address = deployed(explorer, SOURCE.replace("4711", "4790"))
     body = standard_request(SOURCE.replace("4711", "4790"))
     ended(explorer, submit(explorer, address, body))
-    url = explorer.settings.database_url
     database.execute(
-        url,
+        explorer.settings.database_url,
         "UPDATE verified_contracts SET metadata = NULL, creation_match = NULL WHERE address = %s",
         bytes.fromhex(address[2:]),
     )
@@ -248,3 +244,24 @@ def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
     assert (found["metadata"], found["userdoc"]) == (None, None) and found["abi"]
     ended(explorer, submit(explorer, address, body))
     assert get(explorer, path, fields=fields).json["metadata"]["language"] == "Solidity"
+
+
+def test_vyper_is_verified_and_shown_as_vyper(explorer, vyper):
+    address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
+    standard = {"language": "Vyper", "sources": {"src/Box.vy": {"content": BOX}}, "settings": {}}
+    body = {
+        "stdJsonInput": standard,
+        "compilerVersion": f"{NEWEST}+commit.bff19ea2",
+        "contractIdentifier": "src/Box.vy:Box",
+    }
+    job = ended(explorer, submit(explorer, address, body))
+    assert job["contract"]["match"] == "exact_match", job
+    contract = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="all").json
+    compilation = contract["compilation"]
+    assert (compilation["language"], compilation["compiler"]) == ("Vyper", "vyper")
+    assert compilation["fullyQualifiedName"] == "src/Box.vy:Box"
+    assert contract["stdJsonInput"]["language"] == "Vyper"
+    assert contract["stdJsonInput"]["sources"] == {"src/Box.vy": {"content": BOX}}
+    [immutable] = contract["runtimeBytecode"]["immutableReferences"]["0"]
+    assert immutable["length"] == 32
+    assert contract["runtimeBytecode"]["transformationValues"]["immutables"] == {"0": f"0x{8:064x}"}

@@ -27,24 +27,7 @@ NOT_SERVED = {
 NULLS = ("transientStorageLayout", "sourceIds", "additionalInput")
 NULLS_OF_BYTECODE = ("sourceMap", "cborAuxdata", "recompiledBytecode", "onchainBytecode")
 PATH = "src/Whole.sol"
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-library Lib { function f(uint256 a) external pure returns (uint256) { return a + 1; } }
-contract Child { uint256 public c = 1; }
-contract Whole {
-    event Happened(uint256 indexed a);
-    error Wrong(uint256 a);
-    uint256 public immutable first;
-    address public immutable second;
-    constructor(uint256 a) { first = a; second = msg.sender; }
-    function g(uint256 a) external view returns (uint256) { return Lib.f(a) + first; }
-}
-contract Maker {
-    Child public made;
-    constructor() { made = new Child(); }
-    function make() external { made = new Child(); }
-}
-"""
+SOURCE = Path(__file__).with_name("Linked.sol").read_text()
 LINK = re.compile(r"__\$[0-9a-f]{34}\$__")
 ARGUMENT = f"{7:064x}"
 HASHED = ("signature", "signatureHash32", "signatureHash4")
@@ -156,14 +139,12 @@ def test_every_path_is_served_or_known_not_to_be(explorer):
     guide = (ROOT / "docs/compatible.md").read_text(encoding="utf-8")
     for path in NOT_SERVED:
         assert path.rpartition("/{chainId}")[0] in guide
-        asked = path.format(chainId=CHAIN, address=CHECKSUMMED)
-        refused = explorer.client.post(asked, json={})
+        refused = explorer.client.post(path.format(chainId=CHAIN, address=CHECKSUMMED), json={})
         assert refused.status_code == 404 and refused.json["customCode"] == "route_not_found"
 
 
 def test_all_fields_are_those_of_the_document(explorer):
-    address = explorer.deploy(contract_of("Child").creation)
-    found = verified(explorer, "Child", address)
+    found = verified(explorer, "Child", explorer.deploy(contract_of("Child").creation))
     [minimal, more] = API["components"]["responses"]["VerifiedContract"]["content"][
         "application/json"
     ]["schema"]["allOf"]
@@ -219,9 +200,8 @@ def test_a_library_has_its_own_address_in_its_guard(explorer, library):
     found = verified(explorer, "Lib", library)
     check_bytecode(explorer, found, contract_of("Lib"))
     runtime = found["runtimeBytecode"]
-    assert runtime["transformations"] == [
-        {"type": "replace", "reason": "callProtection", "offset": 1}
-    ]
+    expected = [{"type": "replace", "reason": "callProtection", "offset": 1}]
+    assert runtime["transformations"] == expected
     assert runtime["transformationValues"] == {"callProtection": library}
 
 

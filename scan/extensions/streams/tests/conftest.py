@@ -1,6 +1,6 @@
 """One server with a chain that tests add to."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -12,10 +12,7 @@ from tests.support.database import execute
 WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
 
 
-class Streaming(NamedTuple):
-    database_url: str
-    chain: made_blocks.Chain
-    server: str
+Streaming = namedtuple("Streaming", "database_url chain server")
 
 
 def announce_blocks(database_url):

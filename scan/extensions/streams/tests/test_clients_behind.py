@@ -49,8 +49,7 @@ def chain(database_url):
 
 
 def newest(database):
-    end = block_events.read_newest(database)
-    return end.position
+    return block_events.read_newest(database).position
 
 
 def read_next(database, position, types=TYPES):
@@ -155,10 +154,8 @@ def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(databas
     chain.append()
     assert shared.read_next(removed, TYPES, 0).position[:2] == start[:2]
     events = shared.read_next(start, TYPES, 0)
-    assert ([event.type for event in events.events], events.position) == (
-        ["heads"],
-        newest(database),
-    )
+    expected = (["heads"], newest(database))
+    assert ([event.type for event in events.events], events.position) == expected
 
 
 def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):
@@ -265,8 +262,7 @@ class Client:
 
     @property
     def events(self):
-        texts = b"".join(self.sent).split(b"\n\n")
-        return [text for text in texts if b"event: " in text]
+        return [text for text in b"".join(self.sent).split(b"\n\n") if b"event: " in text]
 
 
 @pytest.fixture

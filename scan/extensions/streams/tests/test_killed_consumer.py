@@ -3,7 +3,6 @@ end exactly what the chain has: nothing lost, nothing twice."""
 
 import random
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -20,12 +19,10 @@ TYPES = ("heads", "transactions", "token_transfers")
 PEOPLE = [made_blocks.address(name) for name in ("anna", "bert", "carl")]
 # With 50 kills, 2,000 events and 5 restarts it takes minutes.
 KILLS, EVENTS, RESTARTS = 12, 150, 1
-CONSUMERS, RESUMES = 6, 60
 
 
 class Growing(threading.Thread):
-    """Adds blocks and takes some back, until it is stopped; the last block is empty. `changes` are
-    the events that were added, and those that were removed."""
+    """Adds blocks and takes some back, until it is stopped; the last block is empty."""
 
     def __init__(self, database_url, seed):
         super().__init__(name="growing", daemon=True)
@@ -35,27 +32,15 @@ class Growing(threading.Thread):
         self.chain.append()
         self._random = random.Random(seed)
         self._is_over = threading.Event()
-        self.forks = self.changes = 0
-        self._counts = [1]  # of each block's events
+        self.forks = 0
 
     def run(self):
         while not self._is_over.wait(self._random.random() / 20):
             if self._random.random() < 0.25:
-                self._unwind(max(0, self.chain.number - self._random.randint(1, 4)))
-            self._append([self._move() for _ in range(self._random.randint(0, 5))])
-        self._append([])
-
-    def _unwind(self, last_kept):
-        self.chain.unwind(last_kept)
-        self.forks += 1
-        self.changes += sum(self._counts[last_kept + 1 :])
-        del self._counts[last_kept + 1 :]
-
-    def _append(self, moves):
-        self.chain.append(moves)
-        tokens = sum(move.tokens is not None for move in moves)
-        self._counts.append(1 + len(moves) + tokens)
-        self.changes += self._counts[-1]
+                self.chain.unwind(max(0, self.chain.number - self._random.randint(1, 4)))
+                self.forks += 1
+            self.chain.append([self._move() for _ in range(self._random.randint(0, 5))])
+        self.chain.append([])
 
     def stop(self):
         self._is_over.set()
@@ -137,28 +122,3 @@ def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
         growing.stop()
         consumer.reach(server, growing.chain.number)
         assert consumer.held == indexed(server), f"seed {seed}, {growing.forks} forks"
-
-
-def test_consumers_that_resume_often_are_sent_each_change_at_most_once(database_url):
-    seed = random.randrange(10**6)
-    growing, consumers = Growing(database_url, seed), [Consumer() for _ in range(CONSUMERS)]
-    with (
-        serving.gunicorn(database_url, **WITHOUT_LIMITS) as server,
-        ThreadPoolExecutor(CONSUMERS) as threads,
-    ):
-
-        def resume(consumer, choice):
-            for _ in range(RESUMES):
-                consumer.consume(server, choice.randint(1, 20))
-
-        for consumer in consumers:
-            consumer.last_id = f"0-{newest(server)['hash']}-0"
-        growing.start()
-        choices = [random.Random(seed + number) for number in range(CONSUMERS)]
-        list(threads.map(resume, consumers, choices))
-        growing.stop()
-        for consumer in consumers:
-            consumer.reach(server, growing.chain.number)
-        of_chain = indexed(server)
-    assert [c.received for c in consumers if c.received > growing.changes] == [], f"seed {seed}"
-    assert all(consumer.held == of_chain for consumer in consumers), f"seed {seed}"

@@ -1,7 +1,9 @@
-"""Streams over real connections: what they send, and how they go on."""
+"""Streams over real connections: what they send, how they go on, and responses left unread."""
 
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from http.client import HTTPResponse
+from pathlib import Path
 
 import pytest
 import requests
@@ -12,7 +14,7 @@ from tests.support.database import execute
 from tests.support.event_source import EventSource
 from tests.support.lists import ONLY_OF_ONE_BLOCK
 from tests.support.made_blocks import TOKEN, Move, address
-from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
+from tests.support.serving import NOWHERE, free_port, gunicorn, gunicorn_started, nginx, wait_for
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 BLOCKS = 30
@@ -47,9 +49,8 @@ def test_a_fork_takes_events_back_newest_first(server, chain):
         chain.unwind(chain.number - 2)
         chain.append([Move(BERT, ANNA)])
         after = source.take(6)
-    assert [(e.type, e.data) for e in after[:4]] == [
-        (e.type, {**e.data, "removed": True}) for e in reversed(before)
-    ]
+    expected = [(e.type, {**e.data, "removed": True}) for e in reversed(before)]
+    assert [(e.type, e.data) for e in after[:4]] == expected
     assert [e.type for e in after[4:]] == ["heads", "transactions"]
     assert after[5].data["fromAddress"] == hex_of(BERT)
 
@@ -64,9 +65,8 @@ def test_filters_by_address_token_and_type(server, chain):
         chain.append([Move(BERT, BERT), Move(BERT, CARL, tokens=1), Move(BERT, BERT, tokens=2)])
         chain.append([Move(ANNA, ANNA)])
         assert [e.data["transactionIndex"] for e in parties.take(1)] == [1]
-        assert [(e.type, e.data["value"]) for e in token.take(2)] == [
-            ("token_transfers", "1"), ("token_transfers", "2"),
-        ]  # fmt: skip
+        expected = [("token_transfers", "1"), ("token_transfers", "2")]
+        assert [(e.type, e.data["value"]) for e in token.take(2)] == expected
         assert [e.data["number"] for e in heads.take(2)] == [chain.number - 1, chain.number]
         [transfer, transaction] = parties.take(2)
         assert transfer.data["toAddress"] == hex_of(CARL)
@@ -143,12 +143,8 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
         with again:
             second = again.take(2)
     newest = chain.number
-    assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == [
-        newest - 1,
-        newest - 1,
-        newest,
-        newest,
-    ]
+    expected = [newest - 1, newest - 1, newest, newest]
+    assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == expected
 
 
 def test_a_slow_reader_is_disconnected_and_resumes(streaming):
@@ -194,23 +190,18 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
             streaming.chain.append([Move(p, people[n - 1]) for n, p in enumerate(people)])
         for number, source in enumerate(sources):
             events = source.take(4)
-            assert [event.data["blockNumber"] for event in events] == sorted(
-                [streaming.chain.number - 1, streaming.chain.number] * 2
-            )
+            expected = sorted([streaming.chain.number - 1, streaming.chain.number] * 2)
+            assert [event.data["blockNumber"] for event in events] == expected
             person = hex_of(people[number])
             assert all(
                 person in (event.data["fromAddress"], event.data["toAddress"]) for event in events
             )
-        metrics = requests.get(f"{instance}/metrics", timeout=5).text
-        assert "scan_streams 24" in metrics
+        assert "scan_streams 24" in requests.get(f"{instance}/metrics", timeout=5).text
         eleventh = [EventSource(front) for _ in range(3)]
         for source in eleventh:
             open_sources.callback(source.close)
-        assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == [
-            200,
-            200,
-            429,
-        ]
+        expected = [200, 200, 429]
+        assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == expected
 
 
 @pytest.mark.long
@@ -236,3 +227,59 @@ def test_a_browser_goes_on_by_itself(streaming):
             browser.wait("numbers.length === 3")
         expected = [chain.number - 2, chain.number - 1, chain.number]
         assert browser.evaluate("numbers") == expected
+
+
+MIB = 1024 * 1024
+BUNDLE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"  # 1.4 MB, never charged
+STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+def send(clients, port, host, request):
+    """Send a request from an address of 127.0.0.0/8, with a small buffer for its response."""
+    client = clients.enter_context(socket.socket())
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.bind((host, 0))
+    client.settimeout(20)
+    client.connect(("127.0.0.1", port))
+    client.sendall(request)
+    return client
+
+
+def is_closed(client):
+    """Whether the server has closed the connection, once everything that came is read."""
+    client.settimeout(0.2)
+    try:
+        while client.recv(MIB):
+            pass
+    except TimeoutError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+@pytest.mark.long
+def test_they_end_neither_the_worker_nor_streams(streaming, clients):
+    """Connections are closed while events of others of them stand in the same poll of the loop."""
+    port = free_port()
+    unlimited = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute", "RPC_URL": NOWHERE}
+    with gunicorn_started(streaming.database_url, port, **unlimited) as process:
+        server = wait_for(port, process)
+        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        worker = workers.read_text()
+        streams = [send(clients, port, f"127.0.2.{n}", STREAM) for n in range(1, 5)]
+        for stream in streams:
+            assert stream.recv(12) == b"HTTP/1.1 200"
+        modest = send(clients, port, "127.0.3.1", BUNDLE)
+        for _ in range(4):
+            wave = [send(clients, port, "127.0.0.1", BUNDLE * 6) for _ in range(90)]
+            for client in wave:
+                with suppress(OSError):
+                    client.recv(2 * MIB)
+            assert requests.get(f"{server}/healthz", timeout=20).status_code == 200
+        assert workers.read_text() == worker
+        assert not any(is_closed(stream) for stream in streams)
+        response = HTTPResponse(modest)
+        response.begin()
+        assert len(response.read()) > MIB
+        assert any(is_closed(client) for client in wave)

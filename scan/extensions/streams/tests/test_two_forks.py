@@ -77,8 +77,7 @@ def received(events):
 
 def change(held, branch):
     """What takes a consumer from what it holds to the branch."""
-    same = zip(held, branch, strict=False)
-    common = len([*takewhile(lambda pair: pair[0] == pair[1], same)])
+    common = len([*takewhile(lambda pair: pair[0] == pair[1], zip(held, branch, strict=False))])
     removed = [(*event, True) for event in reversed(held[common:])]
     return removed + [(*event, False) for event in branch[common:]]
 

@@ -50,8 +50,7 @@ def write_list(path, tokens, name="Test"):
         | fields
         for address, fields in tokens.items()
     ]
-    file = {"name": name, "timestamp": "", "version": {}, "tokens": listed}
-    path.write_text(json.dumps(file))
+    path.write_text(json.dumps({"name": name, "timestamp": "", "version": {}, "tokens": listed}))
     return str(path)
 
 
@@ -140,8 +139,7 @@ def test_an_import_replaces_the_list_and_fetches_what_is_new(run, scenario, rece
     assert "1 logos stored, 0 failed\n" in run("import", first).stdout
     assert "\n0 logos stored, 0 failed\n" in run("import", first).stdout
     second = write_list(tmp_path / "second", {token: {"logoURI": uri, "symbol": "NEW"}})
-    done = run("import", second)
-    assert "1 tokens stored, 1 removed\n" in done.stdout
+    assert "1 tokens stored, 1 removed\n" in run("import", second).stdout
     assert run("list").stdout == f"{token} NEW, A name (Test)\n"
     assert len(receiver.received) == 2
     exported = tmp_path / "exported"

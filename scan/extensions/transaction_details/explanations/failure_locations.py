@@ -14,6 +14,7 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTraces
+from scan.extensions.transaction_details import source_maps
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.mapped_code import (
     FAILING_STEPS,
@@ -24,10 +25,9 @@ from scan.extensions.transaction_details.explanations.mapped_code import (
     SourceFile,
     SourceFiles,
 )
+from scan.extensions.transaction_details.source_maps import JUMP, JUMPI, RETURN, SourceLine, Span
 from scan.hex import to_hex
 from scan.queries.reader import Sources
-from scan.verification import source_maps
-from scan.verification.source_maps import JUMP, JUMPI, RETURN, SourceLine, Span
 
 MAX_LOCATIONS = 20  # of a transaction: around its cause, from there outwards; then the first
 TIMEOUT_S = 3.0

@@ -22,11 +22,11 @@ from scan.database.connection import Database
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
+from scan.extensions.transaction_details import compiler_findings, source_maps, storage_layouts
+from scan.extensions.transaction_details.source_maps import SourceFunction, SourceText, Span
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
-from scan.verification import creation_comparison, source_maps, storage_layouts
 from scan.verification.languages.vyper import VYPER
-from scan.verification.source_maps import SourceFunction, SourceText, Span
 
 MAX_CREATIONS = 20  # of a transaction that are searched for
 MAX_FILES = 20  # read for a transaction
@@ -207,7 +207,7 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
     """Return the code of creations, without their arguments, of those that have also created a
     verified contract, or that a build has; of the first MAX_CREATIONS."""
     hashes = {
-        key: creation_comparison.search_hashes(creation)
+        key: compiler_findings.search_hashes(creation)
         for key, creation in islice(creations.items(), MAX_CREATIONS)
     }
     searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
@@ -219,7 +219,7 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
             _Created(size, bytes(masked_hash), links, bytes(address), bytes(code_hash))
         )
     mapped: dict[Key, MappedCode] = {}
-    comparison = creation_comparison.CreationComparison()
+    comparison = compiler_findings.CreationComparison()
     for key, search_hashes in hashes.items():
         created = next(
             (

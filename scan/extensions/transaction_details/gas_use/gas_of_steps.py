@@ -22,10 +22,10 @@ from scan.extensions.internal_transfers.step_traces import (
 )
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TraceKind
+from scan.extensions.transaction_details import source_maps
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.hex import data, to_hex
 from scan.queries.reader import Sources
-from scan.verification import source_maps
 
 # A step takes the tracer 10 us; a million gas may be 240,000 steps.
 MAX_GAS = 1_500_000

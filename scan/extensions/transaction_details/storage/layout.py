@@ -16,7 +16,7 @@ import orjson
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.verification import storage_layouts
+from scan.extensions.transaction_details import storage_layouts
 from scan.verification.languages import language_of_path, vyper
 
 WORD = 32
@@ -93,7 +93,7 @@ class Layout(NamedTuple):
 
 
 def read_solidity(text: str) -> Layout:
-    """Read a `storageLayout`, with the names that scan/verification/storage_layouts.py adds. Raises
+    """Read a `storageLayout`, with the names that storage_layouts.py adds. Raises
     MalformedLayout."""
     try:
         given = orjson.loads(text)

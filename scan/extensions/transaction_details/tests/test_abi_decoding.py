@@ -24,10 +24,8 @@ def test_a_call_that_everybody_makes_is_decoded_without_an_abi():
     )
     decoded = decode_call(calldata)
     assert decoded is not None and decoded.source == "standard"
-    assert [tuple(each[:3]) for each in decoded.arguments] == [
-        ("to", "address", ADDRESS),
-        ("value", "uint256", "7"),
-    ]
+    expected = [("to", "address", ADDRESS), ("value", "uint256", "7")]
+    assert [tuple(each[:3]) for each in decoded.arguments] == expected
 
 
 def test_a_selector_alone_does_not_make_a_call():
@@ -134,8 +132,7 @@ def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are():
 
 def test_overloads_are_told_apart_by_their_types():
     one = function("f", {"name": "a", "type": "uint256"})
-    two = function("f", {"name": "b", "type": "int256"})
-    abi = index_abi([one, two])
+    abi = index_abi([one, function("f", {"name": "b", "type": "int256"})])
     minus = decode_call(call("f(int256)", ["int256"], -5), [abi])
     assert minus is not None and minus.arguments[0][:3] == ("b", "int256", "-5")
 
@@ -158,8 +155,7 @@ def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it():
     decoded = decode_log([WORD], SEVEN, [index_abi([note])])
     assert decoded is not None and (decoded.name, values(decoded)) == ("Note", [ADDRESS, "7"])
     assert decode_log([WORD], SEVEN, [index_abi([note, flag])]) is not None  # 7 is no flag
-    one = (1).to_bytes(32, "big")
-    assert decode_log([WORD], one, [index_abi([note, flag])]) is None
+    assert decode_log([WORD], (1).to_bytes(32, "big"), [index_abi([note, flag])]) is None
     assert decode_log([TRANSFER], SEVEN, [index_abi([note])]) is None
 
 
@@ -167,10 +163,8 @@ def test_imported_signatures_decode_what_they_encode_alone():
     calldata = call("f(uint256,string)", ["uint256", "string"], 7, "seven")
     decoded = decode_call_by(calldata, ["f(uint256,string)"])
     assert decoded is not None and decoded.source == "imported"
-    assert [tuple(each[:3]) for each in decoded.arguments] == [
-        ("", "uint256", "7"),
-        ("", "string", "seven"),
-    ]
+    expected = [("", "uint256", "7"), ("", "string", "seven")]
+    assert [tuple(each[:3]) for each in decoded.arguments] == expected
     assert decode_call_by(calldata + b"\0", ["f(uint256,string)"]) is None
     assert decode_call_by(calldata, ["g(uint256,string)"]) is None
 

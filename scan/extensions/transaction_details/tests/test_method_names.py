@@ -91,8 +91,7 @@ def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch)
                 with pytest.raises(InvalidParameter, match="too many"):
                     selectors(reader, name)
         execute(url, f"{delete} WHERE substr(selector, 1, 3) = '\\x080808'")
-    sent = explorer.client.get("/api/v1/transactions?method=TRANSFERFROM")
-    assert sent.status_code == 200
+    assert explorer.client.get("/api/v1/transactions?method=TRANSFERFROM").status_code == 200
 
 
 def test_a_name_means_all_functions_that_have_it(explorer, many, monkeypatch):

@@ -1,7 +1,8 @@
 """GET /transactions/:hash: through proxies, of hostile contracts, of nodes that lie or are gone."""
 
+from collections import namedtuple
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
 
 import pytest
 from eth_abi import encode
@@ -14,37 +15,17 @@ from scan.extensions.transaction_details.details import decode_event
 from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.serving import wait_until
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
-WORKER = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Worker {
-    struct Step { uint256 amount; string note; }
-    event Worked(address indexed who, string indexed note, Step[] steps);
-    event Quiet(uint256 indexed number, bytes32 word) anonymous;
-    function work(Step[] calldata steps, string calldata note) external {
-        emit Worked(msg.sender, note, steps);
-        emit Quiet(7, bytes32(uint256(9)));
-    }
-    function fail(uint256 code) external pure { require(code == 0, "no"); }
-    function shout(uint256 times) external {
-        for (uint256 n = 0; n < times; n++) { assembly { log0(0, 0) } }
-    }
-    receive() external payable {}
-}
-"""
+WORKER = Path(__file__).with_name("Worker.sol").read_text()
 NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
 STEPS = "(uint256,string)[]"
 WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
 
 
-class Work(NamedTuple):
+class Work(namedtuple("Work", "explorer worker")):
     """Contracts of one code: verified, and what stands before it."""
-
-    explorer: Explorer
-    worker: str
 
     def send(self, to, data=b"", **fields):
         """The hash of a transaction once it is indexed."""
@@ -93,10 +74,8 @@ def check_work(found):
         {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
     ]
     assert (quiet["event"]["name"], found["logCount"]) == ("Quiet", 2)
-    assert [each["value"] for each in quiet["event"]["arguments"]] == [
-        "7",
-        "0x" + (9).to_bytes(32, "big").hex(),
-    ]
+    expected = ["7", "0x" + (9).to_bytes(32, "big").hex()]
+    assert [each["value"] for each in quiet["event"]["arguments"]] == expected
 
 
 def test_a_call_of_a_verified_contract_is_decoded(work):
@@ -106,11 +85,8 @@ def test_a_call_of_a_verified_contract_is_decoded(work):
     receipt = work.explorer.anvil.call("eth_getTransactionReceipt", sent)
     assert found["input"] == "0x" + WORK.hex()
     for log, given in zip(found["logs"], receipt["logs"], strict=True):
-        assert (log["address"], log["topics"], log["data"]) == (
-            given["address"].lower(),
-            given["topics"],
-            given["data"],
-        )
+        expected = (given["address"].lower(), given["topics"], given["data"])
+        assert (log["address"], log["topics"], log["data"]) == expected
         assert log["logIndex"] == int(given["logIndex"], 16)
 
 
@@ -119,10 +95,8 @@ def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work):
     before = work.send(proxy, WORK)
     check_work(work.details(before))
     other = many_functions.deploy(work.explorer, NEXT, "Next")
-    anvil = work.explorer.anvil
-    anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
-    after = work.send(proxy, WORK)
-    assert work.details(after)["method"] is None
+    work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
+    assert work.details(work.send(proxy, WORK))["method"] is None
     check_work(work.details(before))
 
 
@@ -208,8 +182,7 @@ def test_a_client_makes_one_large_answer_at_a_time(work, shouted, monkeypatch):
     ]
     with places.place("127.0.0.1"):
         assert [client.get(path).status_code for path in paths] == [429] * 4
-        others = {"REMOTE_ADDR": "192.0.2.7"}
-        assert client.get(paths[0], environ_base=others).status_code == 200
+        assert client.get(paths[0], environ_base={"REMOTE_ADDR": "192.0.2.7"}).status_code == 200
         assert client.get("/api/v1/transactions?limit=3").status_code == 200
     assert client.get(paths[1]).status_code == 200
     assert places.taken == 0
@@ -309,8 +282,7 @@ def test_a_node_that_fails_or_lies_leaves_what_is_stored(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     proxy = proxy_to(work, work.worker)
     with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
-        client = create_app(settings).test_client()
+        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
         for name, fault in {**FAULTS, "no storage": no_storage}.items():
             node.fault = fault
             sent = work.send(proxy if fault == no_storage else work.worker, WORK)

@@ -203,9 +203,8 @@ def test_an_operation_has_its_calls_and_its_reason(chain):
         function = errand.data("fail") if kind == 1 else errand.data("run", 7)
         assert called == {(chain.errand.lower(), "0", function[:10])}
         assert detail["callCount"] == len(detail["calls"]) == (2 if kind == 2 else 1)
-        assert (detail["error"] or {}).get("reason") == (
-            "The call reverted: not today" if kind == 1 else None
-        )
+        expected = "The call reverted: not today" if kind == 1 else None
+        assert (detail["error"] or {}).get("reason") == expected
         fields = detail["operation"]
         assert (fields["initCode"] != "0x") == (operation["factory"] is not None)
         assert (fields["paymasterAndData"] != "0x") == (operation["paymaster"] is not None)

@@ -36,10 +36,8 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium():
             anvil.send(anvil.accounts[0], anvil.accounts[1], **sent)
             anvil.send(anvil.accounts[0], None, data="0xfe", value=7, gasPrice=10**10)
             anvil.mine()
-        chain = mined_chain.MinedChain(anvil, {2: [(1, "0x" + "22" * 20)]}, head=3)
-        proxy.fault = chain
-        blocks = [*signed_chain.structs(proxy.url, 1, 3)]
-        for header, receipts in blocks:
+        proxy.fault = mined_chain.MinedChain(anvil, {2: [(1, "0x" + "22" * 20)]}, head=3)
+        for header, receipts in [*signed_chain.structs(proxy.url, 1, 3)]:
             number = int(header.number, 16)
             expected = block_decoder.decode_block(header, receipts, number)
             completer = BlockCompleter(client.Node([proxy.url]), lambda: signed_chain.CHAIN_ID)

@@ -1,11 +1,10 @@
 """EIP-7702: which authorizations took effect, as the node's state has it."""
 
 import random
+from collections import namedtuple
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum.block_validation import check_body
@@ -38,10 +37,7 @@ TRACED = "block_records,internal_transfers"
 EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
 
 
-class Delegations(NamedTuple):
-    node: Anvil
-    url: str
-    client: FlaskClient
+Delegations = namedtuple("Delegations", "node url client")
 
 
 def play(node):
@@ -52,8 +48,7 @@ def play(node):
     for _ in range(BLOCKS):
         authority = choice.choice(EVERYBODY)
         nonce = nonce_of(node, authority)
-        has_coin = authority in (ALICE, BOB)
-        sender = authority if has_coin and choice.random() < 0.3 else key_of(0)
+        sender = authority if authority in (ALICE, BOB) and choice.random() < 0.3 else key_of(0)
         nonce += sender is authority
         signed = [
             authorize(
@@ -68,8 +63,7 @@ def play(node):
             signed.append(with_high_s(signed[0]))
         send(node, signed, to=authority.address, sender=sender)
         if choice.random() < 0.5:
-            called = choice.choice(EVERYBODY)
-            send(node, [], to=called.address, sender=key_of(3))
+            send(node, [], to=choice.choice(EVERYBODY).address, sender=key_of(3))
         if choice.random() < 0.2:
             send(node, [], to=IDLE, sender=BOB) if sender is not BOB else None
         node.mine()
@@ -114,8 +108,7 @@ def assert_as_the_node_has_it(node, url):
             if row["is_valid"]:
                 in_effect["0x" + row["authority"][2:]] = "0x" + row["delegate"][2:]
         expected |= {(account, number): delegate for account, delegate in in_effect.items()}
-    of_node = delegates_of(node, list(expected))
-    assert dict(zip(expected, of_node, strict=True)) == expected
+    assert dict(zip(expected, delegates_of(node, list(expected)), strict=True)) == expected
 
 
 def test_delegations_are_those_of_the_node(delegations):
@@ -169,16 +162,14 @@ def test_lists_have_what_was_signed_and_what_became_of_it(delegations):
         assert (detail["authorizations"], detail["authorizationCount"]) == (own[::-1], len(own))
     assert listed(client, transaction="0x" + 64 * "7") == []
     other = node.call("eth_getBlockByNumber", "0x1", True)["transactions"][-1]["hash"]
-    assert ("authorizations" in client.get(f"/api/v1/transactions/{other}").json) == (
-        other in {record["transactionHash"] for record in every}
-    )
+    expected = other in {record["transactionHash"] for record in every}
+    assert "authorizations" in client.get(f"/api/v1/transactions/{other}").json == expected
 
 
 def test_a_delegating_account_is_shown_as_one(delegations):
     """Each delegation has until the next one begins, and the last one is what its code is now."""
     node, _, client = delegations
-    contract = client.get(f"/api/v1/addresses/{MAKER}").json
-    assert "delegate" not in contract
+    assert "delegate" not in client.get(f"/api/v1/addresses/{MAKER}").json
     for account in EVERYBODY:
         address = account.address.lower()
         own = listed(client, authority=address, valid="true", orderBy="asc")

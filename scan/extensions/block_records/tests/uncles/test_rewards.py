@@ -1,6 +1,6 @@
 """Rewards of proof of work at the borders of forks, as chains' specifications state them."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -11,14 +11,10 @@ pytestmark = pytest.mark.check
 COIN = 10**18
 
 
-class Mined(NamedTuple):
-    number: int
-    miner: bytes = b"m" * 20
+Mined = namedtuple("Mined", "number miner", defaults=(b"m" * 20,))
 
 
-class Uncle(NamedTuple):
-    uncle_number: int
-    miner: bytes = b"u" * 20
+Uncle = namedtuple("Uncle", "uncle_number miner", defaults=(b"u" * 20,))
 
 
 @pytest.mark.parametrize(
@@ -49,10 +45,7 @@ def test_uncles_earn_by_distance_and_their_nephew_for_each():
     uncles = [Uncle(4_369_999), Uncle(4_369_994)]
     credits = mining_credits(1, Mined(4_370_000), 2, uncles)
     # The number of the block that includes them decides which reward they have a part of.
-    assert [amount for *_, amount in credits] == [
-        3 * COIN + 2 * 3 * COIN // 32,
-        3 * COIN * 7 // 8,
-        3 * COIN * 2 // 8,
-    ]
+    expected = [3 * COIN + 2 * 3 * COIN // 32, 3 * COIN * 7 // 8, 3 * COIN * 2 // 8]
+    assert [amount for *_, amount in credits] == expected
     later = mining_credits(61, Mined(5_000_001), 1, [Uncle(4_999_999)])
     assert [amount for *_, amount in later] == [4 * COIN + COIN // 8, COIN // 8]

@@ -1,41 +1,14 @@
 """A project with a library, an immutable and a factory, and its builds as tools write them."""
 
 import json
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tests.support.explorer import compilation, standard_input
 
 VERSION, LONG_VERSION = "0.8.28", "0.8.28+commit.7893614a"
 HALVES_PATH, STORE_PATH = "src/Halves.sol", "src/Store.sol"
-SOURCES = {
-    HALVES_PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-library Halves {
-    function half(uint256 whole) external pure returns (uint256) { return whole / 2; }
-}
-""",
-    STORE_PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-import "./Halves.sol";
-contract Store {
-    uint256 public immutable start;
-    uint256 public kept;
-    event Kept(uint256 indexed before, uint256 amount);
-    error TooLarge(uint256 given);
-    constructor(uint256 first) { start = first; }
-    function keep(uint256 amount) external {
-        if (amount > 100) revert TooLarge(amount);
-        emit Kept(kept, amount);
-        kept = Halves.half(amount);
-    }
-}
-contract Factory {
-    Store public last;
-    function make(uint256 first) external { last = new Store{salt: 0}(first); }
-}
-""",
-}
+PROJECT = Path(__file__).with_name("project")
+SOURCES = {path: (PROJECT / path).read_text() for path in (HALVES_PATH, STORE_PATH)}
 SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
 STANDARD = standard_input(SOURCES, **SETTINGS)
 
@@ -99,26 +72,6 @@ def foundry(project):
     return project / "out"
 
 
-def foundry_with_build_info(project):
-    """What `forge build --build-info` writes, without the sources."""
-    info = {"_format": "", "id": "0123", "solcVersion": VERSION, "solcLongVersion": VERSION}
-    given = {**STANDARD, "version": VERSION}
-    _write(project / "out/build-info/0123.json", {**info, "input": given, "output": output()})
-    return project / "out"
-
-
-def hardhat_2(project):
-    info = {"id": "a1", "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
-    _write(
-        project / "artifacts/build-info/a1.json",
-        {"_format": "hh-sol-build-info-1", **info, "input": STANDARD, "output": output()},
-    )
-    for path, name in _write_hardhat_artifacts(project):
-        debug = project / "artifacts" / path / f"{name}.dbg.json"
-        _write(debug, {"buildInfo": "../../build-info/a1.json"})
-    return project / "artifacts"
-
-
 def hardhat_3(project):
     name = "solc-0_8_28-a1"
     info = {"id": name, "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
@@ -150,60 +103,3 @@ def _write_hardhat_artifacts(project, **more):
             },
         )
     return [(path, name) for path, name, _ in _contracts()]
-
-
-def truffle(project):
-    write_sources(project)
-    for path, name, contract in _contracts():
-        _write(
-            project / "build/contracts" / f"{name}.json",
-            {
-                "contractName": name,
-                "abi": contract["abi"],
-                "metadata": contract["metadata"],
-                "bytecode": f"0x{contract['evm']['bytecode']['object']}",
-                "deployedBytecode": f"0x{contract['evm']['deployedBytecode']['object']}",
-                "immutableReferences": contract["evm"]["deployedBytecode"]["immutableReferences"],
-                "source": SOURCES[path],
-                "sourcePath": str(project / path),
-                "compiler": {"name": "solc", "version": LONG_VERSION},
-                "networks": {},
-                "schemaVersion": "3.4.16",
-            },
-        )
-    return project / "build/contracts"
-
-
-def ape(project):
-    """A manifest (EIP-2678). It has no places of immutables, so Store has none there."""
-    types = {
-        name: {
-            "contractName": name,
-            "sourceId": path,
-            "abi": contract["abi"],
-            "deploymentBytecode": {"bytecode": f"0x{contract['evm']['bytecode']['object']}"},
-            "runtimeBytecode": {"bytecode": f"0x{contract['evm']['deployedBytecode']['object']}"},
-        }
-        for path, name, contract in _contracts()
-    }
-    compiler = {"name": "solidity", "version": LONG_VERSION, "settings": SETTINGS}
-    _write(
-        project / ".build/__local__.json",
-        {
-            "manifest": "ethpm/3",
-            "contractTypes": types,
-            "sources": {path: {"content": text, "urls": []} for path, text in SOURCES.items()},
-            "compilers": [{**compiler, "contractTypes": [*types]}],
-        },
-    )
-    return project / ".build"
-
-
-TOOLS: Mapping[str, Callable[[Path], Path]] = {
-    "foundry": foundry,
-    "foundry with build-info": foundry_with_build_info,
-    "hardhat 2": hardhat_2,
-    "hardhat 3": hardhat_3,
-    "truffle": truffle,
-    "ape": ape,
-}

@@ -9,34 +9,15 @@ import pytest
 
 from scan.extensions.contract_details.builds import build_sources, build_watch
 from scan.extensions.contract_details.tests.builds.projects import VERSION
+from scan.extensions.transaction_details.compiler_findings import search_hashes
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
-from scan.verification.creation_comparison import search_hashes
 from tests.support.explorer import compilation, standard_input
 
 Use = Callable[[Path], build_watch.Builds]
 
 PATH, PARENT_PATH = "src/Refusing.sol", "src/Parent.sol"
-SOURCES = {
-    PARENT_PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-abstract contract Parent {
-    constructor(uint256 n) {
-        require(n != 2, "it is two"); // fails: parent
-    }
-}
-""",
-    PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-import "./Parent.sol";
-contract Refusing is Parent {
-    uint256 public immutable kept;
-    constructor(uint256 n) Parent(n) {
-        require(n > 1, "it is too small"); // fails: own
-        kept = n;
-    }
-}
-""",
-}
+PROJECT = Path(__file__).with_name("refusing")
+SOURCES = {path: (PROJECT / path).read_text() for path in (PARENT_PATH, PATH)}
 STANDARD = standard_input(SOURCES, optimizer={"enabled": True, "runs": 200}, evmVersion="cancun")
 
 
@@ -174,8 +155,7 @@ def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
 
 def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
     folder = build_info(tmp_path)
-    info = json.loads((folder / "a1.json").read_text())
-    write(folder / "a1.json", {**info, "input": {}})
+    write(folder / "a1.json", {**json.loads((folder / "a1.json").read_text()), "input": {}})
     own = build_watch.Builds([folder])
     own.refresh()
     reads = []

@@ -30,36 +30,10 @@ def built_of(folder, name):
     return [built for file in files for built in contracts_of(file) if built.name == name]
 
 
-@pytest.mark.parametrize("tool", [tool for tool in projects.TOOLS if tool != "ape"])
-def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
-    folder = projects.TOOLS[tool](tmp_path / "project")
-    built = next(b for b in built_of(folder, "Store") if b.version)
-    expected = projects.output()["contracts"][projects.STORE_PATH]["Store"]
-    assert json.loads(built.abi) == expected["abi"]
-    assert built.runtime.links
-    references = expected["evm"]["deployedBytecode"]["immutableReferences"]
-    assert {name: len(places) for name, places in built.runtime.immutables.items()} == {
-        name: len(places) for name, places in references.items()
-    }
-    body = build_sources.verification_request(built, ADDRESS)
-    submission = parse(body)
-    assert submission.sources == projects.SOURCES
-    assert submission.version == (0, 8, 28)
-    assert (submission.contract_path, submission.contract_name) == (projects.STORE_PATH, "Store")
-    assert submission.settings["optimizer"] == {"enabled": True, "runs": 300}
-
-
-def test_a_manifest_of_ape_says_what_was_compiled(tmp_path):
-    [built] = built_of(projects.TOOLS["ape"](tmp_path), "Halves")
-    assert built.version == projects.LONG_VERSION
-    assert parse(build_sources.verification_request(built, ADDRESS)).sources == projects.SOURCES
-
-
 def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
-    [built] = [b for b in built_of(projects.hardhat_2(tmp_path), "Halves") if b.version]
-    assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == [
-        "src/Halves.sol"
-    ]
+    [built] = [b for b in built_of(projects.hardhat_3(tmp_path), "Halves") if b.version]
+    expected = ["src/Halves.sol"]
+    assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == expected
 
 
 SMALL = {"abi": [], "deployedBytecode": "0x6000"}
@@ -214,19 +188,6 @@ def test_the_page_of_the_index_names_a_folder_that_does_not_exist(explorer, tmp_
     assert "Build folders" not in client.get("/status").text
 
 
-def test_versions_are_those_of_the_compiler(tmp_path):
-    versions = {
-        b.version
-        for tool in projects.TOOLS
-        for b in built_of(projects.TOOLS[tool](tmp_path / tool), "Halves")
-    }
-    assert versions == {
-        projects.VERSION,
-        projects.LONG_VERSION,
-        "",
-    }  # the last is of an artifact beside its build-info
-
-
 def test_the_builds_of_the_oldest_files_give_way(tmp_path, monkeypatch):
     monkeypatch.setattr(build_watch, "MAX_BYTES", 2_500)
     for number in (1, 2, 3):
@@ -301,14 +262,3 @@ def test_an_artifact_that_masks_what_no_compiler_does_matches_no_other_code(cont
     builds = build_watch.Builds([tmp_path])
     builds.refresh()
     assert not builds.match(VICTIM)
-
-
-def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(tmp_path):
-    [built] = built_of(projects.TOOLS["ape"](tmp_path), "Store")
-    evm = projects.output()["contracts"][projects.STORE_PATH]["Store"]["evm"]
-    stated = {
-        (place["start"], place["start"] + place["length"])
-        for places in evm["deployedBytecode"]["immutableReferences"].values()
-        for place in places
-    }
-    assert {place for places in built.runtime.immutables.values() for place in places} == stated

@@ -41,8 +41,7 @@ METADATA = {"compiler": {"version": VERSION}, "settings": {"compilationTarget": 
 
 def test_a_source_counts_only_with_the_hash_that_the_metadata_has(tmp_path):
     """So no file of the machine is published by an artifact that names it."""
-    folder = foundry(tmp_path / "project")
-    artifact = folder / "Store.sol/Store.json"
+    artifact = foundry(tmp_path / "project") / "Store.sol/Store.json"
     content = json.loads(artifact.read_text())
     secret = tmp_path / "secret"
     secret.write_text("secret")
@@ -74,8 +73,7 @@ def test_vyper_s_source_is_read_from_the_project(tmp_path):
 
 
 def test_vyper_s_source_is_not_read_outside_of_it(tmp_path):
-    project = tmp_path / "a/b/c/d/e/f/project"
-    built = combined(project, "../../../../../../../secret.vy")
+    built = combined(tmp_path / "a/b/c/d/e/f/project", "../../../../../../../secret.vy")
     (tmp_path / "secret.vy").write_text("secret")
     with pytest.raises(NoBuild, match="the project has no file"):
         build_sources.verification_request(built, ADDRESS)

@@ -18,9 +18,9 @@ from scan.extensions.contract_details.tests.builds.projects import (
     HALVES_PATH,
     SOURCES,
     STORE_PATH,
-    TOOLS,
     creation_of,
     foundry,
+    hardhat_3,
 )
 from scan.verification import submission_compilations
 from scan.verification.request import parse
@@ -66,16 +66,6 @@ def keep(amount):
     return f"0x{keccak(text='keep(uint256)')[:4].hex()}{amount:064x}"
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_build_of_each_tool_verifies_what_is_deployed(running, tool, tmp_path):
-    watched = Watched(running, TOOLS[tool](tmp_path))
-    library = running.deploy(creation_of("Halves"))
-    store = running.deploy(creation_of("Store", library), f"{5:064x}")
-    watched.step()
-    assert match_of(running, library) == ("full", "Halves")
-    assert match_of(running, store) == ("full", "Store")
-
-
 def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
     watched = Watched(running, foundry(tmp_path))
     library = running.deploy(creation_of("Halves"))
@@ -95,9 +85,7 @@ def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, 
 
 def test_code_that_a_node_placed_is_verified(running, tmp_path):
     """anvil_setCode: there is no creation."""
-    creation = creation_of("Halves")
-    address = running.deploy(creation)
-    code = running.anvil.call("eth_getCode", address, "latest")
+    code = running.anvil.call("eth_getCode", running.deploy(creation_of("Halves")), "latest")
     # The guard of a library has its own address.
     placed = running.place(f"{code[:4]}{0xC0DE << 64 | running._placed + 1:040x}{code[44:]}")
     Watched(running, foundry(tmp_path)).step()
@@ -223,7 +211,7 @@ def copy_of_other_sources(project, half="whole / 3"):
 
 def artifacts_after_build_info(project):
     """Return a folder of which the artifacts, without metadata, are newer than the compilation."""
-    folder = TOOLS["hardhat 3"](project)
+    folder = hardhat_3(project)
     for file in (folder / "build-info").iterdir():
         content = json.loads(file.read_text())
         for contracts in content.get("output", {}).get("contracts", {}).values():
@@ -278,9 +266,8 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
         Watched(running, foundry(tmp_path)).step()
     assert compiled.call_count == 2
     names = {library: "Halves", store: "Store", factory: "Factory"}
-    assert {address: match_of(running, address) for address in names} == {
-        address: ("full", name) for address, name in names.items()
-    }
+    expected = {address: ("full", name) for address, name in names.items()}
+    assert {address: match_of(running, address) for address in names} == expected
     assert {*running.contract(library).json["sources"]} == {HALVES_PATH}  # no file of others
     lines = [line for line in caplog.messages if line.startswith("verified ")]
     assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
@@ -357,8 +344,7 @@ def test_a_vyper_build_verifies(running, vyper, tmp_path):
     source = source_for(NEWEST)
     creation = vyper.creation_of(NEWEST, source)
     address = running.deploy(creation, SEVEN)
-    deployed = running.anvil.call("eth_getCode", address, "latest")
-    runtime = deployed[:-64]  # without the immutable
+    runtime = running.anvil.call("eth_getCode", address, "latest")[:-64]  # without the immutable
     contract = {"bytecode": f"0x{creation.removeprefix('0x')}", "bytecode_runtime": runtime}
     build = {"Box.vy": {**contract, "abi": []}, "version": NEWEST}
     (tmp_path / "Box.vy").write_text(source)

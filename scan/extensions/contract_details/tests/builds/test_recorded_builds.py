@@ -8,11 +8,14 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.tests.builds.test_build_folders import ADDRESS, built_of
 from scan.extensions.contract_details.tests.builds.test_build_watch import (
     Watched,
     match_of,
     running,
 )
+from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 
@@ -21,21 +24,7 @@ RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
 INCREASE = f"0x{keccak(text='increase()')[:4].hex()}"
 MAKE = f"0x{keccak(text='make(address,uint256)')[:4].hex()}"
-MAKER = """
-pragma solidity ^0.8.20;
-contract Maker {
-    function make(address blueprint, uint256 step) external returns (address made) {
-        bytes memory code = abi.encodePacked(_after_preamble(blueprint), step);
-        assembly { made := create(0, add(code, 32), mload(code)) }
-        require(made != address(0));
-    }
-    function _after_preamble(address blueprint) private view returns (bytes memory code) {
-        uint256 size = blueprint.code.length - 3;
-        code = new bytes(size);
-        assembly { extcodecopy(blueprint, add(code, 32), 3, size) }
-    }
-}
-"""
+MAKER = Path(__file__).with_name("Maker.sol").read_text()
 # The files of a project by tool, and the folder that is watched.
 TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "truffle": (
@@ -81,6 +70,19 @@ def deploy(explorer, tool, step):
     return explorer.deploy(creation_of(tool), f"{step:064x}")
 
 
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
+    """Where a manifest states no places of immutables, they are those that solc reserves."""
+    [tally] = built_of(built(tmp_path, tool), "Tally")
+    submission = parse(build_sources.verification_request(tally, ADDRESS))
+    assert [*submission.sources.values()] == [(RECORDED / "Tally.sol").read_text()]
+    assert (submission.version, submission.contract_name) == ((0, 8, 28), "Tally")
+    places = [place for places in tally.runtime.immutables.values() for place in places]
+    code = tally.runtime.code
+    assert len(places) == 2
+    assert all(code[start - 1 : end] == b"\x7f" + bytes(32) for start, end in places)
+
+
 @pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 105), strict=True)])
 def test_what_a_tool_deploys_is_verified_and_decoded(running, tool, step, tmp_path):
     watched = Watched(running, built(tmp_path, tool))
@@ -109,8 +111,7 @@ def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, t
     watched.step()
     assert match_of(running, blueprint) == ("full", "Tally")
     assert match_of(running, made["address"]) == ("full", "Tally")
-    page = running.client.get(f"/address/{blueprint}?tab=contract").text
-    assert "ERC-5202" in page
+    assert "ERC-5202" in running.client.get(f"/address/{blueprint}?tab=contract").text
 
 
 @pytest.mark.parametrize(("tool", "step"), [("truffle", 200), ("foundry", 201)])

@@ -120,10 +120,8 @@ def summary(printed):
     return str(line)
 
 
-@pytest.mark.parametrize(
-    "form", ["sourcify", "etherscan", pytest.param("blockscout", marks=pytest.mark.long)]
-)
-def test_what_matched_elsewhere_matches_here_and_nothing_else(chain, form):
+def require_import(chain, form):
+    """What matched elsewhere matches here and nothing else; a second run asks for nothing again."""
     chain.forget()
     chain.elsewhere.refusals.append(Response(status=429, headers={"Retry-After": "1"}))
     printed = chain.load(form)
@@ -131,24 +129,61 @@ def test_what_matched_elsewhere_matches_here_and_nothing_else(chain, form):
         "4 verified here, 2 kept as claims, 1 that do not match, 1 not verified there,"
         " 0 not indexed here"
     )
+    whole = dict.fromkeys((chain.box, chain.two, chain.vyper), ("full", "full"))
     matches = {row[0]: row[1:3] for row in chain.stored()}
-    assert matches == {
-        chain.box: ("full", "full"),
-        chain.two: ("full", "full"),
-        chain.partial: ("partial", "partial"),
-        chain.vyper: ("full", "full"),
-    }
+    assert matches == {**whole, chain.partial: ("partial", "partial")}
     reasons = dict(re.findall(r"^(0x\w{40}): (.*)$", printed, re.M))
     assert reasons.keys() == {chain.false, chain.fe, chain.old}
     assert "different: No match" in reasons[chain.false]
     assert reasons[chain.fe].lower().startswith("claimed: there is no compiler for fe")
     assert "claimed: The compiler 0.8.9 is not installed" in reasons[chain.old]
-    # A second run asks for nothing again.
     chain.elsewhere.requests.clear()
     assert summary(chain.load(form)).startswith("0 verified here, 0 kept")
     assert chain.elsewhere.requests == []
+
+
+@pytest.mark.parametrize("form", ["etherscan", pytest.param("blockscout", marks=pytest.mark.long)])
+def test_what_another_explorer_has_verified_is_imported(chain, form):
+    require_import(chain, form)
     chain.load(form, "--again")
     assert len(chain.elsewhere.requests) == 4
+
+
+def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path):
+    """The export is imported with every match as it was; maps are added where none are known, as
+    after a verification by a release that did not keep them."""
+    require_import(chain, "sourcify")
+    before = chain.stored()
+    file = tmp_path / "contracts.ndjson"
+    assert chain.scan("export", str(file)).stdout == "4 contracts written\n"
+    chain.forget()
+    done = chain.scan("import", str(file))
+    assert summary(done.stdout).startswith("4 verified here, 0 kept"), done
+    assert chain.stored() == before
+    without_node = chain.scan("import", str(file), RPC_URL="")
+    assert without_node.returncode == 2 and "RPC_URL" in without_node.stderr
+    file.write_text('{"address": "0x12"}\nno JSON\n')
+    done = chain.scan("import", str(file))
+    assert done.returncode == 1 and "address" in done.stderr
+    url = chain.explorer.settings.database_url
+    maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
+    found = "SELECT address, layout::text FROM storage_layouts ORDER BY 1, 2"
+    known, findings = execute(url, maps), execute(url, found)
+    assert len(known) == 4 and findings
+    execute(url, "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)")
+    execute(
+        url, "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)"
+    )
+    done = chain.scan("source-maps")
+    assert done.stdout == "3 source maps added, 0 contracts left without one\n", done
+    assert (execute(url, maps), chain.stored()) == (known, before)
+    assert execute(url, found) == findings
+    execute(url, "DELETE FROM source_maps")
+    other = "UPDATE verified_contracts SET compiler_version = '0.9.9' WHERE file_path = %s"
+    execute(url, other, "contracts/Box.sol")
+    done = chain.scan("source-maps")
+    assert f"{chain.box}: " in done.stdout and "0.9.9" in done.stdout
+    assert done.stdout.endswith("3 source maps added, 1 contracts left without one\n"), done
 
 
 def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
@@ -177,49 +212,6 @@ def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
     assert summary(chain.load("blockscout")).startswith("1 verified here")
     assert client.get(f"/api/v1/contracts/{chain.two}").json["match"] == "full"
     assert client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"] == []
-
-
-def test_an_export_is_imported_with_every_match_as_it_was(chain, tmp_path):
-    chain.forget()
-    chain.load("sourcify", "--listed")
-    before = chain.stored()
-    file = tmp_path / "contracts.ndjson"
-    assert chain.scan("export", str(file)).stdout == "4 contracts written\n"
-    chain.forget()
-    done = chain.scan("import", str(file))
-    assert summary(done.stdout).startswith("4 verified here, 0 kept"), done
-    assert chain.stored() == before
-    without_node = chain.scan("import", str(file), RPC_URL="")
-    assert without_node.returncode == 2 and "RPC_URL" in without_node.stderr
-    file.write_text('{"address": "0x12"}\nno JSON\n')
-    done = chain.scan("import", str(file))
-    assert done.returncode == 1 and "address" in done.stderr
-
-
-def test_source_maps_are_added_where_none_are_known(chain):
-    """As after a verification by a release that did not keep them."""
-    url = chain.explorer.settings.database_url
-    maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
-    chain.forget()
-    chain.load("sourcify", "--listed")
-    found = "SELECT address, layout::text FROM storage_layouts ORDER BY 1, 2"
-    before, stored, findings = execute(url, maps), chain.stored(), execute(url, found)
-    assert len(before) == 4 and findings
-    execute(url, "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)")
-    execute(
-        url, "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)"
-    )
-    done = chain.scan("source-maps")
-    assert done.stdout == "3 source maps added, 0 contracts left without one\n", done
-    assert (execute(url, maps), chain.stored()) == (before, stored)
-    assert execute(url, found) == findings
-
-    execute(url, "DELETE FROM source_maps")
-    other = "UPDATE verified_contracts SET compiler_version = '0.9.9' WHERE file_path = %s"
-    execute(url, other, "contracts/Box.sol")
-    done = chain.scan("source-maps")
-    assert f"{chain.box}: " in done.stdout and "0.9.9" in done.stdout
-    assert done.stdout.endswith("3 source maps added, 1 contracts left without one\n"), done
 
 
 def test_listed_addresses_are_asked_for_page_by_page(chain, tmp_path):

@@ -92,13 +92,11 @@ def test_the_type_of_a_domain_may_be_left_out(domain):
         {"name": name, "type": kinds.get(name, "string")} for name in order if name in domain
     ]
     own = parse(with_(types=types, domain=domain))
-    assert (
-        own.signed == parse(with_(types={**types, "EIP712Domain": written}, domain=domain)).signed
-    )
+    expected = parse(with_(types={**types, "EIP712Domain": written}, domain=domain)).signed
+    assert own.signed == expected
     if "chainId" not in domain:
-        assert own.signed == signable(
-            with_(types={**types, "EIP712Domain": written}, domain=domain)
-        )
+        expected = signable(with_(types={**types, "EIP712Domain": written}, domain=domain))
+        assert own.signed == expected
 
 
 @pytest.mark.check
@@ -234,14 +232,12 @@ def test_typed_data_is_decoded_by_its_own_types(client):
     assert values["asset"] == ("Asset", {"token": ANN.lower(), "amount": "5"})
     assert values["grid"] == ("int16[2][]", [["-1", "2"], ["32767", "-32768"]])
     small = of_types({"a": "<b>"}, A=[{"name": "a", "type": "string"}])
-    query = {"typedData": json.dumps(small)}
-    by_link = client.get("/api/v1/decode", query_string=query)
+    by_link = client.get("/api/v1/decode", query_string={"typedData": json.dumps(small)})
     assert by_link.json == client.post("/api/v1/decode", json={"typedData": small}).json
     form = client.post("/decode", data={"data": f" {json.dumps(small)}\n"})
     page = client.get(form.headers["Location"])
     assert "A(string a)" in page.text and "&lt;b&gt;" in page.text and "<b>" not in page.text
-    digest = keccak256(parse(small).signed)
-    assert by_link.json["digest"] == "0x" + digest.hex()
+    assert by_link.json["digest"] == "0x" + keccak256(parse(small).signed).hex()
 
 
 @pytest.mark.parametrize(

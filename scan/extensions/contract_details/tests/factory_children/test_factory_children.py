@@ -1,6 +1,7 @@
 """Contracts that verified contracts created are verified by the sources of their factories."""
 
 import itertools
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -15,28 +16,7 @@ from tests.support.explorer import compiled, standard_input
 VERSION, PATH = "0.8.28", "contracts/Factory.sol"
 NUMBERS = itertools.count(1)
 UNFINISHED = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
-SOURCE = """pragma solidity ^0.8.0;
-contract Grandchild { uint256 public constant number = NUMBER; }
-contract Child {
-    uint256 public immutable kept;
-    string public name;
-    Grandchild public made;
-    constructor(uint256 first, string memory text) { kept = first; name = text; }
-    function make() external { made = new Grandchild(); }
-}
-contract Inner { uint256 public age = NUMBER + 1; }
-contract Factory {
-    address public last;
-    Inner public inner = new Inner();
-    function make(uint256 first) external { last = address(new Child(first, "made")); }
-    function create(bytes memory code) external {
-        address made;
-        assembly { made := create(0, add(code, 32), mload(code)) }
-        require(made != address(0));
-        last = made;
-    }
-}
-"""
+SOURCE = Path(__file__).with_name("Factory.sol").read_text()
 
 
 class Project:
@@ -110,18 +90,7 @@ def look(explorer):
     database.wait_until_none(explorer.settings.database_url, UNFINISHED)
 
 
-def test_what_a_factory_creates_after_its_verification_is_verified(explorer, project):
-    project.verify()
-    child = project.make(7)
-    contract = wait_for_match(explorer, child, "Child")
-    assert (
-        contract["constructorArguments"] == f"0x{encode(['uint256', 'string'], [7, 'made']).hex()}"
-    )
-    assert explorer.call(child, "kept").json == {"result": "7"}
-    assert record(explorer, child).get("verifiedBy") is None
-
-
-def test_what_a_factory_created_before_its_verification_is_verified(explorer, project):
+def test_what_was_created_before_a_verification_is_verified_and_what_it_creates(explorer, project):
     child = project.make(8)
     inner = project.address(project.factory, "inner()")
     look(explorer)
@@ -129,28 +98,24 @@ def test_what_a_factory_created_before_its_verification_is_verified(explorer, pr
     project.verify()
     wait_for_match(explorer, child, "Child")
     wait_for_match(explorer, inner, "Inner")  # whose code is in that of the constructor alone
-
-
-def test_what_a_verified_child_creates_is_verified(explorer, project):
-    project.verify()
-    child = project.make(9)
-    wait_for_match(explorer, child, "Child")
     project.send(child, "make()")
     wait_for_match(explorer, project.address(child, "made()"), "Grandchild")
 
 
-def test_of_children_with_other_immutables_one_is_verified_and_others_are_similar(
-    explorer, project
-):
+def test_of_what_is_created_afterwards_one_is_verified_and_others_are_similar(explorer, project):
+    """With other immutables."""
     project.verify()
     first = project.make(10)
-    wait_for_match(explorer, first, "Child")
+    contract = wait_for_match(explorer, first, "Child")
+    arguments = encode(["uint256", "string"], [10, "made"]).hex()
+    assert contract["constructorArguments"] == f"0x{arguments}"
+    assert explorer.call(first, "kept").json == {"result": "10"}
+    assert record(explorer, first).get("verifiedBy") is None
     second = project.make(11)
     project.send(first, "make()")
     wait_for_match(explorer, project.address(first, "made()"), "Grandchild")  # a later one
     assert record(explorer, second) == {}
-    similar = explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"]
-    assert similar == first
+    assert explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"] == first
 
 
 def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, monkeypatch):
@@ -167,24 +132,17 @@ def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, 
     assert len([address for address in submitted if address in own]) == 1
 
 
-def test_code_that_a_factory_was_given_is_not_of_its_sources(explorer, project):
+def test_code_or_a_constructor_that_is_not_of_the_factory_s_sources_verifies_nothing(
+    explorer, project
+):
     project.verify()
-    other = Project(explorer)
     arguments = encode(["uint256", "string"], [1, ""]).hex()
-    created = project.create(other.code("Child").creation + arguments)
-    look(explorer)
-    assert jobs_of(explorer, created) == []
-    assert record(explorer, created) == {}
-
-
-def test_a_constructor_that_is_not_the_source_s_verifies_nothing(explorer, project):
-    """The runtime code is that of a contract in the factory's sources, its creation is not."""
-    project.verify()
-    code = project.code("Child").runtime
-    length = len(code) // 2
-    created = project.create(f"60ff60005561{length:04x}8060116000396000f3{code}")
+    foreign = project.create(Project(explorer).code("Child").creation + arguments)
+    code = project.code("Child").runtime  # of the sources, as its creation is not
+    created = project.create(f"60ff60005561{len(code) // 2:04x}8060116000396000f3{code}")
     assert explorer.anvil.call("eth_getCode", created, "latest") == f"0x{code}"
     look(explorer)
+    assert (jobs_of(explorer, foreign), record(explorer, foreign)) == ([], {})
     assert jobs_of(explorer, created) == ["runtime"]
     page = explorer.client.get(f"/address/{created}?tab=contract").text
     assert "runtime code only" in page and "source verified" not in page

@@ -2,6 +2,7 @@
 
 import random
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -19,17 +20,7 @@ from scan.extensions.contract_details.source_comparison.comparison import (
 from tests.support.explorer import compiled, standard_input
 
 BASE = "pragma solidity ^0.8.0; abstract contract Base { uint256 public base; }"
-FIRST = """pragma solidity ^0.8.0;
-import "./Base.sol";
-
-contract Box is Base {
-    uint256 public value;
-
-    function set(uint256 to) external {
-        value = to;
-    }
-}
-"""
+FIRST = Path(__file__).with_name("Box.sol").read_text()
 SECOND = FIRST.replace("contract Box", "contract Crate").replace("value = to;", "value = to + 1;")
 
 
@@ -59,10 +50,8 @@ def test_rows_are_side_by_side():
     [changed, _] = compare(source(FIRST), source(SECOND))
     assert changed.parts is not None
     differing = [row for part in changed.parts for row in part if not row.is_equal]
-    assert [(r.number, r.other_number, r.other_text) for r in differing] == [
-        (4, 4, "contract Crate is Base {"),
-        (8, 8, "        value = to + 1;"),
-    ]
+    expected = [(4, 4, "contract Crate is Base {"), (8, 8, "        value = to + 1;")]
+    assert [(r.number, r.other_number, r.other_text) for r in differing] == expected
 
 
 @pytest.mark.check
@@ -128,10 +117,8 @@ def test_two_verified_contracts(explorer):
         addresses.append(address)
     first, second = addresses
     compared = explorer.client.get(f"/api/v1/contracts/{first}/compare/{second}").json["files"]
-    assert [(f["path"], f["otherPath"], f["status"]) for f in compared] == [
-        ("Box.sol", "Crate.sol", CHANGED),
-        ("Base.sol", "Base.sol", EQUAL),
-    ]
+    expected = [("Box.sol", "Crate.sol", CHANGED), ("Base.sol", "Base.sol", EQUAL)]
+    assert [(f["path"], f["otherPath"], f["status"]) for f in compared] == expected
     assert "-        value = to;\n+        value = to + 1;\n" in compared[0]["changes"]
     answer = explorer.client.get(f"/address/{first}/compare?with={second}")
     assert answer.location == f"/address/{first}/compare/{second}"

@@ -40,8 +40,7 @@ def address(idle):
 
 @pytest.fixture
 def jobs(idle):
-    found = idle.app.extensions["scan"]
-    yield found.sources.get(VerificationJobs)
+    yield idle.app.extensions["scan"].sources.get(VerificationJobs)
     database.execute(idle.settings.database_url, "DELETE FROM verification_jobs")
 
 
@@ -232,8 +231,7 @@ def test_a_job_survives_the_end_of_its_process(
     url, port = idle.settings.database_url, serving.free_port()
 
     def status():
-        job = jobs.get(job_id)
-        return job.status
+        return jobs.get(job_id).status
 
     with serving.gunicorn_started(url, port, **environment(idle, slow_solc_dir)) as process:
         serving.wait_for(port, process)
@@ -279,8 +277,7 @@ def is_admitted(places, client, taken):
 
 def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
     """While all are taken, a job waits, and it does not fail."""
-    services = idle.app.extensions["scan"]
-    places = services.verifier.places
+    places = idle.app.extensions["scan"].verifier.places
     with ExitStack() as taken:
         for client in "abcd":
             serving.wait_until(lambda client=client: is_admitted(places, client, taken))

@@ -4,13 +4,11 @@ fork; and their bounds."""
 import csv
 import io
 import re
-from collections import defaultdict
+from collections import defaultdict, namedtuple
 from decimal import Decimal
 from html import unescape
-from typing import NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.history import pages
@@ -35,12 +33,7 @@ LATER = (1_701_388_790, 1_709_000_000)  # blocks around the end of November 2023
 SMALL = {"chain", "daily_stats", "label_state", "retention"}
 
 
-class Chain(NamedTuple):
-    anvil: Anvil
-    indexing: Indexing
-    client: FlaskClient
-    url: str
-
+class Chain(namedtuple("Chain", "anvil indexing client url")):
     def truth(self):
         truth = read_truth(self.anvil)
         rows = {entity: getattr(truth, entity) for entity in PATHS}
@@ -249,9 +242,8 @@ def test_the_file_has_the_same_sums(chain):
     ):
         page = chain.client.get(path).text
         assert 'data-label="Moved"' in page
-        assert [text in page for text in ('data-label="In"', ">In</th>", "to itself")] == (
-            [has_sides] * 3
-        )
+        expected = [has_sides] * 3
+        assert [text in page for text in ('data-label="In"', ">In</th>", "to itself")] == expected
 
 
 @pytest.mark.parametrize(

@@ -116,11 +116,8 @@ def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
     media = media_cache.ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
     uri = f"ipfs://{CONTENT_ID}/{{id}}.json"
     first = media.of(uri, 7)
-    assert (first.problem, first.is_pending, first.is_of_chain) == (
-        media_cache.PENDING,
-        True,
-        False,
-    )
+    expected = (media_cache.PENDING, True, False)
+    assert (first.problem, first.is_pending, first.is_of_chain) == expected
     found = read(media, uri)
     assert found.metadata is not None and found.metadata.name == "Seven"
     assert found.picture == ("image/svg+xml", SVG)
@@ -208,13 +205,8 @@ def test_slow_sites_share_two_fetchers():
         assert documents.put(document(name))
     assert documents.put(document("slow0.com", is_chosen=True))
     running = [documents.take() for _ in range(5)]
-    assert sorted(one.site for one in running) == [
-        "quick.org",
-        "quick.org",
-        "slow0.com",
-        "slow0.com",
-        "slow1.com",
-    ]
+    expected = ["quick.org", "quick.org", "slow0.com", "slow0.com", "slow1.com"]
+    assert sorted(one.site for one in running) == expected
     now[0] = media_cache.SLOW_FOR_S + 1
     assert {documents.take().site for _ in range(4)} == set(names[2:])
 

@@ -1,9 +1,9 @@
 """Which of a token's pools gives its price, where they disagree or have not been traded lately."""
 
-from collections.abc import Sequence
+from collections import namedtuple
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import NamedTuple, cast
+from typing import cast
 
 import pytest
 
@@ -22,13 +22,8 @@ GIVEN = UnitPrices(
 )
 
 
-class Traded(NamedTuple):
+class Traded(namedtuple("Traded", "dex depth price hours", defaults=((0,),))):
     """A pool by its place, with trades at one price in some hours, by their age."""
-
-    dex: str
-    depth: int
-    price: str
-    hours: Sequence[int] = (0,)
 
 
 @pytest.fixture
@@ -108,11 +103,8 @@ def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
 ):
     prices = prices_of(database_url, database, pools)
     by = prices.pools[f"0x{TOKEN.hex()}"]
-    assert (by.price, by.pool, by.depth) == (
-        Decimal(price),
-        f"0x{bytes([16 + place] * 20).hex()}",
-        pools[place].depth,
-    )
+    expected = (Decimal(price), f"0x{bytes([16 + place] * 20).hex()}", pools[place].depth)
+    assert (by.price, by.pool, by.depth) == expected
     hour = HEAD.replace(minute=0) - timedelta(hours=pools[place].hours[0])
     assert by.at == f"{hour:%Y-%m-%dT%H:%M:%SZ}"
     assert prices.unused == {}

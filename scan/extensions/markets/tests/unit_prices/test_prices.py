@@ -187,8 +187,7 @@ def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_
     ],
 )
 def test_sources_of_prices_that_are_taken(text, value):
-    settings = Settings.from_environment({"SCAN_PRICES": text})
-    assert settings.of(PriceSettings).prices == value
+    assert Settings.from_environment({"SCAN_PRICES": text}).of(PriceSettings).prices == value
 
 
 def test_other_forms_have_the_price_in_usd_alone(indexed, scenario, tmp_path):

@@ -2,9 +2,9 @@
 Uniswap's own contracts; and what tokens and pools can do that want to be worth something."""
 
 import json
+from collections import namedtuple
 from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
-from typing import NamedTuple
 
 import pytest
 from werkzeug.serving import make_server
@@ -61,23 +61,18 @@ POOLS = {
 }
 
 
-class Market(NamedTuple):
-    stage: Stage
-    indexing: Indexing
-    holder: str
-
+class Market(namedtuple("Market", "stage indexing holder")):
     def address(self, key):
         return self.stage.contracts[key].address
 
     def client(self, folder, **changed):
         file = folder / "prices.json"
-        tokens = {self.address("dollar"): str(PRICE)}
         file.write_text(
             json.dumps(
                 {
                     "currency": "USD",
                     "time": "2026-01-31T23:59:59Z",
-                    "tokens": tokens,
+                    "tokens": {self.address("dollar"): str(PRICE)},
                     "minDepth": str(MIN_DEPTH),
                     **changed,
                 }
@@ -95,8 +90,7 @@ def market(postgres: Postgres, template: str) -> Iterator[Market]:
         _open(stage)
         holder = stage.people[5]
         _trade_and_hold(stage, holder)
-        indexing = Indexing(url, anvil.url).run_until(anvil.head())
-        yield Market(stage, indexing, holder)
+        yield Market(stage, Indexing(url, anvil.url).run_until(anvil.head()), holder)
 
 
 def _open(stage):
@@ -362,8 +356,7 @@ def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, mo
     path = f"/address/{market.holder}{tab}"
     assert prices.FAILED not in market.client(tmp_path).get(path).text
     monkeypatch.setattr(prices, "MAX_FACTOR", "no number")
-    html = market.client(tmp_path).get(path).text
-    assert html.count(prices.FAILED) == (2 if tab else 1)
+    assert market.client(tmp_path).get(path).text.count(prices.FAILED) == (2 if tab else 1)
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -175,9 +175,8 @@ def test_a_schema_of_an_older_version(sound):
     assert planned.stdout.startswith("schema.sql: ")
     the_error(sound.examine(), "database", "not current: schema.sql", "run `scan migrate`")
     scan("migrate", DATABASE_URL=sound.database_url)
-    assert scan("migrate", "--plan", DATABASE_URL=sound.database_url).stdout == (
-        "the schema is current\n"
-    )
+    expected = "the schema is current\n"
+    assert scan("migrate", "--plan", DATABASE_URL=sound.database_url).stdout == expected
     assert problems(sound.examine()) == {}
 
 
@@ -205,8 +204,7 @@ def test_clients_that_can_choose_their_address(sound, shared_server):
 
 
 def test_the_text_has_one_line_per_check_and_advice_below(sound):
-    done = scan("doctor", RPC_URL=NOWHERE, DATABASE_URL=sound.database_url)
-    lines = done.stdout.splitlines()
+    lines = scan("doctor", RPC_URL=NOWHERE, DATABASE_URL=sound.database_url).stdout.splitlines()
     [line] = [n for n, line in enumerate(lines) if line.startswith("error    node")]
     assert lines[line + 1].strip().startswith("-> ")
 

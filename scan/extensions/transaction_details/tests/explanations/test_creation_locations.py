@@ -2,6 +2,7 @@
 another one that the same code has created."""
 
 import re
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -11,59 +12,7 @@ from tests.support.explorer import Explorer, compiled, standard_input
 
 VERSION = "0.8.28"
 PATH = "src/Created.sol"
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-
-library Maths {
-    function half(uint256 n) external pure returns (uint256) {
-        require(n % 2 == 0, "it is odd"); // fails: library
-        return n / 2;
-    }
-}
-
-abstract contract Parent {
-    error TooLarge(uint256 given);
-    uint256 public kept;
-    constructor(uint256 n) {
-        if (n > 1000) revert TooLarge(n); // fails: parent
-        kept = n;
-    }
-}
-
-contract Created is Parent {
-    uint256 public immutable most;
-    address public constant OWNER = 0x00000000000000000000000000000000000000AA;
-    uint256[] public list;
-    constructor(uint256 n, string memory text) Parent(n) {
-        require(n != 1, text); // fails: text
-        most = 100 / (n - 2); // fails: divided
-        checkNot(n, 3);
-        if (n == 4) this.later(); // fails: no code
-        if (n == 5) assembly { mstore(0, 0xef) return(31, 1) }
-    }
-    function checkNot(uint256 n, uint256 other) internal pure {
-        require(n != other); // fails: function
-    }
-    function later() external { kept = OWNER.balance; }
-}
-
-contract Child {
-    uint256 public half;
-    constructor(uint256 n) {
-        half = Maths.half(n); // calls: library
-        assert(n != 6); // fails: child
-    }
-}
-
-contract Factory {
-    function create(uint256 n) external returns (address) {
-        return address(new Child(n)); // calls: child
-    }
-    function tryIt(uint256 n) external returns (bool) {
-        try new Child(n) returns (Child) { return true; } catch { return false; }
-    }
-}
-"""
+SOURCE = Path(__file__).with_name("FailingCreations.sol").read_text()
 SETTINGS: dict[str, dict[str, Any]] = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
@@ -243,25 +192,7 @@ def test_creations_by_no_known_code_have_no_line(deployed, data):
     assert record["error"] is None or record["error"]["location"] is None
 
 
-VYPER_SOURCE = """# a constructor that fails
-count: uint256
-LIMIT: immutable(uint256)
-
-@deploy
-def __init__(n: uint256):
-    assert n != 1, "it is 1" # fails: check
-    LIMIT = n
-    self._keep(n)
-
-@internal
-def _keep(n: uint256):
-    self.count = 100 // (n - 2) # fails: divide
-
-@external
-@view
-def limit() -> uint256:
-    return LIMIT
-"""
+VYPER_SOURCE = Path(__file__).with_name("failing_creation.vy").read_text()
 VYPER_RELEASES = ["0.4.3", pytest.param("0.4.0", marks=pytest.mark.long)]
 
 

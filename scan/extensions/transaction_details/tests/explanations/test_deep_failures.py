@@ -1,5 +1,7 @@
 """A cause deeper inside than lines are read, and more failed calls than lines are read of."""
 
+from pathlib import Path
+
 import pytest
 from eth_utils import keccak
 
@@ -9,24 +11,7 @@ from scan.extensions.transaction_details.tests.explanations.test_failure_locatio
 from tests.support.explorer import compiled, standard_input
 
 PATH = "src/Deep.sol"
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Deep {
-    function down(uint256 depth) external {
-        if (depth == 0) {
-            require(depth == 5, "bottom");
-        } else {
-            this.down(depth - 1);
-        }
-    }
-    function many(uint256 count) external {
-        for (uint256 i; i < count; i++) {
-            try this.down(0) {} catch {}
-        }
-        require(count == 0, "many");
-    }
-}
-"""
+SOURCE = Path(__file__).with_name("Deep.sol").read_text()
 BOTTOM, CALL, MANY = 6, 8, 15
 
 

@@ -1,8 +1,9 @@
 """The line in which a call failed, for failures of all kinds, by several ways to compile."""
 
 import json
+from collections import namedtuple
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -39,12 +40,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-class Deployed(NamedTuple):
-    way: str
-    explorer: Explorer
-    address: str
-    inner: str
-
+class Deployed(namedtuple("Deployed", "way explorer address inner")):
     def error(self, data, **fields):
         """What the API has of the failure of a call."""
         return self.transaction(data, **fields)["error"]
@@ -74,8 +70,7 @@ def deployed(explorer, way):
     standard = standard_input({PATH: FAILING}, **SETTINGS[way], evmVersion="cancun")
 
     def deploy(name, argument):
-        creation = compiled(VERSION, standard, PATH, name).creation
-        address = explorer.deploy(creation, argument)
+        address = explorer.deploy(compiled(VERSION, standard, PATH, name).creation, argument)
         answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
         assert answer.status_code == 200, answer.json
         return address
@@ -263,8 +258,7 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
 
 def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing):
     call = {"to": failing.address, "data": call_of("passOn")}
-    calls = [call, {"to": failing.address, "data": call_of("text", 1)}]
-    body = {"calls": calls, "trace": True}
+    body = {"calls": [call, {"to": failing.address, "data": call_of("text", 1)}], "trace": True}
     first, second = failing.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert first["error"]["location"]["address"] == failing.inner
     assert first["error"]["location"]["line"] in expected_line(failing, "refuse", "inner")
@@ -347,7 +341,6 @@ def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, 
     calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), b"")}
     for _ in range(2):
         node = sources.gateway.session("a")
-        sent = IndexedTransaction("0x12", 1, "0x34", None)
-        assert locations.read(node, sent, calls, ()) == {}
+        assert locations.read(node, IndexedTransaction("0x12", 1, "0x34", None), calls, ()) == {}
         assert node.failed  # so that no response without the line is cached
     assert traces.requests == requests

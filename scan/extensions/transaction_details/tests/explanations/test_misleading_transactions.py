@@ -10,6 +10,7 @@ from app import create_app
 from tests.support import database, reasons
 from tests.support.anvil import Anvil, Contract
 from tests.support.indexing import Indexing
+from tests.support.lists import get
 
 ETHER = 10**18
 MILLIONS = 5_000_000 * ETHER
@@ -37,17 +38,14 @@ class Played(NamedTuple):
     url: str  # of the database
 
     def detail(self, name):
-        answer = self.client.get(f"/api/v1/transactions/{self.sent[name]}")
-        assert answer.status_code == 200
-        return answer.json
+        return get(self.client, f"/transactions/{self.sent[name]}")
 
     def sentence(self, name):
         """The API's, which the page shows, too."""
         text = self.detail(name)["summary"]["text"]
         html = self.client.get(f"/tx/{self.sent[name]}").text
         [shown] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
-        plain = re.sub(r"<[^>]+>", "", shown).strip().lower()
-        assert plain == html_escaped(text).lower()
+        assert re.sub(r"<[^>]+>", "", shown).strip().lower() == html_escaped(text).lower()
         return text
 
     def short(self, name):
@@ -181,8 +179,7 @@ def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played):
 def test_trades_that_no_transfers_bear_are_marked(played):
     trades = played.client.get("/api/v1/dex-trades?orderBy=asc&limit=5").json["trades"]
     backed = {trade["transactionHash"]: trade["backedByTransfers"] for trade in trades}
-    fake = played.sent["fake trade"]
-    assert backed.pop(fake) is False
+    assert backed.pop(played.sent["fake trade"]) is False
     assert backed.pop(played.sent["half a trade"]) is None  # a token may take a fee of transfers
     assert len(backed) == 3 and all(backed.values())
     for name in ("fake trade", "half a trade", "real trade"):
@@ -252,10 +249,8 @@ def test_a_token_in_a_list_stands_for_its_symbol(played):
             for address in (larger, listed)
         }
         assert records[listed]["holderCount"] < records[larger]["holderCount"]
-        assert [records[address]["largerNamesake"] for address in (larger, listed)] == [
-            listed,
-            None,
-        ]
+        expected = [listed, None]
+        assert [records[address]["largerNamesake"] for address in (larger, listed)] == expected
     finally:
         database.execute(played.url, "DELETE FROM listed_tokens")
 

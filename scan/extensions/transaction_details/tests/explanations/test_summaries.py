@@ -217,8 +217,7 @@ def test_the_name_of_an_unverified_token_names_no_party():
 
 def test_a_verified_token_is_named_by_itself_before_its_source():
     dollar = {BOB: token(name="True Dollar") | {"contract": "Token"}}
-    called = sentence(dollar, to=BOB)
-    assert called.text == "Called 0xa9059cbb of “True Dollar” (0x222222…2222)"
+    assert sentence(dollar, to=BOB).text == "Called 0xa9059cbb of “True Dollar” (0x222222…2222)"
     sent = sentence({TOKEN: token(), **dollar}, transfers=[transfer(ALICE, BOB, 5_000_000)])
     assert sent.text == "Sent 5 MUSD to “True Dollar” (0x222222…2222)"
 
@@ -351,8 +350,7 @@ def test_an_approval_beside_an_event_that_is_told_is_told():
     event = "DelegateChanged(address,address,address)"
     method = abi_decoding.Decoded("delegate", "delegate(address)", (), "standard")
     logs = [log(TOKEN, event, ALICE, ZERO, BOB, topics=4), log(OTHER, APPROVAL, ALICE, BOB, MOST)]
-    text = sentence({TOKEN: token(), OTHER: token("ALF")}, logs=logs, method=method).text
-    assert text == (
+    assert sentence({TOKEN: token(), OTHER: token("ALF")}, logs=logs, method=method).text == (
         "Delegated votes of MUSD to 0x222222…2222,"
         " leaving 0x222222…2222 approved to spend unlimited ALF"
     )
@@ -367,6 +365,5 @@ def test_every_form_can_be_filled():
         for number, condition in form.get("where", {}).items():
             words[int(number)] = values[condition]
         logs = [log(TOKEN, form["event"], *words, topics=form["topics"])]
-        summary = sentence({TOKEN: token()}, logs=logs)
-        assert summary.action == form["action"], form
+        assert sentence({TOKEN: token()}, logs=logs).action == form["action"], form
     assert "swap" in transaction_summary.ACTIONS

@@ -1,22 +1,26 @@
-"""Why transactions failed: `error` of GET /transactions/:hash, beside the node's own trace."""
+"""Why transactions failed: `error` of GET /transactions/:hash and of lists, beside the node's own
+trace."""
 
+import re
 import time
+from html import unescape
 from typing import Any
 
 import pytest
 from eth_utils import keccak
 
+from app import create_app
 from scan.database.connection import Database
 from scan.extensions.transaction_details.tests.explanations import conftest
+from tests.support import database, indexing
 from tests.support.anvil import RpcError
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering, cut_connection, refuse
+from tests.support.lists import get
 
 
 def error_of(played, name, client=None):
-    answer = (client or played.client).get(f"/api/v1/transactions/{played.sent[name]}")
-    assert answer.status_code == 200
-    return answer.json["error"]
+    return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
 
 
 WHY: dict[str, tuple[str, str | None, list[Any] | None, list[int], str | None]] = {
@@ -264,3 +268,35 @@ def test_a_trace_of_another_block_is_not_believed(played):
         node.fault = altering(alter)
         assert error_of(played, "require", conftest.client_over(played, node))["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
+
+
+NOBODY = "http://127.0.0.1:9"
+REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
+STORED = {
+    "require": "the door is shut",
+    "panic 0x11": "panic 0x11 (arithmetic overflow or underflow)",
+    "own error": "Refused(",
+    "callee's error": "NotAllowed(",
+    "silent": "The call reverted without a reason",
+    "invalid opcode": "The contract ran an invalid instruction",
+    "unknown data": "The call reverted with data that no known ABI decodes",
+}
+
+
+def test_lists_say_why_transactions_failed_without_the_node(played):
+    """Of one whose reason nobody has read yet, only that it used all its gas."""
+    for name in STORED:
+        answer = played.client.get(f"/api/v1/transactions/{played.sent[name]}").json
+    forget = "DELETE FROM transaction_failures WHERE transaction_hash = %s"
+    for name in ("out of gas", "silent inside"):
+        database.execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
+    client = create_app(indexing.settings_for(played.url, NOBODY)).test_client()
+    for path in ("/txs?status=false&limit=100", f"/address/{played.anvil.accounts[0]}?limit=100"):
+        page = client.get(path)
+        reasons = {hash_: unescape(text) for hash_, text in REASON.findall(page.text)}
+        assert page.status_code == 200 and len(reasons) == page.text.count('class="failed"') > 0
+        for name, words in STORED.items():
+            assert reasons[played.sent[name]].startswith(words), name
+        assert reasons[played.sent["out of gas"]] == "used all its gas"
+        assert reasons[played.sent["silent inside"]] == "Why?"
+    assert REASON.search(client.get(f"/block/{answer['blockNumber']}").text)

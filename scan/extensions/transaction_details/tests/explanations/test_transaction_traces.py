@@ -10,12 +10,11 @@ from app import create_app
 from scan.extensions.transaction_details.tests.explanations import conftest
 from tests.support import database, faulty_node, lying_node
 from tests.support.indexing import settings_for
+from tests.support.lists import get
 
 
 def answer_of(played, name, what="trace", client=None):
-    answer = (client or played.client).get(f"/api/v1/transactions/{played.sent[name]}/{what}")
-    assert answer.status_code == 200, answer.json
-    return answer.json
+    return get(client or played.client, f"/transactions/{played.sent[name]}/{what}")
 
 
 def test_calls_are_in_their_order_with_what_they_took_and_gave(played):

@@ -1,56 +1,17 @@
 """The line of a Vyper source in which a call failed, by releases with several forms of maps."""
 
-from typing import NamedTuple
+from collections import namedtuple
+from pathlib import Path
 
 import pytest
 from eth_utils import keccak
 
-from tests.support.explorer import Explorer
-
 PATH = "Failing.vy"
-SOURCE = """# ä: characters of several bytes come before all lines
-last: uint256
-amounts: uint256[3]
-
-@external
-def check(n: uint256):
-    assert n == 1, "is not 1" # fails: check
-
-@external
-def plain(n: uint256):
-    assert n == 1 # fails: plain
-
-@external
-def raised(n: uint256):
-    if n != 1:
-        raise "no" # fails: raised
-
-@external
-def sum_of(n: uint256):
-    self.last = n + max_value(uint256) # fails: sum_of
-
-@external
-def divide(n: uint256) -> uint256:
-    return 5 / (n - 2) # fails: divide
-
-@external
-def element(n: uint256) -> uint256:
-    return self.amounts[n + 2] # fails: element
-
-@internal
-def _inside(n: uint256):
-    assert n == 1, "inside" # fails: inside
-
-@external
-def inside(n: uint256):
-    self._inside(n)
-"""
+SOURCE = Path(__file__).with_name("failing.vy").read_text()
 FUNCTIONS = ("check", "plain", "raised", "sum_of", "divide", "element", "inside")
 
 
-class Deployed(NamedTuple):
-    explorer: Explorer
-    address: str
+Deployed = namedtuple("Deployed", "explorer address")
 
 
 def source_for(version):

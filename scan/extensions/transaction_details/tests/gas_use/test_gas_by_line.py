@@ -1,94 +1,31 @@
 """The gas of lines adds up to the receipt's, whatever a transaction calls, creates or wastes."""
 
 import json
-from typing import Any, NamedTuple
+from collections import namedtuple
+from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from eth_utils import keccak
 
 from app import create_app
+from scan.extensions.transaction_details import source_maps
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.verification import source_maps
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import settings_for
+from tests.support.lists import get
 
 VERSION, PATH = "0.8.28", "src/Costly.sol"
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-
-library Sums {
-    function sum(uint256[] storage all) external view returns (uint256 n) {
-        for (uint256 i = 0; i < all.length; i++) n += all[i]; // library
-    }
-}
-
-contract Child {
-    uint256 public kept;
-    constructor(uint256 n) {
-        kept = n; // child
-        require(n != 13); // refuses
-    }
-}
-
-contract Costly {
-    uint256 public kept = 1;
-    uint256[] public all;
-
-    constructor() { all.push(3); } // pushes
-
-    function write(uint256 n) external {
-        kept = n; // writes
-    }
-    function loop(uint256 n) external pure returns (uint256 sum) {
-        for (uint256 i = 0; i < n; i++) sum += i; // loops
-    }
-    function delegate(uint256) external returns (uint256) {
-        return Sums.sum(all); // delegates
-    }
-    function itself(uint256 n) external {
-        this.write(n); // calls
-        this.loop(20);
-    }
-    function waste(uint256) external {
-        try this.burn{gas: 20_000}() { } catch { kept = 5; }
-    }
-    function burn() external pure {
-        while (true) { } // burns
-    }
-    function create(uint256 n) external {
-        try new Child(n) { } catch { }
-    }
-    function hash(uint256 n) external pure returns (bytes32) {
-        return sha256(abi.encode(n));
-    }
-    function pay(uint256 n) external payable {
-        payable(address(uint160(n))).transfer(1);
-    }
-    function large(uint256 n) external pure {
-        assembly { return(0, n) }
-    }
-    function refuse(uint256 n) external {
-        kept = n;
-        assembly { revert(0, 100000) }
-    }
-    function invalid(uint256) external pure {
-        assembly { invalid() }
-    }
-}
-"""
+SOURCE = Path(__file__).with_name("Spending.sol").read_text()
 
 
-class Transaction(NamedTuple):
+class Transaction(
+    namedtuple("Transaction", "function argument gas value refund", defaults=(300000, 0, 0))
+):
     """A call of a function, its gas limit and value, and the gas that is refunded."""
-
-    function: str
-    argument: int
-    gas: int = 300_000
-    value: int = 0
-    refund: int = 0
 
 
 TRANSACTIONS = [
@@ -115,20 +52,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-class Deployed(NamedTuple):
-    explorer: Explorer
-    costly: str
-    creation: str
-
+class Deployed(namedtuple("Deployed", "explorer costly creation")):
     def send(self, transaction):
         data = data_of(transaction)
         fields = {"gas": transaction.gas, "value": hex(transaction.value)}
         return self.explorer.send(self.costly, data, **fields)
 
     def lines(self, sent):
-        answer = self.explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines")
-        assert answer.status_code == 200, answer.json
-        return answer.json
+        return get(self.explorer.client, f"/transactions/{sent}/gas/lines")
 
     def receipt(self, sent):
         return self.explorer.anvil.receipt_of(sent)
@@ -201,8 +132,7 @@ def gas_of(gas, mark):
 
 def test_lines_have_what_they_cost(deployed):
     deployed.send(Transaction("write", 1))
-    gas = deployed.lines(deployed.send(Transaction("write", 2)))
-    first = gas["lines"][0]
+    first = deployed.lines(deployed.send(Transaction("write", 2)))["lines"][0]
     assert (first["line"], first["function"]) == (line_of("writes"), "write")
     assert (first["address"], first["file"]) == (deployed.costly, PATH)
     assert 5_000 <= int(first["gas"]) < 5_200  # a cold slot that is not zero

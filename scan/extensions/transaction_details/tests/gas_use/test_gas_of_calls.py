@@ -69,6 +69,5 @@ def test_a_precompiled_contract_is_one_function():
         call(to=OUTER, gas=1000),
         *(call(n, to=RECOVER, gas=100, input=bytes([n]) * 128) for n in range(5)),
     ]
-    known = gas_use.gas_of_calls(calls, 6)
-    _, of_recover = gas_use.gas_by_function(known)
+    _, of_recover = gas_use.gas_by_function(gas_use.gas_of_calls(calls, 6))
     assert (of_recover.calls, of_recover.selector, of_recover.own) == (5, b"", 500)

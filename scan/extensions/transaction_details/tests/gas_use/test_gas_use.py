@@ -1,8 +1,7 @@
 """Where the gas of a transaction went, beside the node's own trace, and what calls usually take."""
 
 import statistics
-from collections import defaultdict
-from typing import NamedTuple
+from collections import defaultdict, namedtuple
 
 import pytest
 from eth_utils import keccak
@@ -10,7 +9,6 @@ from eth_utils import keccak
 from app import create_app
 from scan.extensions.contract_details.tests.builds.projects import STANDARD, STORE_PATH, creation_of
 from tests.support import faulty_node, indexing
-from tests.support.explorer import Explorer
 
 
 def call_of(name, argument):
@@ -20,13 +18,8 @@ def call_of(name, argument):
 FAILING = 101  # an amount that the store does not keep
 
 
-class Stores(NamedTuple):
+class Stores(namedtuple("Stores", "explorer store factory sent")):
     """A store that calls a library, verified; and what was sent to it."""
-
-    explorer: Explorer
-    store: str
-    factory: str
-    sent: list[str]
 
     def get(self, path):
         answer = self.explorer.client.get(f"/api/v1{path}")
@@ -112,8 +105,7 @@ def test_a_method_all_of_whose_calls_failed(explorer):
 
 def test_a_contract_that_nobody_called(stores):
     assert stores.get(f"/contracts/0x{'00' * 19}99/gas") == {"methods": []}
-    answer = stores.explorer.client.get("/api/v1/contracts/0x12/gas")
-    assert answer.status_code == 400
+    assert stores.explorer.client.get("/api/v1/contracts/0x12/gas").status_code == 400
 
 
 def test_the_tab_shows_calls_as_boxes(stores):

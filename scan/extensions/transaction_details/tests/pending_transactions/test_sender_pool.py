@@ -126,8 +126,7 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
 
 def test_a_node_that_is_away_is_said(indexed):
     settings = settings_for(indexed.settings.database_url, "http://127.0.0.1:9")
-    client = create_app(settings).test_client()
-    page = client.get(TAB)
+    page = create_app(settings).test_client().get(TAB)
     assert page.status_code == 200 and "are not available. The node does not respond" in page.text
 
 
@@ -149,8 +148,7 @@ def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed, scenari
         },
     }
     with FaultyNode(scenario.anvil.url) as node:
-        settings = settings_for(indexed.settings.database_url, node.url)
-        asking = create_app(settings).test_client()
+        asking = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
         node.fault = pool()
         refused = asking.get(query).json
         assert refused["status"] == "0" and "does not offer" in refused["result"]
@@ -181,8 +179,7 @@ def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(i
         assert true["unproven"] == ["queued"]
         del lies["v"]  # says what yParity says
         for name, value in lies.items():
-            shown = listed(**{name: value})
-            assert shown == [], name
+            assert listed(**{name: value}) == [], name
         assert listed(gasPrice="0x1", maxFeePerBlobGas="0x1") == [true]
         [foreign] = listed(type="0x66", to=SENDER)
         assert {*foreign["unproven"]} == {*foreign} - {"unproven"}

@@ -1,14 +1,17 @@
 """A contract with variables of all kinds, verified."""
 
-from typing import NamedTuple
+from collections import namedtuple
+from pathlib import Path
 
 import pytest
 from eth_abi.abi import encode
 from eth_utils import keccak
 
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH, VERSION
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
+from tests.support.lists import get
 
+VERSION, PATH = "0.8.28", "Kept.sol"
+KEPT = Path(__file__).with_name(PATH).read_text()  # each kind with a function that reads it
 OPTIMIZED = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
 
 
@@ -18,10 +21,7 @@ def calldata(signature, *values):
     return f"0x{keccak(text=signature)[:4].hex()}{encoded.hex()}"
 
 
-class Deployed(NamedTuple):
-    explorer: Explorer
-    address: str
-
+class Deployed(namedtuple("Deployed", "explorer address")):
     @property
     def sender(self):
         return self.explorer.anvil.accounts[0]
@@ -30,9 +30,8 @@ class Deployed(NamedTuple):
         """What a call changes in the contract, as the API has it."""
         to = to or self.address
         sent = self.explorer.send(to, calldata(signature, *values), gas=5_000_000)
-        answer = self.explorer.client.get(f"/api/v1/transactions/{sent}/state-changes")
-        assert answer.status_code == 200, answer.json
-        [account] = [a for a in answer.json["accounts"] if a["address"] == to]
+        answer = get(self.explorer.client, f"/transactions/{sent}/state-changes")
+        [account] = [a for a in answer["accounts"] if a["address"] == to]
         return account
 
     def changed(self, signature, *values):
@@ -59,8 +58,7 @@ class Deployed(NamedTuple):
 
 def deploy(explorer, sources, path, name, arguments="", *, version=VERSION, is_verified=True):
     standard = standard_input(sources, **(OPTIMIZED if version == VERSION else {}))
-    creation = compiled(version, standard, path, name).creation
-    address = explorer.deploy(creation, arguments)
+    address = explorer.deploy(compiled(version, standard, path, name).creation, arguments)
     if is_verified:
         answer = explorer.verify(address, standard, version, contractName=f"{path}:{name}")
         assert answer.status_code == 200, answer.json

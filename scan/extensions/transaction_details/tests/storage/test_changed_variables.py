@@ -7,8 +7,7 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.transaction_details.storage import mapping_keys
-from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH
+from scan.extensions.transaction_details.tests.storage.conftest import KEPT, PATH, calldata, deploy
 from tests.support import faulty_node, indexing
 
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -166,7 +165,6 @@ def test_short_and_long_strings(kept):
 
 def test_slots_of_unverified_contracts_have_no_names(kept):
     runtime = "0x5f3560015500"  # stores the first word of its input in slot 1
-    address = kept.explorer.place(runtime)
-    account = kept.account("x()", to=address)
+    account = kept.account("x()", to=kept.explorer.place(runtime))
     assert [slot["variables"] for slot in account["storage"]] == [[]]
     assert (account["layouts"], account["collisions"]) == ([], [])

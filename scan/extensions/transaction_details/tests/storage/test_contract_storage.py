@@ -1,9 +1,17 @@
-"""GET /contracts/:address/storage beside the contract's own getters, and bad input."""
+"""GET /contracts/:address/storage beside the contract's own getters, bad input, and pages."""
+
+import re
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, calldata
-from scan.extensions.transaction_details.tests.storage.contracts import KEPT, PATH, VERSION
+from scan.extensions.transaction_details.tests.storage.conftest import (
+    KEPT,
+    OPTIMIZED,
+    PATH,
+    VERSION,
+    calldata,
+    deploy,
+)
 from scan.hex import data
 from tests.api.test_bad_input import require_parameter
 from tests.support.database import execute
@@ -92,30 +100,16 @@ def test_the_state_of_an_older_block(filled):
     assert filled.values(variable=path) == {path: "78"}
 
 
+BAD_PATHS = """
+    balances[0x12] balances[ balances.owner balances[-1] packed.absent packed[0] few[5] many[-1]
+    many[99999999999999999999] total.x total.length many[0:32] holders[4].note[0:32].x byStep[256]
+    bySelector[0x0102030405]
+""".split()
+BAD_PATHS += ["byName[\ud800]", "x" * 501, "total" + "[0]" * 165]
+
+
 @pytest.mark.parametrize(
-    ("path", "status"),
-    [
-        ("absent", 404),
-        ("balances[0x12]", 400),
-        ("balances[", 400),
-        ("balances.owner", 400),
-        ("balances[-1]", 400),
-        ("packed.absent", 400),
-        ("packed[0]", 400),
-        ("few[5]", 400),
-        ("many[99999999999999999999]", 400),
-        ("many[-1]", 400),
-        ("total.x", 400),
-        ("total.length", 400),
-        ("many[0:32]", 400),
-        ("holders[4].note[0:32].x", 400),
-        ("byStep[256]", 400),
-        ("bySelector[0x0102030405]", 400),
-        ("byName[\ud800]", 400),
-        ("x" * 501, 400),
-        ("[" * 500, 404),
-        ("total" + "[0]" * 165, 400),
-    ],
+    ("path", "status"), [("absent", 404), ("[" * 500, 404), *((path, 400) for path in BAD_PATHS)]
 )
 def test_bad_paths(filled, path, status):
     answer = filled.storage(variable=path.encode("utf-8", "surrogatepass"))
@@ -142,3 +136,70 @@ def test_bad_parameters(filled, explorer):
     answer = explorer.client.get(f"/api/v1/contracts/{unverified}/storage")
     assert answer.status_code == 404
     assert "not verified" in str(answer.json)
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+
+
+@pytest.fixture(scope="module")
+def sent(kept):
+    kept.explorer.send(kept.address, calldata("write(string,bytes)", "words " * 20, b"\x01"))
+    return kept.explorer.send(
+        kept.address, calldata("set(address,uint256)", WHO, 1234567), gas=5_000_000
+    )
+
+
+def test_the_tab_of_a_contract(kept, sent):
+    page = kept.explorer.client.get(f"/address/{kept.address}?tab=storage")
+    assert page.status_code == 200
+    assert "Storage" in page.text
+    text = text_of(page.text)
+    for shown in ("total uint256 1,234,567", "packed.flag bool true", "words words", "by key"):
+        assert shown in text, shown
+    query = {"tab": "storage", "variable": f"balances[{WHO}]"}
+    page = kept.explorer.client.get(f"/address/{kept.address}", query_string=query)
+    assert f"balances[{WHO}] uint256 1,234,567" in text_of(page.text)
+
+
+def test_contracts_in_variables_have_their_names(kept):
+    holding = deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept")
+    data = calldata("set(address,uint256)", kept.address, 5)
+    kept.explorer.send(holding.address, data, gas=5_000_000)
+    query = {"tab": "storage", "variable": "other"}
+    page = kept.explorer.client.get(f"/address/{holding.address}", query_string=query)
+    assert f"other contract kept kept {kept.address[:6]}" in text_of(page.text).lower()
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "words"),
+    [
+        ({"variable": "nothing"}, 404, "has no variable"),
+        ({"variable": "<b>"}, 404, "&lt;b&gt;"),
+        ({"variable": "total[1]"}, 400, "has no part"),
+        ({"variable": "balances[7]"}, 400, "is no key"),
+        ({"block": "x"}, 400, "block"),
+        ({"block": "999999999"}, 404, "999999999"),
+    ],
+)
+def test_what_cannot_be_read(kept, fields, status, words):
+    query = {"tab": "storage", **fields}
+    page = kept.explorer.client.get(f"/address/{kept.address}", query_string=query)
+    assert page.status_code == status
+    assert words in page.text
+
+
+def test_a_contract_without_a_layout(kept):
+    address = kept.explorer.place("0x5f3560015500")
+    page = kept.explorer.client.get(f"/address/{address}?tab=storage")
+    assert page.status_code == 200
+    assert "No storage layout of this contract" in page.text
+
+
+def test_names_beside_the_slots_of_a_transaction(kept, sent):
+    page = kept.explorer.client.get(f"/tx/{sent}?tab=state")
+    assert page.status_code == 200
+    text = text_of(page.text)
+    assert f"balances[{WHO}] uint256" in text
+    assert "packed.below int40 0 → -5" in text
+    assert "0x12d687" in page.text  # the slot's own word

@@ -1,5 +1,7 @@
 """Keys of types that a source declares over elementary ones: the layout has their names alone."""
 
+from pathlib import Path
+
 import pytest
 
 from scan.errors import InvalidParameter
@@ -9,27 +11,7 @@ from scan.extensions.transaction_details.tests.storage.conftest import deploy
 from tests.api.test_bad_input import require_parameter
 
 MARK = bytes.fromhex("12345678")
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-type Mark is bytes4;
-type Count is uint64;
-type Depth is int16;
-type int7 is bytes4;
-contract Declared {
-    mapping(Mark => uint256) public byMark;
-    mapping(Count => uint256) public byCount;
-    mapping(Depth => uint256) public byDepth;
-    mapping(int7 => uint256) public byOddName;
-    mapping(Mark => mapping(Depth => uint256)) public both;
-    function set(bytes4 mark, uint64 count, int16 depth) external {
-        byMark[Mark.wrap(mark)] = 1;
-        byCount[Count.wrap(count)] = 2;
-        byDepth[Depth.wrap(depth)] = 3;
-        byOddName[int7.wrap(mark)] = 4;
-        both[Mark.wrap(mark)][Depth.wrap(depth)] = 5;
-    }
-}
-"""
+SOURCE = Path(__file__).with_name("DeclaredKeys.sol").read_text()
 LEFT = f"0x{MARK.ljust(32, bytes(1)).hex()}"
 COUNT = f"0x{77:064x}"
 NEGATIVE = "0x" + "f" * 63 + "e"
@@ -54,21 +36,13 @@ def test_changed_slots_are_named_by_the_words_that_lead_to_them(declared):
         assert declared.values(variable=path) == {path: value}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "byMark[0x12345678]",
-        "byMark[305419896]",
-        "byCount[77]",
-        "byCount[0x4d]",
-        "byDepth[-2]",
-        "byOddName[0x12345678]",
-        f"byMark[{LEFT[:-1]}]",
-        f"byMark[{LEFT}0]",
-        f"byMark[{LEFT[:-1]}g]",
-        f"both[{LEFT}][-2]",
-    ],
-)
+OTHER_KEYS = f"""
+    byMark[0x12345678] byMark[305419896] byCount[77] byCount[0x4d] byDepth[-2] byOddName[0x12345678]
+    byMark[{LEFT[:-1]}] byMark[{LEFT}0] byMark[{LEFT[:-1]}g] both[{LEFT}][-2]
+""".split()
+
+
+@pytest.mark.parametrize("path", OTHER_KEYS)
 def test_other_forms_of_keys_are_refused(declared, path):
     answer = declared.storage(variable=path)
     require_parameter(answer, "variable")

@@ -1,5 +1,6 @@
 """Many contracts, layouts and strings in one request: what they take together is bounded."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,19 +24,7 @@ TYPES = {
     "t": layout.StorageType("value", "uint256", 32),
     "s": layout.StorageType("bytes", "string", 32),
 }
-DIAMOND = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract Facet { uint256 value; uint256[2] more; }
-contract Diamond {
-    uint256 private value;
-    address[] private facets;
-    mapping(bytes4 => address) private ofFunctions;
-    function set(address[] calldata given) external { facets = given; }
-    function facetAddresses() external view returns (address[] memory) { return facets; }
-    function write() external { value += 1; }
-    fallback() external { ofFunctions[msg.sig].delegatecall(msg.data); }
-}
-"""
+DIAMOND = Path(__file__).with_name("Diamond.sol").read_text()
 
 
 def variables(count, type_="t", name="v"):
@@ -91,8 +80,7 @@ class Counted(dict[int, Any]):
 def test_many_strings_read_the_words_once():
     long, longer = ((2 * length + 1).to_bytes(32) for length in (60_000, 61_000))
     words = Counted(dict.fromkeys(range(500), (long, longer)))
-    changes = changed_variables([variables(500, "s")], words, Candidates(()), Budget())
-    assert len(changes) == 500
+    assert len(changed_variables([variables(500, "s")], words, Candidates(()), Budget())) == 500
     assert words.copies == 2  # those before, and those after
     side = Counted({0: long})
     assert content_of(0, long, side) is None
@@ -128,8 +116,7 @@ def diamond(explorer):
         for _ in range(queries.MAX_FACETS)
     ]
     own = deploy(explorer, sources, "Diamond.sol", "Diamond", is_verified=False)
-    facets = [first, *copies]
-    explorer.send(own.address, calldata("set(address[])", facets), gas=5_000_000)
+    explorer.send(own.address, calldata("set(address[])", [first, *copies]), gas=5_000_000)
     return own
 
 

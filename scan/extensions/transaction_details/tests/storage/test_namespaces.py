@@ -1,93 +1,27 @@
 """Variables in structs at the slots of namespaces (ERC-7201), and enum members by their names."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
+from scan.extensions.transaction_details.storage_layouts import (
+    MAX_ENUMS,
+    MAX_NODES,
+    _declared,
+    _enums,
+    slot_of,
+)
 from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
-from scan.verification.storage_layouts import MAX_ENUMS, MAX_NODES, _declared, _enums, slot_of
 
 WHO = "0x" + 18 * "5e" + "0abc"
 OWNED_PATH, PATH = "access/Owned.sol", "Upgradeable.sol"
 # As OpenZeppelin's upgradeable contracts keep their state, since version 5.
-SOURCES = {
-    "access/Former.sol": """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-library Former {
-    /// @custom:storage-location erc7201:example.storage.Owned
-    struct OwnedStorage { uint256 former; }
-}
-""",
-    OWNED_PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-abstract contract Owned {
-    /// @custom:storage-location erc7201:example.storage.Owned
-    struct OwnedStorage { address owner; uint64 since; bool isPaused; }
-    bytes32 private constant LOCATION =
-        keccak256(abi.encode(uint256(keccak256("example.storage.Owned")) - 1))
-            & ~bytes32(uint256(0xff));
-    function owned() internal pure returns (OwnedStorage storage $) {
-        bytes32 location = LOCATION;
-        assembly { $.slot := location }
-    }
-    function own(address who) external { owned().owner = who; owned().since = 7; }
-}
-abstract contract Unrelated {
-    /// @custom:storage-location erc7201:example.storage.Unrelated
-    struct Other { uint256 a; }
-}
-""",
-    PATH: """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-import {Owned} from "./access/Owned.sol";
-library Counting {
-    /// @notice Counts.
-    /// @custom:storage-location erc7201:example.storage.Counting
-    struct Counter { uint128 low; uint128 high; }
-    function counter() internal pure returns (Counter storage $) {
-        bytes32 location = keccak256(
-            abi.encode(uint256(keccak256("example.storage.Counting")) - 1)
-        ) & ~bytes32(uint256(0xff));
-        assembly { $.slot := location }
-    }
-}
-contract Token is Owned {
-    enum Phase { Draft, Open, Closed }
-    /// @custom:storage-location erc7201:example.storage.Token
-    struct TokenStorage {
-        mapping(address => uint256) balances;
-        Phase phase;
-        string name;
-        uint24[] many;
-        Nested nested;
-    }
-    struct Nested { Phase before; uint8 count; }
-    Phase public plain;
-    mapping(Phase => Phase) public following;
-    function token() internal pure returns (TokenStorage storage $) {
-        bytes32 location = keccak256(
-            abi.encode(uint256(keccak256("example.storage.Token")) - 1)
-        ) & ~bytes32(uint256(0xff));
-        assembly { $.slot := location }
-    }
-    function set(address who, uint256 n) external {
-        TokenStorage storage $ = token();
-        $.balances[who] = n;
-        $.phase = Phase.Closed;
-        $.name = "a name";
-        $.many.push(5);
-        $.nested = Nested(Phase.Open, 3);
-        plain = Phase.Open;
-        following[Phase.Open] = Phase.Closed;
-        Counting.counter().high = 9;
-    }
-    function corrupt() external { assembly { sstore(plain.slot, 7) } }
-}
-""",
-}
+FOLDER = Path(__file__).with_name("namespaces")
+SOURCES = {str(f.relative_to(FOLDER)): f.read_text() for f in sorted(FOLDER.rglob("*.sol"))}
 TOKEN, OWNED = "erc7201:example.storage.Token", "erc7201:example.storage.Owned"
 
 
@@ -109,10 +43,8 @@ def test_changes_have_the_names_of_members_at_namespaces(token):
         "following[1]": ("Draft", "Closed"),
         "erc7201:example.storage.Counting.high": ("0", "9"),
     }
-    assert token.changed("own(address)", WHO) == {
-        f"{OWNED}.owner": (f"0x{'00' * 20}", WHO),
-        f"{OWNED}.since": ("0", "7"),
-    }
+    expected = {f"{OWNED}.owner": (f"0x{'00' * 20}", WHO), f"{OWNED}.since": ("0", "7")}
+    assert token.changed("own(address)", WHO) == expected
 
 
 def test_the_storage_of_a_contract_with_namespaces(token):
@@ -207,5 +139,4 @@ contract A {{
     uint256 public plain = {len(comment)};
 }}
 """
-    deployed = deploy(explorer, {PATH: source}, PATH, "A")
-    assert deployed.values()["plain"] == str(len(comment))
+    assert deploy(explorer, {PATH: source}, PATH, "A").values()["plain"] == str(len(comment))

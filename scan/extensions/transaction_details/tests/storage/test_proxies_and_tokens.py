@@ -3,67 +3,27 @@ implementations that collide, and one that does not. A contract of Vyper."""
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import OPTIMIZED, Deployed, deploy
-from scan.extensions.transaction_details.tests.storage.contracts import VERSION
+from scan.extensions.transaction_details.tests.storage.conftest import (
+    OPTIMIZED,
+    VERSION,
+    Deployed,
+    deploy,
+)
 from tests.support.explorer import compiled, from_node_modules, standard_input
 
 OPENZEPPELIN = "@openzeppelin/contracts"
 WHO = "0x" + 18 * "5e" + "0abc"
-UPGRADEABLE = f"""// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-import "{OPENZEPPELIN}/proxy/utils/UUPSUpgradeable.sol";
-
-contract First is UUPSUpgradeable {{
-    struct Limits {{ uint64 most; uint64 least; }}
-    address public owner;
-    uint64 public count;
-    Limits public limits;
-    uint256[4] private __gap;
-    mapping(address => uint256) public credits;
-    function add(address who, uint64 n) external {{
-        owner = who;
-        count += n;
-        credits[who] += n;
-        limits.most = n;
-    }}
-    function _authorizeUpgrade(address) internal override {{}}
-}}
-contract Colliding is UUPSUpgradeable {{
-    struct Limits {{ uint64 most; uint32 least; }}
-    uint64 public count;
-    address public admin;
-    Limits public limits;
-    uint256[4] private __gap;
-    mapping(address => uint256) public credits;
-    function _authorizeUpgrade(address) internal override {{}}
-}}
-contract Fitting is UUPSUpgradeable {{
-    struct Limits {{ uint64 most; uint64 least; }}
-    address public owner;
-    uint64 public count;
-    Limits public limits;
-    uint256 public more;
-    uint256[3] private __gap;
-    mapping(address => uint256) public credits;
-    function _authorizeUpgrade(address) internal override {{}}
-}}
-"""
+UPGRADEABLE = Path(__file__).with_name("Upgradeable.sol").read_text()
 COIN = f"""// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 import "{OPENZEPPELIN}/token/ERC20/ERC20.sol";
 contract Coin is ERC20 {{ constructor() ERC20("Coin", "COIN") {{ _mint(msg.sender, 1000); }} }}
 """
-PROXY = f"""// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-import "{OPENZEPPELIN}/proxy/ERC1967/ERC1967Proxy.sol";
-contract Own is ERC1967Proxy {{
-    constructor(address to) ERC1967Proxy(to, "") {{}}
-    function _unsafeAllowUninitialized() internal pure override returns (bool) {{ return true; }}
-}}
-"""
+PROXY = Path(__file__).with_name("OwnProxy.sol").read_text()
 
 
 def with_imports(path, source, name):
@@ -79,19 +39,15 @@ def of_openzeppelin(explorer, path, source, name, arguments="", **more):
 def test_a_token_of_openzeppelin(explorer):
     coin = of_openzeppelin(explorer, "Coin.sol", COIN, "Coin")
     sender = coin.sender.lower()
-    assert coin.changed("transfer(address,uint256)", WHO, 10) == {
-        f"_balances[{sender}]": ("1000", "990"),
-        f"_balances[{WHO}]": ("0", "10"),
-    }
-    assert coin.changed("approve(address,uint256)", WHO, 5) == {
-        f"_allowances[{sender}][{WHO}]": ("0", "5")
-    }
+    expected = {f"_balances[{sender}]": ("1000", "990"), f"_balances[{WHO}]": ("0", "10")}
+    assert coin.changed("transfer(address,uint256)", WHO, 10) == expected
+    expected = {f"_allowances[{sender}][{WHO}]": ("0", "5")}
+    assert coin.changed("approve(address,uint256)", WHO, 5) == expected
     values = coin.values()
     assert (values["_name"], values["_symbol"]) == (coin.read("name"), coin.read("symbol"))
     assert values["_totalSupply"] == coin.read("totalSupply") == "1000"
-    assert coin.values(variable=f"_balances[{WHO}]") == {
-        f"_balances[{WHO}]": coin.read("balanceOf", WHO)
-    }
+    expected = {f"_balances[{WHO}]": coin.read("balanceOf", WHO)}
+    assert coin.values(variable=f"_balances[{WHO}]") == expected
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +77,7 @@ def test_a_proxy_by_its_implementations_layout(proxy, implementations):
 
 def test_collisions_of_two_implementations(proxy, implementations):
     """Before an upgrade, in the transaction that makes it, and none of one that fits."""
-    fitting = proxy.storage(compare=implementations["Fitting"]).json["collisions"]
-    assert fitting == []
+    assert proxy.storage(compare=implementations["Fitting"]).json["collisions"] == []
     planned = proxy.storage(compare=implementations["Colliding"]).json["collisions"]
     account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Colliding"], b"")
     [slot] = account["storage"]
@@ -131,12 +86,8 @@ def test_collisions_of_two_implementations(proxy, implementations):
     ]
     assert account["collisions"] == planned
     pairs = [tuple(v["name"] for v in c["variables"]) for c in planned]
-    assert pairs == [
-        ("owner", "count"),
-        ("owner", "admin"),
-        ("count", "admin"),
-        ("limits", "limits"),
-    ]
+    expected = [("owner", "count"), ("owner", "admin"), ("count", "admin"), ("limits", "limits")]
+    assert pairs == expected
     assert {c["kind"] for c in planned} == {"type"}
     assert {c["slot"] for c in planned} == {f"0x{n:064x}" for n in (0, 1)}
 
@@ -150,26 +101,11 @@ def test_variables_of_a_proxy_itself(explorer, implementations):
     assert own.values()["guardian"] == own.values()["owner"] == own.sender.lower()
     [collision] = storage["collisions"]
     assert [v["name"] for v in collision["variables"]] == ["owner", "guardian"]
-    assert [v["contract"] for v in collision["variables"]] == [
-        implementations["First"],
-        own.address,
-    ]
+    expected = [implementations["First"], own.address]
+    assert [v["contract"] for v in collision["variables"]] == expected
 
 
-OLD = """pragma solidity >=0.4.0 <0.9.0;
-contract Old {
-    uint64 small;
-    address owner;
-    mapping(address => mapping(uint => int64)) amounts;
-    string text;
-    function set(address who, uint n) public {
-        small = 5;
-        owner = who;
-        amounts[who][n] = -3;
-        text = "short";
-    }
-}
-"""
+OLD = Path(__file__).with_name("Old.sol").read_text()
 OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
 
 
@@ -186,46 +122,7 @@ def test_releases_of_solidity(explorer, version):
         assert old.values()["owner"] == WHO
 
 
-VYPER = """# Balances with a name.
-from ethereum.ercs import IERC20
-
-struct Point:
-    x: uint256
-    y: int128
-
-total: public(uint256)
-balances: public(HashMap[address, uint256])
-allowances: public(HashMap[address, HashMap[address, uint256]])
-named: public(HashMap[String[32], uint256])
-text: public(String[100])
-few: public(uint256[3])
-many: public(DynArray[uint256, 10])
-mark: public(bytes4)
-negative: public(int128)
-is_open: public(bool)
-point: public(Point)
-token: public(IERC20)
-tokens: HashMap[IERC20, IERC20[2]]
-points: HashMap[address, Point]
-lines: HashMap[address, Point[2]]
-
-@external
-def fill(who: address, n: uint256, name: String[32]):
-    self.total = n
-    self.balances[who] = n
-    self.allowances[msg.sender][who] = n + 1
-    self.named[name] = n
-    self.text = concat(name, " and more than a single slot has room for")
-    self.few[2] = n
-    self.many = [n, n + 1]
-    self.mark = 0x01020304
-    self.negative = -5
-    self.is_open = True
-    self.point = Point(x=n, y=-1)
-    self.token = IERC20(who)
-    self.tokens[self.token][1] = self.token
-    self.points[who].x = n
-"""
+VYPER = Path(__file__).with_name("token.vy").read_text()
 
 
 def test_a_contract_of_vyper(explorer, vyper):

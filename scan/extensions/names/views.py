@@ -1,0 +1,87 @@
+"""GET /api/v1/names/:name, and the name at the head of an address's page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint
+
+from scan.api.hooks import Api
+from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum.client import Node
+from scan.ethereum.request_node import NodeGateway
+from scan.extensions.names import gateways, node_names, normalization, primary_names, settings
+from scan.extensions.names.gateways import Gateways
+from scan.hex import to_hex
+from scan.http import hooks, request_state, requests
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
+from scan.pages.hooks import AddressSection, Pages
+from scan.queries.addresses import Address, AddressNames
+
+NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
+NOT_ASKED = "Other hosts keep this name (EIP-3668), and this server does not ask them."
+NO_ANSWER = "Other hosts keep this name (EIP-3668), and gave no valid answer."
+UNREAD = "The node did not say which address this name has; try again shortly."
+
+blueprint = Blueprint("names", __name__)
+
+
+@blueprint.get("/names/<name>")
+@requests.requires(requests.Prerequisite.NODE)
+def get_name(name: str) -> requests.Response:
+    requests.query_arguments()
+    names = requests.reader().sources.get(primary_names.Names)
+    service = names.service(requests.reader())
+    if service is None:
+        raise NotFound(NO_SERVICE)
+    try:
+        resolved = names.resolve(requests.reader(), service, name)
+    except normalization.NotNormalizable as error:
+        raise InvalidParameter(
+            f"This is not a valid name (ENSIP-15): {error}.", field="name"
+        ) from None
+    except normalization.NotChecked as error:
+        raise Unavailable(f"The name was not looked up: {error}.") from None
+    if resolved.problem is node_names.Problem.UNREAD:
+        raise UpstreamFailed(UNREAD)
+    if resolved.address is None:
+        off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
+        is_off_chain = resolved.problem is node_names.Problem.OFF_CHAIN
+        raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
+    known = names.primary(requests.reader(), [resolved.address])
+    primary = primary_names.address_name(known.get(resolved.address, primary_names.Primary(None)))
+    return requests.json_value(
+        {
+            "name": resolved.name,
+            "address": to_hex(resolved.address),
+            "primaryName": primary.name,
+            "primaryNameProblem": primary.problem,
+            "coinType": resolved.coin_type,
+            "blockNumber": resolved.block,
+        }
+    )
+
+
+def names_of_settings(core: request_state.Services) -> primary_names.Names:
+    choices, ca_bundle = core.settings.of(settings.Settings), core.settings.ca_bundle
+    hosts = l1 = None
+    if choices.choice.asks_gateways:
+        timeouts = AttemptTimeouts(total_s=gateways.TOTAL_S, connect_s=gateways.CONNECT_S)
+        hosts = Gateways(DocumentFetcher(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
+    if choices.l1_urls:
+        l1 = NodeGateway(Node(choices.l1_urls, ca_bundle=ca_bundle), core.waiting_threads)
+    return primary_names.Names(choices, hosts, l1)
+
+
+def primary_name(key: bytes, _account: Address) -> Mapping[str, Any]:
+    """Return the values of primary_name.html."""
+    names = requests.reader().sources.get(primary_names.Names)
+    primary = names.primary(requests.reader(), [key])
+    return {"primary": primary.get(key, primary_names.Primary(None))}
+
+
+HOOKS = (
+    Api(blueprints=(blueprint,)),
+    Pages(sections=(AddressSection({"address": "primary_name.html"}, primary_name),)),
+    hooks.Service(make=names_of_settings, base=AddressNames),
+)

@@ -1,0 +1,318 @@
+"""Layouts of the storage as compilers give them: Solidity's `storageLayout` (from 0.5.13 on), and
+Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
+
+What a layout lacks comes from Solidity's syntax tree: names of members of enums, structs at the
+slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, modifiers of functions
+as they are written, and which functions a call may run: optimizers let equal code be one, and the
+source map has one of its origins. The members of such a struct are laid out by the compiler itself,
+in one more compilation without code: as variables of a contract that is added to the sources.
+"""
+
+import json
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.database.connection import Database
+from scan.errors import Unavailable, VerificationFailed
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.verification.contract_match import Match
+from scan.verification.submission_compilations import Compilations, errors
+
+MAX_LAYOUT_BYTES = 1024 * 1024  # as JSON; a lending protocol's has 60 kB
+
+
+def packed(layout: object) -> bytes | None:
+    """Return a layout as it is stored; None for one that is too large, too deep, or no object."""
+    if not isinstance(layout, dict):
+        return None
+    try:
+        text = orjson.dumps(layout)
+    except orjson.JSONEncodeError:
+        return None
+    return zlib.compress(text, 6) if len(text) <= MAX_LAYOUT_BYTES else None
+
+
+def unpacked(stored: bytes) -> str:
+    """Return the JSON of a stored layout."""
+    return zlib.decompressobj().decompress(stored, MAX_LAYOUT_BYTES).decode("utf-8", "replace")
+
+
+def layout_of(database: Database, address: bytes, verifier: bytes | None) -> Any:
+    """Return the layout of a contract, or of the verified one whose source it has, as add_names()
+    has it; {} where none is known."""
+    addresses = [address, *filter(None, [verifier])]
+    rows = database.rows("contracts/storage_layouts_list", addresses=addresses)
+    layouts = {bytes(of): layout for of, layout in rows}
+    layout = layouts.get(address) or layouts.get(verifier or address)
+    return {} if layout is None else orjson.loads(unpacked(bytes(layout)))
+
+
+Node = Mapping[str, Any]  # of a syntax tree
+_Declared = tuple[str, Node | None, Node]
+WITHOUT_SELECTOR = ("receive", "fallback")
+_RUNNING = ("FunctionDefinition", "ModifierDefinition")
+
+MAX_NAMESPACES = 50
+MAX_ENUMS = 500
+MAX_MODIFIERS = 500
+MAX_REFERENCES = 20_000  # of functions that calls may run
+MAX_TEXT = 200  # of a modifier with its arguments
+MAX_MEMBERS = 256  # of an enum; the compiler takes no more
+MAX_NODES = 20_000  # contracts of all files, and what they declare
+# What a tree of a form that is not known may raise.
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+
+_LOCATION = re.compile(r"@custom:storage-location\s+erc7201:([!-~]{1,80})(?:\s|\Z)")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,199}", re.ASCII)
+_CONTRACT = "Namespaces"  # of the variables
+
+
+class _Namespace(NamedTuple):
+    """A struct at the slot of a namespace, declared in a contract or library of a file."""
+
+    id: str
+    path: str
+    contract: str
+    struct: str
+
+
+def add_names(layout: object, compilations: Compilations, match: Match) -> object:
+    """Return a layout with `enums`, the members of enums by the types' labels, `modifiers` and
+    `functions` as _modifiers() and _functions() have them, and `namespaces`, a layout of their
+    structs.
+
+    It takes one more compilation for the trees. The source has matched, so that nothing here may
+    fail the verification: what cannot be read of them is left out.
+    """
+    if not isinstance(layout, dict) or not compilations.submission.language.has_trees:
+        return layout
+    try:
+        output = compilations.run(match.settings, {"*": {"": ["ast"]}})
+        declared = [*_declared(output)]
+        namespaces, called = _namespaces(declared, match), _called(declared, match)
+        return {
+            **layout,
+            "enums": _enums(declared),
+            "modifiers": _modifiers(called, compilations.submission.sources),
+            "functions": _functions(declared, called),
+            "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
+        }
+    except (VerificationFailed, Unavailable, *UNREADABLE):
+        return layout
+
+
+def slot_of(namespace: str) -> int:
+    """Return the slot of a namespace, by ERC-7201."""
+    inner = int.from_bytes(keccak256(namespace.encode())) - 1
+    return int.from_bytes(keccak256((inner % 2**256).to_bytes(32))) & ~0xFF
+
+
+def _declared(output: Mapping[str, Any]) -> Iterator[_Declared]:
+    """Yield what files, and contracts in them, declare: the path, the contract, the declaration."""
+    left = MAX_NODES
+    for path, file in (output.get("sources") or {}).items():
+        for node in (file.get("ast") or {}).get("nodes") or ():
+            is_contract = node.get("nodeType") == "ContractDefinition"
+            inner_nodes = (
+                [(path, node, inner) for inner in node.get("nodes") or ()] if is_contract else ()
+            )
+            for declared in ((path, None, node), *inner_nodes):
+                left -= 1
+                if left < 0:  # another enum of the same name may follow
+                    raise ValueError("too many declarations")
+                yield declared
+
+
+def _enums(declared: Sequence[_Declared]) -> dict[str, list[str]]:
+    """Return the members of enums by the labels of types; none of names that two files declare."""
+    enums: dict[str, list[str]] = {}
+    for _, _, node in declared:
+        label = f"enum {node.get('canonicalName') or node.get('name')}"
+        is_one_too_many = len(enums) == MAX_ENUMS and label not in enums
+        if node.get("nodeType") != "EnumDefinition" or is_one_too_many:
+            continue
+        members = [str(member.get("name")) for member in node.get("members") or ()]
+        is_other = enums.get(label, members) != members
+        enums[label] = [] if is_other or len(members) > MAX_MEMBERS else members
+    return {label: members for label, members in enums.items() if members}
+
+
+def _called(declared: Sequence[_Declared], match: Match) -> dict[str, tuple[str, Node]]:
+    """Return the functions, and variables with a getter, that calls of a contract run, by selector,
+    which trees have since 0.6, or the kind of those without one. Of functions that override each
+    other, the last."""
+    by_contract: defaultdict[object, list[tuple[str, Node]]] = defaultdict(list)
+    for path, around, node in declared:
+        if around is not None:
+            by_contract[around.get("id")].append((path, node))
+    contract_place = (match.contract.path, None, match.contract.name)
+    [contract] = [
+        n for path, around, n in declared if (path, around, n.get("name")) == contract_place
+    ]
+    called: dict[str, tuple[str, Node]] = {}
+    for path, node in (
+        entry for id in contract["linearizedBaseContracts"] for entry in by_contract[id]
+    ):
+        key = node.get("functionSelector") or node.get("kind")
+        if node.get("functionSelector") or key in WITHOUT_SELECTOR:
+            called.setdefault(str(key), (path, node))
+    return called
+
+
+def _modifiers(
+    called: Mapping[str, tuple[str, Node]], sources: Mapping[str, str]
+) -> dict[str, tuple[str, list[tuple[str, int]]]]:
+    """Return the modifiers of called functions by selector: the file, and of each the text and the
+    line."""
+    written: dict[str, tuple[str, list[tuple[str, int]]]] = {}
+    left = MAX_MODIFIERS
+    for selector, (path, function) in called.items():
+        source, texts = sources[path].encode(), []
+        for modifier in (function.get("modifiers") or ())[:left]:
+            start, length = _span(modifier)
+            text = source[start : start + length].decode("utf-8", "replace")
+            texts.append((" ".join(text.split())[:MAX_TEXT], source.count(b"\n", 0, start) + 1))
+        if texts:
+            written[selector] = path, texts
+            left -= len(texts)
+    return written
+
+
+def _functions(
+    declared: Sequence[_Declared], called: Mapping[str, tuple[str, Node]]
+) -> dict[str, Any]:
+    """Return `spans`, path, start and length of functions, modifiers and variables, and `reached`:
+    by selector the numbers of those that a call may run, beginning with the called one. A call of
+    another contract leads to none."""
+    nodes = {
+        node["id"]: (path, node)
+        for path, _, node in declared
+        if node.get("functionSelector") or node.get("nodeType") in _RUNNING
+    }
+    overriding: defaultdict[object, list[int]] = defaultdict(list)
+    for key, (_, node) in nodes.items():
+        for base in (*(node.get("baseFunctions") or ()), *(node.get("baseModifiers") or ())):
+            overriding[base].append(key)
+    references: dict[int, list[int]] = {}
+    reached: dict[str, list[int]] = {}
+    left = MAX_REFERENCES
+    for selector, (_, node) in called.items():
+        reached[selector] = run = [node["id"]]
+        seen = {*run}
+        for key in run:
+            if key not in references:
+                references[key] = [id for id in _references(nodes[key][1]) if id in nodes]
+            new = dict.fromkeys([*references[key], *overriding[key]])
+            run += [id for id in new if id not in seen]
+            seen.update(new)
+        left -= len(run)
+        if left < 0:
+            return {}
+    numbers = {key: n for n, key in enumerate(dict.fromkeys(chain.from_iterable(reached.values())))}
+    return {
+        "spans": [(nodes[key][0], *_span(nodes[key][1])) for key in numbers],
+        "reached": {selector: [numbers[key] for key in run] for selector, run in reached.items()},
+    }
+
+
+def _references(tree: Node) -> Iterator[int]:
+    """Yield the ids of the declarations that a tree refers to, and of functions for operators."""
+    waiting: list[Any] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            types = node.get("typeDescriptions") or {}
+            if not str(types.get("typeIdentifier")).startswith("t_function_external"):
+                names = ("referencedDeclaration", "function")
+                yield from (node[name] for name in names if isinstance(node.get(name), int))
+            waiting.extend(node.values())
+        elif isinstance(node, list):
+            waiting.extend(node)
+
+
+def _span(node: Node) -> tuple[int, int]:
+    start, length, _ = map(int, str(node["src"]).split(":"))
+    return start, length
+
+
+def _namespaces(declared: Sequence[_Declared], match: Match) -> list[_Namespace]:
+    """Return the namespaces of a contract, of those that it inherits, and of libraries."""
+    contracts = [
+        (path, node) for path, _, node in declared if node.get("nodeType") == "ContractDefinition"
+    ]
+    contract_key = (match.contract.path, match.contract.name)
+    [contract] = [node for path, node in contracts if (path, node.get("name")) == contract_key]
+    bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
+    known: dict[str, _Namespace] = {}
+    structs = [
+        (path, around, node)
+        for path, around, node in declared
+        if around is not None and node.get("nodeType") == "StructDefinition"
+    ]
+    # A library may be one that the contract does not call.
+    for path, around, node in sorted(structs, key=lambda struct: struct[1].get("id") not in bases):
+        if around.get("id") not in bases and around.get("contractKind") != "library":
+            continue
+        documentation = node.get("documentation")
+        text = documentation.get("text") if isinstance(documentation, dict) else documentation
+        location = _LOCATION.search(str(text or ""))
+        names = str(around.get("name")), str(node.get("name"))
+        if location and all(_IDENTIFIER.fullmatch(name) for name in names):
+            known.setdefault(location[1], _Namespace(location[1], path, *names))
+    return [*known.values()][:MAX_NAMESPACES]
+
+
+def _laid_out(
+    compilations: Compilations, match: Match, namespaces: Sequence[_Namespace]
+) -> dict[str, Any]:
+    """Return the layout of structs at their namespaces' slots, in the compiler's form."""
+    path = f"{_CONTRACT}.sol"
+    while path in compilations.submission.sources:
+        path = f"_{path}"
+    imports = [
+        f"import {{{namespace.contract} as C{number}}} from {json.dumps(namespace.path)};"
+        for number, namespace in enumerate(namespaces)
+    ]
+    variables = [
+        f"C{number}.{namespace.struct} s{number};" for number, namespace in enumerate(namespaces)
+    ]
+    source = "\n".join([*imports, f"contract {_CONTRACT} {{", *variables, "}"])
+    selection = {path: {_CONTRACT: ["storageLayout"]}}
+    output = compilations.run(match.settings, selection, more={path: source})
+    if errors(output):
+        return {}
+    layout = output["contracts"][path][_CONTRACT]["storageLayout"]
+    entries = [
+        {
+            **entry,
+            "label": f"erc7201:{namespace.id}",
+            "slot": str(slot_of(namespace.id)),
+            "offset": 0,
+        }
+        for entry, namespace in zip(layout["storage"], namespaces, strict=True)
+    ]
+    types = {_renamed(name): _renamed_type(type_) for name, type_ in layout["types"].items()}
+    return {"storage": [_renamed_type(entry) for entry in entries], "types": types}
+
+
+def _renamed(type_name: str) -> str:
+    """Return the name of a type, which has numbers of the compilation, apart from the contract's
+    own types, which are of another."""
+    return f"namespaces {type_name}"
+
+
+def _renamed_type(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a type, or a variable, with the types that it refers to renamed."""
+    names = {
+        field: _renamed(described[field])
+        for field in ("type", "base", "key", "value")
+        if field in described
+    }
+    members = [_renamed_type(member) for member in described.get("members") or ()]
+    return {**described, **names, **({"members": members} if "members" in described else {})}
