@@ -33,8 +33,12 @@ from scan.http.requests import Response, json_value, reader
 from scan.queries import contracts, tokens
 
 MOST_IN_FILE = 1000
-# Names that clients show of a filter, which do not choose rows.
-NAMES = ("methods_names", "token_contract_symbols_to_include", "token_contract_symbols_to_exclude")
+# What clients show of a filter, which does not choose rows; `age` is that of age_from and age_to.
+NAMES = tuple(
+    """
+    age methods_names token_contract_symbols_to_include token_contract_symbols_to_exclude
+    """.split()
+)
 COLUMNS = tuple(
     """
     TxHash Type MethodId UtcTimestamp FromAddress ToAddress CreatedContractAddress Value

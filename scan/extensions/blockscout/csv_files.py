@@ -123,7 +123,10 @@ def export_internal_transactions(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/logs/csv")
 def export_logs(address_hash: str) -> Response:
-    emitted = having_all(path_address(address_hash), [None] * 4)
+    one_of("filter_type", ("topic",))
+    first = text("filter_value")
+    topic = None if first is None else parameters.hash32(first, "filter_value")
+    emitted = having_all(path_address(address_hash), [topic, None, None, None])
     records, _, _ = logs.records(reader(), _window(), emitted)
     context_of = contexts_of(records)
     rows = (

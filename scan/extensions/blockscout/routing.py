@@ -19,7 +19,7 @@ from scan.rate_limits.windows import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
 
 TABLE = Path(__file__).with_name("paths.toml")
-CREDENTIALS = frozenset({"apikey", "key"})
+CREDENTIALS = frozenset({"apikey", "key", "recaptcha_response"})
 ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
 
 _V = TypeVar("_V", bound=Callable[..., Any])

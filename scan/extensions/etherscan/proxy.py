@@ -3,7 +3,7 @@
 otherwise from the node."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from scan.errors import InvalidJson, TooLarge, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
@@ -18,7 +18,6 @@ from scan.json_bodies import parse_json
 from scan.queries import blocks, pages
 
 MOST_GAS = 30_000_000
-OBJECT = "{}"  # the name of a parameter that is a call
 # A call's fields, as JSON-RPC names them.
 QUANTITIES = ("value", "gas", "gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "nonce", "type")
 CALL_FIELDS = {name: name for name in ("to", "from", "data", *QUANTITIES)} | {"input": "data"}
@@ -30,8 +29,7 @@ def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
 
     @requests.requires(requests.Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
-        params = METHODS[name].params(parameters)
-        [result] = requests.reader().node.results([Call(name, tuple(params))])
+        [result] = requests.reader().node.results([_call(name, METHODS[name], parameters)])
         return _reply(result)
 
     return call
@@ -50,50 +48,30 @@ def _reply(result: Any, id_: object = 1) -> replies.RpcReply:
     )
 
 
-def _no_params(parameters: replies.Parameters) -> list[object]:
-    return []
-
-
-def _block_params(parameters: replies.Parameters) -> list[object]:
-    block = _number_params(parameters)
-    whole_transactions = parameters.text("boolean", "false").lower()
-    if whole_transactions not in ("true", "false"):
-        raise replies.Failure("Error! Invalid boolean: true or false")
-    return [*block, whole_transactions == "true"]
-
-
-def _number_params(parameters: replies.Parameters) -> list[object]:
-    parameters.required("tag")
-    return [parameters.block_tag()]
-
-
-def _place_params(parameters: replies.Parameters) -> list[object]:
-    """Return a block and an index in it: of a transaction, or of an uncle."""
-    parameters.required("index")
-    return [*_number_params(parameters), hex(parameters.integer("index", 0))]
-
-
-def _hash_params(parameters: replies.Parameters) -> list[object]:
-    return [to_hex(parameters.hash32("txhash"))]
-
-
-def _address_params(parameters: replies.Parameters) -> list[object]:
-    return [to_hex(parameters.address()), parameters.block_tag()]
-
-
-def _storage_params(parameters: replies.Parameters) -> list[object]:
-    parameters.required("position")
-    return [
-        to_hex(parameters.address()),
-        hex(parameters.integer("position", 0)),
-        parameters.block_tag(),
+def _call(name: str, declared: str, parameters: replies.Parameters) -> Call:
+    """Return the call of a method with its parameters, as METHODS declare them."""
+    names = declared.split()
+    for required in (param for param in reversed(names) if param.endswith("!")):
+        parameters.required(required.removesuffix("!"))
+    params = [
+        READERS[param.rstrip("!?")](parameters)
+        for param in names
+        if not param.endswith("?") or parameters.text(param.removesuffix("?"))
     ]
+    return Call(name, params)
 
 
-def _call_params(parameters: replies.Parameters) -> list[object]:
-    """Return the parameters of eth_call, with a limit of gas even if the node has none."""
+def _boolean(parameters: replies.Parameters) -> bool:
+    value = parameters.text("boolean", "false").lower()
+    if value not in ("true", "false"):
+        raise replies.Failure("Error! Invalid boolean: true or false")
+    return value == "true"
+
+
+def _limited_call(parameters: replies.Parameters) -> dict[str, object]:
+    """Return a call with a limit of gas even if the node has none."""
     parameters.address("to")
-    return [{"gas": hex(MOST_GAS), **_call_object(parameters)}, parameters.block_tag()]
+    return {"gas": hex(MOST_GAS), **_call_object(parameters)}
 
 
 def _call_object(parameters: replies.Parameters) -> dict[str, object]:
@@ -112,48 +90,48 @@ def _call_object(parameters: replies.Parameters) -> dict[str, object]:
     return message
 
 
-def _estimate_params(parameters: replies.Parameters) -> list[object]:
-    block = [parameters.block_tag()] if parameters.text("tag") else []
-    return [_call_object(parameters), *block]
-
-
-def _raw_params(parameters: replies.Parameters) -> list[object]:
+def _raw_transaction(parameters: replies.Parameters) -> str:
     if not request_state.services().settings.sends_transactions:
         raise replies.Failure(NOT_SENDING)
     parameters.required("hex")
-    return [parameters.hex_data("hex")]
+    return parameters.hex_data("hex")
 
 
-class Method(NamedTuple):
-    """A method of the node: its parameters from those of a request, and the names that these have
-    by position; an object has its fields as parameters."""
-
-    params: Callable[[replies.Parameters], list[object]]
-    names: tuple[str, ...] = ()
-
-
-METHODS: Mapping[str, Method] = {
-    "eth_blockNumber": Method(_no_params),
-    "eth_getBlockByNumber": Method(_block_params, ("tag", "boolean")),
-    "eth_getBlockTransactionCountByNumber": Method(_number_params, ("tag",)),
-    "eth_getUncleByBlockNumberAndIndex": Method(_place_params, ("tag", "index")),
-    "eth_getTransactionByHash": Method(_hash_params, ("txhash",)),
-    "eth_getTransactionByBlockNumberAndIndex": Method(_place_params, ("tag", "index")),
-    "eth_getTransactionReceipt": Method(_hash_params, ("txhash",)),
-    "eth_getTransactionCount": Method(_address_params, ("address", "tag")),
-    "eth_getCode": Method(_address_params, ("address", "tag")),
-    "eth_getStorageAt": Method(_storage_params, ("address", "position", "tag")),
-    "eth_call": Method(_call_params, (OBJECT, "tag")),
-    "eth_estimateGas": Method(_estimate_params, (OBJECT, "tag")),
-    "eth_gasPrice": Method(_no_params),
-    "eth_sendRawTransaction": Method(_raw_params, ("hex",)),
+# A node's parameters by the names of those of a request; an object has its fields as parameters.
+READERS: Mapping[str, Callable[[replies.Parameters], object]] = {
+    "address": lambda parameters: to_hex(parameters.address()),
+    "boolean": _boolean,
+    "call{}": _limited_call,
+    "estimate{}": _call_object,
+    "hex": _raw_transaction,
+    "index": lambda parameters: hex(parameters.integer("index", 0)),
+    "position": lambda parameters: hex(parameters.integer("position", 0)),
+    "tag": lambda parameters: parameters.block_tag(),
+    "txhash": lambda parameters: to_hex(parameters.hash32("txhash")),
+}
+# The parameters of methods by position: with ! they must be there, with ? the node does without.
+METHODS: Mapping[str, str] = {
+    "eth_blockNumber": "",
+    "eth_getBlockByNumber": "tag! boolean",
+    "eth_getBlockTransactionCountByNumber": "tag!",
+    "eth_getUncleByBlockNumberAndIndex": "tag! index!",
+    "eth_getTransactionByHash": "txhash",
+    "eth_getTransactionByBlockNumberAndIndex": "tag! index!",
+    "eth_getTransactionReceipt": "txhash",
+    "eth_getTransactionCount": "address tag",
+    "eth_getCode": "address tag",
+    "eth_getStorageAt": "address position! tag",
+    "eth_call": "call{} tag",
+    "eth_estimateGas": "estimate{} tag?",
+    "eth_gasPrice": "",
+    "eth_sendRawTransaction": "hex",
 }
 # Those of /api/eth-rpc, whose clients also ask for these.
-RPC_METHODS: Mapping[str, Method] = {
+RPC_METHODS: Mapping[str, str] = {
     **METHODS,
-    "eth_chainId": Method(_no_params),
-    "eth_getBalance": Method(_address_params, ("address", "tag")),
-    "eth_maxPriorityFeePerGas": Method(_no_params),
+    "eth_chainId": "",
+    "eth_getBalance": "address tag",
+    "eth_maxPriorityFeePerGas": "",
 }
 MOST_CALLS = 5  # of a batch, as at Blockscout
 
@@ -175,7 +153,7 @@ def respond_to_rpc() -> requests.JsonResponse:
 
 def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
     """Yield the replies; the node is asked once, for all requests that are taken."""
-    calls = [_call(request) for request in requested]
+    calls = [_requested_call(request) for request in requested]
     taken = [call for call in calls if isinstance(call, Call)]
     results = iter(requests.reader().node.results(taken))
     for request, call in zip(requested, calls, strict=True):
@@ -189,7 +167,7 @@ def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
             yield replies.RpcReply("error", failure.reply.result, id_)
 
 
-def _call(request: object) -> Call | replies.Failure:
+def _requested_call(request: object) -> Call | replies.Failure:
     """Return the call of a request, or why it is refused, in Blockscout's words where it has
     some."""
     if not isinstance(request, dict) or not {"jsonrpc", "method"} <= request.keys():
@@ -202,14 +180,14 @@ def _call(request: object) -> Call | replies.Failure:
     if not isinstance(params, list):
         return replies.Failure("Invalid params. Params must be a list.")
     name = request["method"]
-    method = RPC_METHODS.get(name) if isinstance(name, str) else None
-    if method is None:
+    declared = RPC_METHODS.get(name) if isinstance(name, str) else None
+    if declared is None:
         return replies.Failure("Action not found.")
-    if len(params) > len(method.names):
+    names = declared.replace("!", "").replace("?", "").split()
+    if len(params) > len(names):
         return replies.Failure("Incorrect number of params.")
     try:
-        values = replies.Parameters(_named(method.names, params))
-        return Call(name, tuple(method.params(values)))
+        return _call(name, declared, replies.Parameters(_named(names, params)))
     except replies.Failure as failure:
         return failure
 
@@ -217,10 +195,10 @@ def _call(request: object) -> Call | replies.Failure:
 def _named(names: Sequence[str], params: Sequence[object]) -> Iterator[tuple[str, str]]:
     """Yield a request's parameters as those of a form; raises Failure for one of another kind."""
     for name, value in zip(names, params, strict=False):
-        if name == OBJECT and isinstance(value, dict):
+        if name.endswith("{}") and isinstance(value, dict):
             fields = [CALL_FIELDS.get(field, "") for field in value]
             yield from _named(fields, [*value.values()])
-        elif name not in ("", OBJECT) and isinstance(value, str | int):
+        elif name and not name.endswith("{}") and isinstance(value, str | int):
             yield name, str(value)
         elif value is not None:
             raise replies.Failure("Error! Invalid params")

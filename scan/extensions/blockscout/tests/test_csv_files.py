@@ -85,6 +85,13 @@ def test_internal_transactions_and_logs(ask, truth):
     ]
     [(emitter, _)] = Counter(t["tokenAddress"] for t in truth.token_transfers).most_common(1)
     rows = read(ask.client, f"/addresses/{emitter}/logs/csv")
+    chosen = read(
+        ask.client,
+        f"/addresses/{emitter}/logs/csv",
+        filter_type="topic",
+        filter_value=rows[0]["FirstTopic"],
+    )
+    assert chosen == [r for r in rows if r["FirstTopic"] == rows[0]["FirstTopic"]]
     assert [(r["TxHash"], int(r["Index"]), r["Data"], r["FirstTopic"]) for r in rows] == [
         (log["transaction_hash"], log["index"], log["data"], log["topics"][0] or "")
         for log in ask.rows(f"/addresses/{emitter}/logs", items_count=100)
