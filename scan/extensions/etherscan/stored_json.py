@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from scan.errors import NotFound
+from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.client import Call
 from scan.ethereum.encoded_parts import logs_bloom
 from scan.ethereum.forms.form import BLOB_GAS
@@ -63,9 +64,11 @@ def _made(
     transaction_hash: str, make: Callable[[Record, StoredTransaction], dict[str, Any]]
 ) -> dict[str, Any] | None:
     text = transactions.get(reader(), data(transaction_hash, 32))
-    record = orjson.loads(text or "{}")
-    parts = record.get("feeParts", {"l1": ""})
-    if parts["l1"] is not None or parts["operator"] is not None or "chainFields" in record:
+    if text is None:
+        return None
+    record = orjson.loads(text)
+    own_fees = {record["feeParts"]["l1"], record["feeParts"]["operator"]} - {None}
+    if own_fees or "chainFields" in record or record["type"] not in TRANSACTION_FIELDS:
         return None
     indexed = transactions.indexed(record)
     block = reader().sources.block_bodies.block(indexed.block_number, data(indexed.block_hash))
@@ -73,7 +76,7 @@ def _made(
 
 
 def _transaction(record: Record, sent: StoredTransaction) -> dict[str, Any]:
-    v = int(sent.fields["v"], 16)
+    v = int(sent.fields.get("v") or "0x0", 16)
     if "chainId" not in sent.fields and v >= _LEGACY_CHAIN:
         chain_id = {"chainId": hex((v - _LEGACY_CHAIN) // 2)}
     else:
