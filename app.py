@@ -19,9 +19,9 @@ from scan.api import query as query_api
 from scan.api.hooks import Api
 from scan.api.openapi import documentation
 from scan.contracts.account_state import AccountStates, ReplacedCodes, node_of_index
+from scan.contracts.block_bodies import BlockBodies
 from scan.contracts.read_calls import ReadCalls
 from scan.ethereum.request_node import FinalityReader, NodeGateway
-from scan.ethereum.transaction_reader import TransactionReader
 from scan.http import requests
 from scan.http.application import Application, Routes, handle_errors
 from scan.http.credentials_and_limits import RateLimit
@@ -138,16 +138,16 @@ def _services(settings: Settings, connections: Connections) -> Services:
     writes, reads = connections
     node = node_of_index(settings, settings.read_database_url)
     waiting_threads = WaitingThreads()
-    transactions_read = TransactionReader()
+    bodies = BlockBodies(reads)
     gateway = NodeGateway(node, waiting_threads)
-    creations = CreationReader(writes, gateway, transactions_read, settings.traces)
+    creations = CreationReader(writes, gateway, bodies, settings.traces)
     sources = Sources(
         reads,
         gateway,
         unbounded_statements(),
         AccountStates(),
         ReadCalls(reads),
-        transactions_read,
+        bodies,
         FinalityReader(),
         replaced_codes=ReplacedCodes(reads, writes),
         chain_id=ChainId(reads),

@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -132,6 +133,11 @@ class SizedCache(Generic[_V]):
                 return None
             self._entries.move_to_end(key)
             return entry[0]
+
+    def newest(self, count: int) -> list[Hashable]:
+        """Return the keys that were used last."""
+        with self._lock:
+            return [*islice(reversed(self._entries), count)]
 
     def store(self, key: Hashable, value: _V, size: int) -> None:
         if size > self._most_entry_bytes:

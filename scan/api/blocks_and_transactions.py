@@ -60,7 +60,6 @@ list_responses.add_list(blueprint, "/addresses/<address>/transactions", "transac
 
 
 @blueprint.get("/transactions/<transaction_hash>")
-@requests.requires(requests.Prerequisite.NODE_FIELDS)
 def get_transaction(transaction_hash: str) -> requests.Response:
     """Return a transaction's record, with fields of extensions."""
     record = indexed_transaction(transaction_hash)

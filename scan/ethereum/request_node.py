@@ -313,6 +313,7 @@ class FinalityReader:
     def __init__(self) -> None:
         self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
         self._paused_until = 0.0
+        self.finalized = -1  # the newest block that is known to be, which it stays
 
     @property
     def is_paused(self) -> bool:
@@ -350,6 +351,7 @@ class FinalityReader:
             node.record_failed()
             return Finality()
         read = Finality(*(None if n is None else min(n, newest_block) for n in numbers))
+        self.finalized = max(self.finalized, -1 if read.finalized is None else read.finalized)
         if not any(isinstance(result, RpcError) and result.is_transient for result in results):
             self._cache.store(newest_block, read, ENTRY_BYTES)
         return read

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import msgspec
 import zstandard
 
-from scan.cached_values import cached_property
 from scan.errors import Unavailable
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS, type_number
 from scan.ethereum.blocks import StoredBody
@@ -29,7 +28,7 @@ from scan.ethereum.encoded_parts import (
 )
 from scan.ethereum.forms.form import Encoding
 from scan.ethereum.forms.matching import RECEIPT_TAILS
-from scan.ethereum.rlp_and_tries import LISTS, Item, items_of, join_list
+from scan.ethereum.rlp_and_tries import LISTS, Item, count_items, items_of, join_list
 from scan.hex import data, quantity, quantity_or_none, to_hex
 
 MOST_BYTES = 256 * 1024 * 1024  # of a stored block, decompressed
@@ -55,12 +54,12 @@ class TransactionLog(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """A receipt. `status` is None before Byzantium; `logs` is None if they are too many or were not
-    needed. `fields`: what else a stored one has, as a node's JSON does."""
+    """A receipt. `status` is None before Byzantium; `logs` and their count are None if they are
+    too many or were not needed. `fields`: what else a stored one has, as a node's JSON does."""
 
     status: int | None
     cumulative_gas_used: int
-    log_count: int
+    log_count: int | None
     logs: tuple[TransactionLog, ...] | None
     fields: Mapping[str, Any] = _NO_FIELDS
 
@@ -151,6 +150,7 @@ class StoredBlock:
             if len(self._sent) != len(self._received):
                 raise ValueError("a receipt is missing")
         self.bytes += ITEM_BYTES * len(self._sent)
+        self._first_logs = [0]  # of the first transactions
 
     def __len__(self) -> int:
         """Return how many transactions it has."""
@@ -196,21 +196,35 @@ class StoredBlock:
                 len(raw.logs),
                 tuple(
                     TransactionLog(*log, log_index)
-                    for log_index, log in enumerate(raw.logs, self._first_logs[index])
+                    for log_index, log in enumerate(raw.logs, self._first_log(index))
                 ),
                 fields,
             )
 
-    @cached_property
-    def _first_logs(self) -> list[int]:
-        """The index of the first log of each transaction."""
-        return [0, *accumulate(map(self._log_count, self._received))]
+    def receipts_with(self, values: Sequence[bytes]) -> Iterator[tuple[int, Receipt]]:
+        """Yield the indexes of transactions with their receipts, of those that may have logs with
+        all values, which are addresses or topics."""
+        find = self._content.find
+        for index, (start, _, end) in enumerate(self._received):
+            is_json = self._content[start] < LISTS
+            if is_json or all(find(value, start, end) >= 0 for value in values):
+                yield index, self.receipt(index)
+
+    def _first_log(self, index: int) -> int:
+        """Return the index of a transaction's first log."""
+        firsts = self._first_logs
+        if index >= len(firsts):  # another thread may count the same
+            following = self._received[len(firsts) - 1 : max(index, 2 * len(firsts))]
+            counts = map(self._log_count, following)
+            self._first_logs = firsts = [*firsts[:-1], *accumulate(counts, initial=firsts[-1])]
+        return firsts[index]
 
     def _log_count(self, item: Item) -> int:
         start, content, end = item
         if self._content[start] < LISTS:
             return len(_OBJECT.decode(self._content[content:end])["logs"])
-        return len(items_of(self._content, *items_of(self._content, content, end)[3][1:]))
+        logs = items_of(self._content, content, end)[3]
+        return count_items(self._content, *logs[1:])
 
     def _json_receipt(self, start: int, end: int) -> Receipt:
         fields = _OBJECT.decode(self._content[start:end])

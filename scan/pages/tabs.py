@@ -97,10 +97,10 @@ def is_open(tab: TransactionTab) -> bool:
     return bool(parameters.one_of(request.args["open"], "open", ("all",)))
 
 
-def prerequisite(query: str) -> Prerequisite:
+def prerequisite(query: str) -> Prerequisite | None:
     """Return the page's prerequisite by its query string: the node for tabs by traces."""
     is_of_node = any(f"tab={name}" in query for name in _tabs_of_node())
-    return Prerequisite.NODE if is_of_node else Prerequisite.NODE_FIELDS
+    return Prerequisite.NODE if is_of_node else None
 
 
 @cache

@@ -120,6 +120,8 @@ def finality_of(reader: Reader, number: int, confirmations: int) -> str | None:
     where the chain has no safe and finalized blocks, or the node does not answer. `confirmations`
     are those of a record, which tell the newest block of its version of the index. What else a
     response has may be cached without it where the node is slow."""
+    if number <= reader.sources.finality.finalized:
+        return "finalized"
     newest_block = number + confirmations - 1
     node = reader.sources.gateway.session(reader.client)
     newest_hash = partial(hash_at, reader, newest_block)

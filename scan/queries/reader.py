@@ -10,11 +10,12 @@ import orjson
 from scan import registry
 from scan.cached_values import TimedValue, cached_property
 from scan.contracts.account_state import AccountStates, ReplacedCodes
+from scan.contracts.block_bodies import BlockBodies
 from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
-from scan.ethereum import request_node, transaction_reader
+from scan.ethereum import request_node
 from scan.indexer.hooks import Rows
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places
 
@@ -127,7 +128,7 @@ class Sources:
     unbounded_statements: ConcurrencyLimit
     account_states: AccountStates
     read_calls: ReadCalls
-    node_transactions: transaction_reader.TransactionReader
+    block_bodies: BlockBodies
     finality: request_node.FinalityReader
     replaced_codes: ReplacedCodes
     chain_id: ChainId

@@ -27,9 +27,14 @@ def creates_contract(record: Mapping[str, Any]) -> bool:
 
 
 def get(reader: Reader, transaction_hash: bytes) -> str | None:
-    """Return a transaction's record as JSON text; None if it is not indexed."""
-    record: str | None
-    (record,) = reader.row("queries/transactions_get", hash=transaction_hash)
+    """Return a transaction's record as JSON text; None if it is not indexed. What is stored of its
+    block comes with it."""
+    bodies = reader.sources.block_bodies
+    record, number, block_hash, digest, body = reader.row(
+        "queries/transactions_get", hash=transaction_hash, kept_blocks=bodies.newest()
+    )
+    if body is not None:
+        bodies.keep(number, block_hash, digest, body)
     return reader.with_incomplete(record, "blockNumber")
 
 
@@ -54,5 +59,9 @@ def adjacent(reader: Reader, transaction_hash: bytes) -> str | None:
 
 def indexed(record: Mapping[str, Any]) -> IndexedTransaction:
     return IndexedTransaction(
-        record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
+        record["hash"],
+        record["blockNumber"],
+        record["blockHash"],
+        record["transactionIndex"],
+        record["toAddress"],
     )

@@ -12,15 +12,11 @@ from typing import NamedTuple
 import orjson
 
 from scan import registry
+from scan.contracts.block_bodies import BlockBodies
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeGateway, NodeSession
-from scan.ethereum.transaction_reader import (
-    Content,
-    IndexedTransaction,
-    TransactionReader,
-    TransactionUnavailable,
-)
+from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
 from scan.hex import to_hex
 from scan.verification.creation_comparison import are_constructor_arguments
 from scan.verification.hooks import CreationInput
@@ -29,15 +25,15 @@ _CLIENT = "verification"
 
 
 class CreationReader:
-    """Finds creations in the index and reads their input from the node."""
+    """Finds creations in the index, and reads their input."""
 
     def __init__(
-        self, database: Database, gateway: NodeGateway, transactions: TransactionReader, traces: str
+        self, database: Database, gateway: NodeGateway, bodies: BlockBodies, traces: str
     ) -> None:
         """`traces` is as SCAN_TRACES."""
         self._database = database
         self._gateway = gateway
-        self._transactions = transactions
+        self._bodies = bodies
         part = registry.only(CreationInput)
         self._traced_inputs = None if part is None else part.reader(traces)
 
@@ -52,17 +48,16 @@ class CreationReader:
         )
         if row is None:
             return None
-        is_by_contract, *hashes, to_address = row
+        is_by_contract, *hashes, index, to_address = row
         transaction_hash, block_hash = (to_hex(bytes(value)) for value in hashes)
         to = None if to_address is None else to_hex(bytes(to_address))
-        indexed = IndexedTransaction(transaction_hash, block_number, block_hash, to)
+        indexed = IndexedTransaction(transaction_hash, block_number, block_hash, index, to)
         node = node or self._gateway.session(_CLIENT)
         try:
             if is_by_contract:
                 traced = self._traced_inputs
                 return None if traced is None else traced.input_of(node, indexed, address)
-            sent = self._transactions.read(node, [(indexed, Content.INPUT)])
-            return sent[indexed.hash].input
+            return self._bodies.transaction(node, indexed).input
         except (TransactionUnavailable, TracesUnavailable, UpstreamFailed, Unavailable):
             return None
 

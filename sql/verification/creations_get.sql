@@ -1,9 +1,9 @@
 -- The last transaction of a block that created the contract at an address, itself or in a call.
 -- params: address bytea, block_number bigint
 -- returns: no row where the block has none, or its traces are not indexed; whether a contract created
---   it, transaction hash, block hash, to_address of the transaction
+--   it, transaction hash, block hash, index and to_address of the transaction
 -- index: blocks_pkey, transactions_by_contract, transactions_pkey, internal_transfers_by_to
-SELECT made.is_by_contract, t.hash, b.hash, t.to_address
+SELECT made.is_by_contract, t.hash, b.hash, t.transaction_index, t.to_address
 FROM blocks b
 JOIN LATERAL (
     SELECT false AS is_by_contract, c.ordinal

@@ -53,6 +53,7 @@ def test_the_node_is_asked_once_for_each_newest_block(node, session):
     assert node.requests == 1
     assert reader.at(session, 55, newest_hash) == Finality(55, 50)  # block 60 is not indexed yet
     assert node.requests == 3  # and that block is of the node's chain
+    assert reader.finalized == 50  # whatever the node answers later
 
 
 @pytest.mark.parametrize("indexed", [bytes(32), None])

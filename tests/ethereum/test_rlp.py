@@ -2,8 +2,10 @@
 
 import pytest
 import rlp
+from hypothesis import given
+from hypothesis import strategies as st
 
-from scan.ethereum.rlp_and_tries import split_list
+from scan.ethereum.rlp_and_tries import count_items, items_of, split_list
 
 pytestmark = pytest.mark.check
 
@@ -22,3 +24,17 @@ pytestmark = pytest.mark.check
 )
 def test_only_a_list_of_at_most_so_many_items_is_split(encoded, items):
     assert split_list(encoded, 3) == items
+
+
+@given(st.lists(st.binary(max_size=70), max_size=5), st.binary(max_size=70))
+def test_items_are_counted_as_they_are_read(strings, hostile):
+    whole = b"".join(map(rlp.encode, strings))
+    assert count_items(whole, 0, len(whole)) == len(strings)
+    for encoded in (whole + hostile, hostile):
+        results = []
+        for read in (lambda *place: len(items_of(*place)), count_items):
+            try:
+                results.append(read(encoded, 0, len(encoded)))
+            except ValueError:
+                results.append(None)
+        assert results[0] == results[1]

@@ -17,7 +17,7 @@ from werkzeug.test import create_environ
 from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import connect, wait_until
@@ -95,13 +95,21 @@ def is_whole(response):
     return response.status_code == 200 and response.json()["balance"] == "0"
 
 
-@pytest.mark.parametrize(("readers", "first", "last"), [(8, 0, 30), (20, 30, 90)])
-def test_parallel_readers_of_a_slow_node_have_whole_records(service, readers, first, last):
-    service.node.delay_s = 0.05
-    with ThreadPoolExecutor(readers) as pool:
-        records = [*pool.map(service.record, range(first, last))]
+def records_beside(service, delay_s, numbers):
+    """Records that 20 readers get in parallel while the node answers after so long."""
+    service.node.delay_s = delay_s
+    with ThreadPoolExecutor(20) as pool:
+        responses = [*pool.map(service.record, numbers)]
     service.node.delay_s = 0.0
-    for response in records:
+    return responses
+
+
+def test_parallel_readers_have_whole_records_whether_blocks_are_stored_or_not(service):
+    copy = "CREATE TABLE kept AS TABLE block_bodies; DELETE FROM block_bodies"
+    execute(service.database_url, copy)
+    of_node = records_beside(service, 0.05, range(30))
+    execute(service.database_url, "INSERT INTO block_bodies TABLE kept; DROP TABLE kept")
+    for response in (*of_node, *records_beside(service, 0.5, range(30, 90))):
         record = response.json()
         assert response.status_code == 200, record
         assert record["input"] == "0x" and record["logs"] == [] and not record["unavailable"]

@@ -131,6 +131,32 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
         assert plan.buffers <= most_buffers, (statement, plan.buffers)
 
 
+def test_stored_blocks_are_read_by_their_numbers(own_seeded_service):
+    database, url = own_seeded_service.database, own_seeded_service.url
+    execute(url, "CREATE TABLE block_bodies_others PARTITION OF block_bodies DEFAULT")
+    execute(
+        url,
+        "INSERT INTO block_bodies SELECT number, hash, convert_to(repeat(md5(hash), 2000), 'UTF8')"
+        " FROM blocks ON CONFLICT DO NOTHING",
+    )
+    execute(url, "VACUUM ANALYZE block_bodies")
+    sent = own_seeded_service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    keys = {"hash": bytes.fromhex(sent["hash"][2:])}
+    kept = [bytes.fromhex(sent["blockHash"][2:])]
+    for statement, params in (
+        ("queries/transactions_get", {**keys, "kept_blocks": []}),
+        ("queries/transactions_get", {**keys, "kept_blocks": kept}),
+        ("contracts/block_bodies_list", {"numbers": [*range(1, 65)]}),
+    ):
+        database.plans.clear()
+        rows = database.rows(statement, **params)
+        assert len(rows) == len(params.get("numbers", [1]))
+        assert (rows[0][-1] is None) == (params.get("kept_blocks") == kept)
+        [plan] = database.plans
+        plan.require_indexes()
+        assert plan.buffers <= 20 * len(rows) + 100, (statement, plan.buffers)
+
+
 def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service):
     """By a hash: 500 comparisons of each of the 262,144 rows of a page would take seconds."""
     plans, _ = service.plans("/api/v1/transactions?method=transfer&status=false")

@@ -5,7 +5,9 @@ import pytest
 
 from scan import registry
 from tests.support import extension_tests
+from tests.support.database import execute, read_only
 from tests.support.foundry import project, served_over
+from tests.support.indexing import Indexing
 
 
 def pytest_ignore_collect(collection_path):
@@ -13,6 +15,15 @@ def pytest_ignore_collect(collection_path):
     if not (collection_path.match("test_*.py") and "extensions" in collection_path.parts):
         return None
     return True if extension_tests.used_by(collection_path) - registry.installed().keys() else None
+
+
+@pytest.fixture(scope="session")
+def indexed_without_bodies(postgres, indexed_template, scenario):
+    """The scenario's index as it is with SCAN_BODIES=off."""
+    with postgres.cloned(indexed_template) as url:
+        execute(url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
+        with read_only(url):
+            yield Indexing(url, scenario.anvil.url)
 
 
 @pytest.fixture(scope="module")

@@ -13,12 +13,8 @@ from scan.contracts.abi import WORD
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
-from scan.ethereum.transaction_reader import (
-    Content,
-    IndexedTransaction,
-    TransactionLog,
-    TransactionUnavailable,
-)
+from scan.ethereum.stored_blocks import TransactionLog
+from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
 from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors
 from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
@@ -112,9 +108,9 @@ class ContractBindings:
                 created[address] = creation.factory, indexed(orjson.loads(record))
         if not created:
             return {}
-        read = self._reader.sources.node_transactions.read(
+        read = self._reader.sources.block_bodies.transactions(
             self._reader.node.within(TIMEOUT_S),
-            [(transaction, Content.LOGS) for _, transaction in created.values()],
+            [transaction for _, transaction in created.values()],
         )
         bound: dict[Called, Descriptor | None] = {}
         for call in calls:

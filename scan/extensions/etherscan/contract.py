@@ -10,7 +10,7 @@ import orjson
 from scan.contracts.proxy_contracts import delegating_account
 from scan.errors import UpstreamFailed
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
+from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed, rows_reply
 from scan.extensions.etherscan.verification import VYPER_PREFIX
 from scan.extensions.internal_transfers.traces import is_creation, walk_calls
@@ -206,13 +206,13 @@ def _transaction_creations(
     reader: Reader, rows: Sequence[Mapping[str, Any]]
 ) -> dict[str, ContractCreation]:
     needed = [
-        IndexedTransaction(row["hash"], int(row["blockNumber"]), row["blockHash"], None)
+        IndexedTransaction(
+            row["hash"], int(row["blockNumber"]), row["blockHash"], row["transactionIndex"], None
+        )
         for row in rows
     ]
     try:
-        sent = reader.sources.node_transactions.read(
-            reader.node, [(indexed, Content.INPUT) for indexed in needed]
-        )
+        sent = reader.sources.block_bodies.transactions(reader.node, needed)
     except TransactionUnavailable:
         raise UpstreamFailed("The node did not return the transaction.") from None
     codes = {row["hash"]: to_hex(sent[row["hash"]].input) for row in rows}

@@ -1,6 +1,6 @@
 """module=proxy: a list of allowed JSON-RPC methods, with checked parameters, which Blockscout's
-/api/eth-rpc takes as JSON-RPC; and module=logs: getLogs, from the database if logs are stored,
-otherwise from the node."""
+/api/eth-rpc takes as JSON-RPC; and module=logs: getLogs. What is stored comes from the database,
+the rest from the node."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from scan.errors import InvalidJson, TooLarge, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.extensions.etherscan import replies
+from scan.extensions.etherscan import replies, stored_json
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TooManyLogs
@@ -25,14 +25,22 @@ NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS
 
 
 def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
-    """Return the action of a JSON-RPC method: the node's own result or error."""
+    """Return the action of a JSON-RPC method: what is stored, or the node's own result or error."""
 
-    @requests.requires(requests.Prerequisite.NODE)
+    @requests.requires(None if name in stored_json.MADE else requests.Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
-        [result] = requests.reader().node.results([_call(name, METHODS[name], parameters)])
+        [result] = _results([_call(name, METHODS[name], parameters)])
         return _reply(result)
 
     return call
+
+
+def _results(calls: Sequence[Call]) -> list[Any]:
+    """Return the results of calls; the node is asked once, for those that are not stored."""
+    made = [stored_json.made(call) for call in calls]
+    missing = [call for call, result in zip(calls, made, strict=True) if result is None]
+    of_node = iter(requests.reader().node.results(missing))
+    return [next(of_node) if result is None else result for result in made]
 
 
 def _reply(result: Any, id_: object = 1) -> replies.RpcReply:
@@ -136,7 +144,6 @@ RPC_METHODS: Mapping[str, str] = {
 MOST_CALLS = 5  # of a batch, as at Blockscout
 
 
-@requests.requires(requests.Prerequisite.NODE)
 def respond_to_rpc() -> requests.JsonResponse:
     """Answer a JSON-RPC request or a batch of them, as Blockscout does: what is refused here has a
     text as its error, and what the node refuses the node's object."""
@@ -152,10 +159,10 @@ def respond_to_rpc() -> requests.JsonResponse:
 
 
 def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
-    """Yield the replies; the node is asked once, for all requests that are taken."""
+    """Yield the replies to requests, of which some may be refused."""
     calls = [_requested_call(request) for request in requested]
     taken = [call for call in calls if isinstance(call, Call)]
-    results = iter(requests.reader().node.results(taken))
+    results = iter(_results(taken))
     for request, call in zip(requested, calls, strict=True):
         id_ = request.get("id", 0) if isinstance(request, dict) else 0
         id_ = id_ if isinstance(id_, int | str) else ""

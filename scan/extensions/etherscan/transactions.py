@@ -1,9 +1,9 @@
-"""Completes rows of transactions and token transfers with fields from the node, and with names of
-functions such as `bid(uint256 _id)`, by verified ABIs; and module=transaction, action=gettxinfo: a
-transaction with a page of its logs."""
+"""Completes rows of transactions and token transfers with what stored blocks have of them, and with
+names of functions such as `bid(uint256 _id)`, by verified ABIs; and module=transaction,
+action=gettxinfo: a transaction with a page of its logs."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,12 +12,8 @@ import orjson
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.transaction_reader import (
-    Content,
-    IndexedTransaction,
-    NodeTransaction,
-    TransactionUnavailable,
-)
+from scan.ethereum.stored_blocks import StoredTransaction
+from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
@@ -125,25 +121,29 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 
 
 def _complete(rows: list[Row]) -> list[Row]:
-    """Return rows with the node's fields added where `missing` says that the index lacks them."""
-    needed = {}
-    for row in rows:
-        if row["missing"]:
-            number = int(row["blockNumber"])
-            key = IndexedTransaction(row["hash"], number, row["blockHash"], row["to"] or None)
-            needed[key] = _needed_content(row)
-    sent = _read_from_node(needed) if needed else {}
+    """Return rows with the fields added where `missing` says that their tables lack them."""
+    needed = [
+        IndexedTransaction(
+            row["hash"],
+            int(row["blockNumber"]),
+            row["blockHash"],
+            int(row["transactionIndex"]),
+            row["to"] or None,
+        )
+        for row in rows
+        if row["missing"]
+    ]
+    with_receipts = any(row["missing"] == "all" for row in rows)
+    sent = _sent(needed, with_receipts=with_receipts) if needed else {}
     return [row | _node_fields(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
 
 
-def _needed_content(row: Row) -> Content:
-    return Content.RECEIPT if row["missing"] == "all" else Content.INPUT
-
-
-def _read_from_node(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str, NodeTransaction]:
-    transactions = reader().sources.node_transactions
+def _sent(
+    needed: Sequence[IndexedTransaction], *, with_receipts: bool
+) -> Mapping[str, StoredTransaction]:
+    bodies = reader().sources.block_bodies
     try:
-        return transactions.read(reader().node, needed.items())
+        return bodies.transactions(reader().node, needed, with_receipts=with_receipts)
     except TransactionUnavailable as error:
         reason = str(error)
     except (UpstreamFailed, Unavailable) as error:
@@ -154,9 +154,9 @@ def _read_from_node(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str
     )
 
 
-def _node_fields(row: Row, transaction: NodeTransaction) -> Row:
+def _node_fields(row: Row, transaction: StoredTransaction) -> Row:
     fields = {"input": to_hex(transaction.input)}
-    if _needed_content(row) == Content.INPUT or transaction.receipt is None:
+    if row["missing"] != "all":
         return fields
     status = transaction.receipt.status
     return fields | {

@@ -17,9 +17,9 @@ from scan.ethereum import node_errors, transaction_checks
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.stored_blocks import TransactionLog
 from scan.ethereum.transaction_reader import (
     IndexedTransaction,
-    TransactionLog,
     TransactionUnavailable,
     require_same,
 )

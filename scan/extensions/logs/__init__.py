@@ -1,9 +1,9 @@
 """Lists of logs, by emitter and topics: from the table where SCAN_LOGS has them stored, else from
-the node.
+stored blocks or the node.
 
 Input: a filter, as of eth_getLogs. Output: pages of logs with their decoded events: at
 /api/v1/logs, in POST /query, at /events, in the tab Events of a contract's page. Start with
-queries.py, then node_logs.py (logs that are not stored).
+queries.py, then node_logs.py (logs without rows).
 """
 
 from scan.registry import Extension

@@ -26,6 +26,12 @@ class LogFilter(NamedTuple):
         """The first topic, where every matching log must have it."""
         return self.topics[0] if self.is_conjunction else None
 
+    @property
+    def values(self) -> Sequence[bytes]:
+        """The address and the topics that every matching log has."""
+        topics = self.topics if self.is_conjunction else ()
+        return [value for value in (self.address, *topics) if value is not None]
+
     def matches(self, address: bytes, topics: Sequence[bytes]) -> bool:
         if self.address not in (None, address):
             return False

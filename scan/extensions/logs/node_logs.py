@@ -1,6 +1,7 @@
-"""Logs that are not stored, read from the node in the blocks that the index names.
+"""Logs that have no rows, read in the blocks that the index names: as blocks are stored, else from
+the node.
 
-For an emitter only the blocks are requested in which it emitted logs, without one all blocks of the
+For an emitter only the blocks are read in which it emitted logs, without one all blocks of the
 range. A page that takes too long ends early with a cursor, or is refused; no list is estimated. The
 node's logs are compared with the indexed chain, and with the request.
 """
@@ -8,6 +9,7 @@ node's logs are compared with the indexed chain, and with the request.
 import math
 import time
 from array import array
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
@@ -23,7 +25,7 @@ from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
 
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have more
-TIMEOUT_S = 6.0  # of a request's time at the node; the rest is for the comparison of the chains
+TIMEOUT_S = 6.0  # of a request's time; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 8, 1000  # in one batch
@@ -35,8 +37,8 @@ NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one r
 LISTS_BYTES = 32 * 1024 * 1024
 ENTRY_BYTES = 600  # of a cached list without its block numbers
 TOO_MUCH = (
-    "These are more logs than the node can be asked for in one request; narrow them by blockFrom"
-    " and blockTo, an address or topics. An index with SCAN_LOGS=all has no such limit."
+    "These are more logs than one request reads; narrow them by blockFrom and blockTo, an address"
+    " or topics. An index with SCAN_LOGS=all has no such limit."
 )
 TOO_LARGE = "The data of these logs is too large for one page; ask for a smaller limit."
 NOT_LOGS = "The node gave something else than the logs it was asked for."
@@ -62,6 +64,8 @@ class BlockSpan(NamedTuple):
 
 
 class NodeLog(NamedTuple):
+    """A log of a block; `transaction_hash` is empty where it was stored with its block."""
+
     block_number: int
     log_index: int
     transaction_index: int
@@ -82,12 +86,14 @@ def read_page(
     after: tuple[int, int] | None = None,
     *,
     may_end_early: bool = False,
+    is_stored: bool = False,
 ) -> tuple[list[NodeLog], bool]:
     """Return a page of the list in either order, and whether more may follow; logs beyond the page
     are not read.
 
     `after` is the block number and log index that the page begins after. With `may_end_early` it
-    ends where the time does, if it has a log by then.
+    ends where the time does, if it has a log by then. Unless all blocks are stored, the node has to
+    be at the same chain.
     """
     is_descending = direction == "desc"
     if after is not None and is_descending:
@@ -111,12 +117,19 @@ def read_page(
         if not (page and may_end_early):
             raise
         has_more = True
-    require_same_chain(reader, span.last, expected_hash)
+    if not is_stored:
+        require_same_chain(reader, span.last, expected_hash)
     return page, has_more
 
 
 def read_page_and_total(
-    reader: Reader, log_filter: LogFilter, span: BlockSpan, offset: int, limit: int
+    reader: Reader,
+    log_filter: LogFilter,
+    span: BlockSpan,
+    offset: int,
+    limit: int,
+    *,
+    is_stored: bool,
 ) -> tuple[list[NodeLog], int | None]:
     """Return a page of the whole list, newest first, and the list's exact length; None where it
     cannot be counted in the time.
@@ -126,8 +139,10 @@ def read_page_and_total(
     expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
     block_of_entry = reader.sources.get(LogBlocks).get(key)
+    page: list[NodeLog] = []
     if block_of_entry is UNCOUNTED:
-        return read_page(reader, log_filter, span, "desc", offset, limit)[0], None
+        page, _ = read_page(reader, log_filter, span, "desc", offset, limit, is_stored=is_stored)
+        return page, None
     if block_of_entry is not None:
         page = _page_of_blocks(reader, log_filter, block_of_entry, offset, limit)
         return page, len(block_of_entry)
@@ -152,24 +167,18 @@ def read_page_and_total(
             yield log
 
     logs = counted()
-    page = []
     _collect(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit), page)
     ends_at = time.monotonic() + COUNT_S
-    is_counted = _is_passed(logs)
-    require_same_chain(reader, span.last, expected_hash)
+    is_counted = True
+    try:
+        deque(logs, maxlen=0)
+    except (NodeTimedOut, TooManyLogs):
+        is_counted = False
+    if not is_stored:
+        require_same_chain(reader, span.last, expected_hash)
     kept = numbers if is_counted else UNCOUNTED
     reader.sources.get(LogBlocks).store(key, kept, ENTRY_BYTES + kept.itemsize * len(kept))
     return page, len(numbers) if is_counted else None
-
-
-def _is_passed(logs: Iterator[NodeLog]) -> bool:
-    """Pass over the rest of a list, and return whether its end was reached."""
-    try:
-        for _ in logs:
-            pass
-    except (NodeTimedOut, TooManyLogs):
-        return False
-    return True
 
 
 def _page_of_blocks(
@@ -252,14 +261,14 @@ def _logs_in(
             raise TooManyLogs(TOO_MUCH)
         if node.left_s() <= 0 or (log_filter.address is not None and start >= MOST_BLOCKS):
             raise late or TooManyLogs(TOO_MUCH)
-        spans = _joined(sorted(blocks[start : start + count]))
+        numbers = sorted(blocks[start : start + count])
         began_at = time.monotonic()
         try:
-            logs = read_spans(reader, node.within(BATCH_TIMEOUT_S), log_filter, spans)
+            logs = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers)
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
                 if not isinstance(error, AnswerTooLarge | NodeTimedOut):
-                    require_known(reader, spans[-1].last)
+                    require_known(reader, numbers[-1])
                 raise error if isinstance(error, NodeTimedOut) else TooManyLogs(TOO_MUCH) from None
             late = error if isinstance(error, NodeTimedOut) else late
             count = most = count // 2
@@ -267,6 +276,28 @@ def _logs_in(
         batch_s = time.monotonic() - began_at
         yield from sorted(logs, reverse=is_descending)
         start, count = start + count, min(2 * count, most)
+
+
+def _read(
+    reader: Reader, node: NodeSession, log_filter: LogFilter, numbers: Sequence[int]
+) -> list[NodeLog]:
+    """Return the logs of blocks, given in ascending order. Raises as read_spans() does for those
+    that are not stored."""
+    missing, logs = dict.fromkeys(numbers), []
+    values = log_filter.values
+    for number, block_hash, block in reader.sources.block_bodies.stored(numbers):
+        del missing[number]
+        if len(numbers) - len(missing) > FIRST_BLOCKS:
+            reader.hold_processor()
+        for index, receipt in block.receipts_with(values) if block else ():
+            logs += [
+                NodeLog(number, log_index, index, block_hash, b"", address, topics, log_data)
+                for address, topics, log_data, log_index in receipt.logs or ()
+                if log_filter.matches(address, topics)
+            ]
+    if missing:
+        logs += read_spans(reader, node, log_filter, _joined([*missing]))
+    return logs
 
 
 def _joined(numbers: Sequence[int]) -> list[BlockSpan]:

@@ -1,4 +1,5 @@
-"""Lists of logs: from the table where SCAN_LOGS has them stored, else from the node."""
+"""Lists of logs: from the table where SCAN_LOGS has them stored, else from stored blocks or the
+node."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,7 +10,7 @@ from scan import parameters
 from scan.contracts.abi import AbiError, canonical
 from scan.contracts.abi_decoding import OF_TOKEN_TYPE, Decoded, DecodingBudget, Entry, standard_abis
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum import rlp_and_tries, transaction_reader
+from scan.ethereum import rlp_and_tries, stored_blocks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.logs import node_logs
@@ -50,13 +51,14 @@ class LogPage(NamedTuple):
 
 
 class Scope(NamedTuple):
-    """The stored selection of logs (SCAN_LOGS), the id of the filter's first topic, and the oldest
-    and newest indexed blocks."""
+    """The stored selection of logs (SCAN_LOGS), the id of the filter's first topic, the oldest and
+    newest indexed blocks, and the block from which on blocks are stored whole."""
 
     stored: str | None
     topic_id: int | None
     oldest: int | None
     newest: int | None
+    bodies_from: int | None
 
     def has_stored(self, log_filter: LogFilter) -> bool:
         """Return whether every log that matches is in the table."""
@@ -148,17 +150,27 @@ def records(
     span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
-    return _node_page(reader, window, log_filter, span, has_total=has_total)
+    is_stored = scope.bodies_from is not None and scope.bodies_from <= span.first
+    return _block_page(reader, window, log_filter, span, has_total=has_total, is_stored=is_stored)
 
 
-def _node_page(
-    reader: Reader, window: Window, log_filter: LogFilter, span: BlockSpan, *, has_total: bool
+def _block_page(
+    reader: Reader,
+    window: Window,
+    log_filter: LogFilter,
+    span: BlockSpan,
+    *,
+    has_total: bool,
+    is_stored: bool,
 ) -> LogPage:
-    """Return a page of the node's logs; a position is a block's number and a log's index in it."""
+    """Return a page of the logs in blocks, all of which are stored or not; a position is a block's
+    number and a log's index in it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = node_logs.read_page_and_total(reader, log_filter, span, offset, limit)
+        logs, total = node_logs.read_page_and_total(
+            reader, log_filter, span, offset, limit, is_stored=is_stored
+        )
         has_more = len(logs) == limit and (total is None or offset + limit < total)
     else:
         after = None
@@ -174,6 +186,7 @@ def _node_page(
             limit,
             after,
             may_end_early=window.max_entries is not None,
+            is_stored=is_stored,
         )
         require_same_chain(
             reader,
@@ -183,7 +196,9 @@ def _node_page(
         )
         total = None
         if has_total:
-            _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
+            _, total = node_logs.read_page_and_total(
+                reader, log_filter, span, 0, 0, is_stored=is_stored
+            )
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
     following = None
     if has_more:
@@ -250,7 +265,7 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     """Return the decoded event of each record, or None: by the ABI of its contract, by standards or
     by imported signatures, within the decoding budget."""
     logs = [
-        transaction_reader.TransactionLog(
+        stored_blocks.TransactionLog(
             data(record["address"]),
             tuple(data(topic) for topic in record["topics"]),
             data(record["data"]),
@@ -309,15 +324,20 @@ def _proxies_at(
 
 
 def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
-    """Return the records of a node's logs, equal to those of log_record() in sql/schema."""
+    """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
     transactions = transactions_at(
         reader, [(log.block_number, log.transaction_index) for log in logs]
     )
+    if any(
+        transaction["blockHash"] != to_hex(log.block_hash)
+        for log, transaction in zip(logs, transactions, strict=True)
+    ):
+        raise UpstreamFailed(ANOTHER_CHAIN)
     return [
         {
-            "transactionHash": to_hex(log.transaction_hash),
+            "transactionHash": transaction["hash"],
             "blockNumber": log.block_number,
             "logIndex": log.log_index,
             "transactionIndex": log.transaction_index,
@@ -331,15 +351,20 @@ def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
 
 
 def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> list[Record]:
-    """Return records of transactions by block number and index; see the statement.
+    """Return records as rows_at() does. Raises UpstreamFailed where a transaction is missing, since
+    a reorganisation has removed it."""
+    transactions = rows_at(reader, positions)
+    if None in transactions:
+        raise UpstreamFailed(ANOTHER_CHAIN)
+    return [transaction for transaction in transactions if transaction is not None]
 
-    Raises UpstreamFailed where a transaction is missing, since a reorganisation has removed it.
-    """
+
+def rows_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> list[Record | None]:
+    """Return records of transactions by block number and index, None of those that are not indexed;
+    see the statement."""
     numbers, indexes = zip(*positions, strict=True)
     [rows] = reader.row(
         "queries/log_transactions_get", blocks=list(numbers), transaction_indexes=list(indexes)
     )
-    transactions: list[Record | None] = orjson.loads(rows)
-    if None in transactions:
-        raise UpstreamFailed(ANOTHER_CHAIN)
-    return [transaction for transaction in transactions if transaction is not None]
+    records: list[Record | None] = orjson.loads(rows)
+    return records

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from scan.ethereum import blocks, transaction_reader
+from scan.ethereum import blocks, stored_blocks
 from scan.ethereum.events import (
     WITH_AMOUNTS,
     WRAPPING,
@@ -49,7 +49,7 @@ class Movements(NamedTuple):
     is_truncated: bool
 
 
-def kept_logs(frames: Sequence[TraceFrame]) -> list[transaction_reader.TransactionLog]:
+def kept_logs(frames: Sequence[TraceFrame]) -> list[stored_blocks.TransactionLog]:
     """Return the logs of calls that were not undone, without those that repeat what calls say."""
     logs = (log for frame in frames if not frame.is_undone for log in frame.logs or ())
     return [log for log in logs if log.address != blocks.COIN_EMITTER]
@@ -135,7 +135,7 @@ def _record(
     }
 
 
-def _approvals(log: transaction_reader.TransactionLog) -> Iterator[dict[str, Any]]:
+def _approvals(log: stored_blocks.TransactionLog) -> Iterator[dict[str, Any]]:
     topics = log.topics
     if len(topics) < 3 or topics[0] not in (APPROVAL, APPROVAL_FOR_ALL):
         return

@@ -1,4 +1,4 @@
-"""A transaction's input, method and logs from the node, decoded by ABIs; names of methods in lists.
+"""A transaction's input, method and logs, decoded by ABIs; names of methods in lists.
 
 Input: an indexed transaction, the node, and ABIs of verified contracts, standards and imports.
 Output: fields of GET /transactions/:hash, and on its page the call, the input and the tab of

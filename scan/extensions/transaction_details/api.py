@@ -156,7 +156,7 @@ def transaction_failures(core: request_state.Services) -> TransactionFailures:
         core.reads,
         sources.get(TransactionTraces),
         sources.get(ContractAbis),
-        sources.node_transactions,
+        sources.block_bodies,
         failure_locations.FailureLocations(sources, sources.get(TransactionTraces)),
     )
 

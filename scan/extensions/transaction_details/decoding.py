@@ -16,7 +16,7 @@ from scan.contracts import abi_decoding, abi_json, visible_text
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.transaction_reader import Content, TransactionUnavailable
+from scan.ethereum.transaction_reader import TransactionUnavailable
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
 from scan.hex import data, to_hex
 from scan.queries.reader import Reader
@@ -238,12 +238,11 @@ def contexts(reader: Reader, hashes: Iterable[str]) -> dict[str, Record]:
 
 
 def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
-    """Return the inputs of transactions by hash, from the node; none where it does not answer."""
+    """Return the inputs of transactions by hash; none where one is not stored, and the node does
+    not answer."""
     keys = [indexed(record) for record in records]
     try:
-        read = reader.sources.node_transactions.read(
-            reader.node, [(key, Content.INPUT) for key in keys]
-        )
+        read = reader.sources.block_bodies.transactions(reader.node, keys, with_receipts=False)
     except (TransactionUnavailable, UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}

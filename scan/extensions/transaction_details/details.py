@@ -1,4 +1,4 @@
-"""The details of a transaction that the node has: its input, method and logs, decoded."""
+"""The details of a transaction: its input, method and logs, decoded."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -6,17 +6,9 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
-from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_reader import (
-    MAX_LOGS,
-    Content,
-    IndexedTransaction,
-    NodeTransaction,
-    TransactionLog,
-    TransactionReader,
-    TransactionUnavailable,
-)
+from scan.errors import ClientBusy, Unavailable, UpstreamFailed
+from scan.ethereum.stored_blocks import TransactionLog
+from scan.ethereum.transaction_reader import TransactionUnavailable
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 from scan.hex import data, to_hex
@@ -24,7 +16,11 @@ from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
 
 TIMEOUT_S = 4.0
+MAX_LOGS = 20_000
 TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
+NO_IMPLEMENTATIONS = (
+    "The node does not respond; what implementations of proxies declare is not decoded."
+)
 TOO_MUCH_WORK = "Decoding all of this transaction would take too long; it is decoded in part."
 MAX_CONTRACTS = 500  # per transaction; logs of further contracts are decoded by standard ABIs only
 
@@ -58,11 +54,11 @@ class DecodedLog(NamedTuple):
 
 
 class TransactionDetails(NamedTuple):
-    """The parts of a transaction that only the node has. Pages need nonce and gas limit, which old
-    records may lack.
+    """The parts of a transaction that its row does not have, and nonce and gas limit, which old
+    rows may lack.
 
-    `logs` are all of its logs, `decoded_logs` those of the window that was asked for. `unavailable`
-    is the reason if input or logs are None or not decoded. `passing`: another request may succeed.
+    `logs` are all of its logs, `decoded_logs` those of the window. `unavailable` is the reason if
+    input or logs are None or not decoded.
     """
 
     nonce: int | None = None
@@ -72,7 +68,6 @@ class TransactionDetails(NamedTuple):
     logs: Sequence[TransactionLog] | None = None
     log_count: int | None = None
     unavailable: str | None = None
-    passing: bool = False
     decoded_logs: Sequence[DecodedLog] = ()
 
     def record(self) -> dict[str, Any]:
@@ -83,92 +78,6 @@ class TransactionDetails(NamedTuple):
             "unavailable": self.unavailable,
             "logCount": self.log_count,
         }
-
-
-class TransactionDetailsReader:
-    """Reads the details of transactions within TIMEOUT_S."""
-
-    def __init__(self, transactions: TransactionReader, abis: contract_abis.ContractAbis) -> None:
-        self._transactions = transactions
-        self._abis = abis
-
-    def read(
-        self, node: NodeSession, indexed: IndexedTransaction, window: LogWindow
-    ) -> TransactionDetails:
-        """Read the details of a transaction. Raises Unavailable if the database is unavailable."""
-        node = node.within(TIMEOUT_S)
-        budget = DecodingBudget()
-        try:
-            transaction = self._transactions.read(node, [(indexed, Content.LOGS)])[indexed.hash]
-            shown = window.of(_logs(transaction) or ())
-            contracts = self._contracts(node, indexed, transaction, shown, budget)
-        except TransactionUnavailable as error:
-            return TransactionDetails(unavailable=str(error), passing=True)
-        except (UpstreamFailed, Unavailable) as error:
-            if not node.failed:
-                raise
-            return TransactionDetails(unavailable=error.message, passing=True)
-        return self._decoded(indexed, transaction, shown, contracts, budget)
-
-    def _contracts(
-        self,
-        node: NodeSession,
-        indexed: IndexedTransaction,
-        transaction: NodeTransaction,
-        shown: Sequence[TransactionLog],
-        budget: DecodingBudget,
-    ) -> dict[bytes, contract_abis.Contract]:
-        """Return the called contract and those that emitted the shown logs, by address."""
-        called_address = _called(indexed, transaction)
-        addresses = [log.address for log in shown]
-        addresses = [*dict.fromkeys([*([called_address] if called_address else []), *addresses])][
-            :MAX_CONTRACTS
-        ]
-        block = contract_abis.Block(indexed.block_number, indexed.block_hash)
-        emitters = [contract_abis.Emitter(address, block) for address in addresses]
-        contracts = self._abis.find_at(emitters, node, budget)
-        return {emitter.address: contract for emitter, contract in contracts.items()}
-
-    def _decoded(
-        self,
-        indexed: IndexedTransaction,
-        transaction: NodeTransaction,
-        shown: Sequence[TransactionLog],
-        contracts: Mapping[bytes, contract_abis.Contract],
-        budget: DecodingBudget,
-    ) -> TransactionDetails:
-        called_address, method, calldata = _called(indexed, transaction), None, transaction.input
-        if called_address is not None:
-            contract = contracts.get(called_address, contract_abis.NO_CONTRACT)
-            method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
-        logs = _logs(transaction)
-        events = [decode_event(log, contracts.get(log.address), budget) for log in shown]
-        undecoded = {
-            log.topics[0][:4]
-            for log, event in zip(shown, events, strict=True)
-            if event is None and log.topics
-        }
-        if called_address is not None and method is None:
-            undecoded.add(calldata[:4])
-        signatures = self._abis.imported(undecoded)
-        if called_address is not None and method is None:
-            method = decode_call_by(calldata, signatures.get(calldata[:4], ()), budget=budget)
-        decoded = [
-            DecodedLog(log, event or decode_event_by(log, signatures, budget))
-            for log, event in zip(shown, events, strict=True)
-        ]
-        receipt = transaction.receipt
-        over = TOO_MUCH_WORK if budget.is_exceeded else None
-        return TransactionDetails(
-            transaction.nonce,
-            transaction.gas_limit,
-            calldata,
-            method,
-            logs,
-            None if receipt is None else receipt.log_count,
-            TOO_MANY_LOGS if logs is None else over,
-            decoded_logs=decoded,
-        )
 
 
 def decode_event(
@@ -187,36 +96,68 @@ def decode_event_by(
     return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
 
 
-def _called(indexed: IndexedTransaction, transaction: NodeTransaction) -> bytes | None:
-    """Return the called address; None where the transaction calls no function."""
-    if indexed.to_address is None or len(transaction.input) < 4:
-        return None
-    return data(indexed.to_address, 20)
-
-
-def _logs(transaction: NodeTransaction) -> Sequence[TransactionLog] | None:
-    return None if transaction.receipt is None else transaction.receipt.logs
-
-
 MAX_SMALL_GAS = 2_000_000  # a log takes at least 375
 
 
 def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> TransactionDetails:
-    """Return the node's details, with the logs of a window decoded; the response is not cached
-    where a retry may get more."""
+    """Return the details of a transaction, with the logs of a window decoded. Where the node does
+    not tell which implementations proxies had, calls and logs are decoded without, and the response
+    is not cached. Raises Unavailable if the database is unavailable."""
     bound_work(reader, record)
-    sources = reader.sources
-    details_reader = TransactionDetailsReader(
-        sources.node_transactions, sources.get(contract_abis.ContractAbis)
-    )
-    details = details_reader.read(reader.node, indexed(record), window)
-    if details.passing:
+    sent, node, budget = indexed(record), reader.node.within(TIMEOUT_S), DecodingBudget()
+    try:
+        transaction = reader.sources.block_bodies.transaction(node, sent)
+    except (TransactionUnavailable, UpstreamFailed, Unavailable) as error:
+        if isinstance(error, ClientBusy) or (isinstance(error, Unavailable) and not node.failed):
+            raise  # the client waits for other requests, or the database is unavailable
         reader.do_not_cache()
-    return details
+        return TransactionDetails(unavailable=str(error))
+    calldata, (*_, log_count, logs, _) = transaction.input, transaction.receipt
+    if log_count is not None and log_count > MAX_LOGS:
+        logs = None
+    called = None if sent.to_address is None or len(calldata) < 4 else data(sent.to_address, 20)
+    shown = window.of(logs or ())
+    addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in shown)])
+    block = contract_abis.Block(sent.block_number, sent.block_hash)
+    emitters = [contract_abis.Emitter(address, block) for address in [*addresses][:MAX_CONTRACTS]]
+    abis = reader.sources.get(contract_abis.ContractAbis)
+    contracts = abis.find_at_or_now(emitters, node, budget)
+    method = None
+    if called is not None:
+        contract = contracts.get(called, contract_abis.NO_CONTRACT)
+        method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
+    events = [decode_event(log, contracts.get(log.address), budget) for log in shown]
+    undecoded = {
+        log.topics[0][:4]
+        for log, event in zip(shown, events, strict=True)
+        if event is None and log.topics
+    }
+    if called is not None and method is None:
+        undecoded.add(calldata[:4])
+    signatures = abis.imported(undecoded)
+    if called is not None and method is None:
+        method = decode_call_by(calldata, signatures.get(calldata[:4], ()), budget=budget)
+    unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
+    if node.failed:
+        reader.do_not_cache()
+        unavailable = NO_IMPLEMENTATIONS
+    return TransactionDetails(
+        transaction.nonce,
+        transaction.gas_limit,
+        calldata,
+        method,
+        logs,
+        log_count,
+        TOO_MANY_LOGS if logs is None else unavailable,
+        [
+            DecodedLog(log, event or decode_event_by(log, signatures, budget))
+            for log, event in zip(shown, events, strict=True)
+        ],
+    )
 
 
 def bound_work(reader: Reader, record: Mapping[str, Any]) -> None:
-    """Hold a place until the request ends where what the node has of a transaction may be large:
-    12,000 logs take the processor 0.1 s to read, and 0.3 s to decode all."""
+    """Hold a place until the request ends where a transaction may have many logs: 12,000 take the
+    processor 0.1 s to read, and 0.3 s to decode all."""
     if int(record["gasUsed"]) > MAX_SMALL_GAS:
         reader.hold_processor()

@@ -9,7 +9,7 @@ from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT, CallFailure
-from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
+from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.user_operations.calls import (
@@ -132,8 +132,7 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
     or those in its trace. A reverted call may contain operations that no account signed."""
     node = reader.node.within(TIMEOUT_S)
     if indexed.to_address == entry_point:
-        read = reader.sources.node_transactions.read(node, [(indexed, Content.INPUT)])
-        yield read[indexed.hash].input
+        yield reader.sources.block_bodies.transaction(node, indexed).input
         return
     address = data(entry_point, 20)
     for frame in reader.sources.get(TransactionTraces).calls(node, indexed).frames:

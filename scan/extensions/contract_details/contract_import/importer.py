@@ -20,6 +20,7 @@ import orjson
 
 from scan import parameters
 from scan.contracts.account_state import node_of_index
+from scan.contracts.block_bodies import BlockBodies
 from scan.database.connection import Database
 from scan.errors import (
     InvalidParameter,
@@ -31,7 +32,6 @@ from scan.errors import (
     VerificationFailed,
 )
 from scan.ethereum.request_node import NodeGateway
-from scan.ethereum.transaction_reader import TransactionReader
 from scan.extensions.contract_details.contract_import import source_client, source_records
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
@@ -80,7 +80,7 @@ class _Uncounted(StoredBytes):
 def make_verifier(settings: Settings, database: Database) -> Verifier:
     """Return a verifier for this process."""
     gateway = NodeGateway(node_of_index(settings), WaitingThreads())
-    creations = CreationReader(database, gateway, TransactionReader(), settings.traces)
+    creations = CreationReader(database, gateway, BlockBodies(database), settings.traces)
     return Verifier(
         database, creations, CompilerStore(settings), CompilerPlaces(), _Uncounted(database, 0)
     )

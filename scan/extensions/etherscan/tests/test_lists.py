@@ -126,12 +126,18 @@ def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
 
 
 @pytest.fixture(
-    scope="module", params=["none", pytest.param("standard", marks=pytest.mark.long), "all"]
+    scope="module",
+    params=["none", "blocks", pytest.param("standard", marks=pytest.mark.long), "all"],
 )
-def ask_logs(request, postgres, template, scenario, indexed):
-    """With SCAN_LOGS as given; where all are stored, there is no node to ask."""
+def ask_logs(request, postgres, template, scenario, indexed, indexed_without_bodies):
+    """With SCAN_LOGS as given, and none or whole blocks; where all are stored, there is no node to
+    ask."""
     if request.param == "none":
-        yield Asking(create_app(indexed.settings).test_client())
+        yield Asking(create_app(indexed_without_bodies.settings).test_client())
+        return
+    if request.param == "blocks":
+        alone = settings_for(indexed.settings.database_url, NOBODY)
+        yield Asking(create_app(alone).test_client())
         return
     with postgres.cloned(template) as url:
         Indexing(url, scenario.anvil.url, logs=request.param).run_until(scenario.anvil.head())

@@ -39,6 +39,6 @@ FIRST, LAST = (frame(kind, MADE, kind.encode()) for kind in ("CREATE", "CREATE2"
 def test_the_input_of_the_last_creation_by_a_whole_trace(monkeypatch, frames, left_out, expected):
     trace = transaction_traces.TransactionTrace(frames, len(frames) + left_out, left_out > 0, None)
     monkeypatch.setattr(transaction_traces.TransactionTraces, "read", lambda *_: trace)
-    indexed = transaction_reader.IndexedTransaction("0x", 1, "0x", None)
+    indexed = transaction_reader.IndexedTransaction("0x", 1, "0x", 0, None)
     node = cast(request_node.NodeSession, None)  # no node is asked
     assert block_traces.TracedInputs("auto").input_of(node, indexed, MADE) == expected

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get, pages, same
@@ -23,23 +24,24 @@ TOPICS = ("topic0", "topic1", "topic2", "topic3")
 
 
 class Service(NamedTuple):
-    stored: str  # as SCAN_LOGS
+    stored: str  # as SCAN_LOGS, or "blocks"
     client: FlaskClient
     url: str
 
 
-STORED = ["none", "standard", pytest.param("all", marks=pytest.mark.long)]
+STORED = ["none", "blocks", "standard", pytest.param("all", marks=pytest.mark.long)]
 
 
 @pytest.fixture(scope="module", params=STORED)
-def service(request, postgres, template, scenario, indexed):
-    if request.param == "none":
-        client = create_app(indexed.settings).test_client()
-        yield Service("none", client, indexed.settings.database_url)
+def service(request, postgres, template, scenario, indexed, indexed_without_bodies):
+    if request.param in ("none", "blocks"):
+        settings = (indexed if request.param == "blocks" else indexed_without_bodies).settings
+        yield Service(request.param, create_app(settings).test_client(), settings.database_url)
         return
     with postgres.cloned(template) as url:
         indexing = Indexing(url, scenario.anvil.url, logs=request.param)
         indexing.run_until(scenario.anvil.head())
+        execute(url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
         yield Service(request.param, create_app(indexing.settings).test_client(), url)
 
 
@@ -85,9 +87,9 @@ def test_what_is_stored_needs_no_node(service, scenario):
     alone = create_app(settings_for(service.url, NOBODY)).test_client()
     address = scenario.truth.logs[0]["address"]
     for asked, needs_node in (
-        ({}, service.stored != "all"),
-        ({"address": address}, service.stored != "all"),
-        ({"topic0": UNKNOWN}, service.stored != "all"),
+        ({}, service.stored in ("none", "standard")),
+        ({"address": address}, service.stored in ("none", "standard")),
+        ({"topic0": UNKNOWN}, service.stored in ("none", "standard")),
         ({"topic0": TRANSFER}, service.stored == "none"),
         ({"topic0": TRANSFER, "address": address}, service.stored == "none"),
     ):
@@ -150,10 +152,11 @@ def test_bad_topics_of_a_query_are_refused(client, value):
 
 
 @pytest.fixture
-def lying(indexed, scenario):
-    """A node between, and an index that stores no logs."""
+def lying(indexed_without_bodies, scenario):
+    """A node between, and an index that stores no logs, and no blocks."""
+    url = indexed_without_bodies.settings.database_url
     with FaultyNode(scenario.anvil.url) as node:
-        yield node, create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+        yield node, create_app(settings_for(url, node.url)).test_client()
 
 
 def changing(change):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.transaction_reader import TransactionLog
+from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TransactionTrace
 from scan.extensions.transaction_details.explanations import queries as explanations

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.ethereum.transaction_reader import TransactionLog
+from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import summary_parts
 from scan.hex import to_hex

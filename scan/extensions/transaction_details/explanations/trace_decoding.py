@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts import abi_decoding, revert_reasons
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_reader import TransactionLog
+from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.decoding import decode_call, decode_result

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.cached_values import SizedCache
+from scan.contracts import block_bodies
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.database import connection, errors
@@ -21,16 +22,12 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_reader import (
-    Content,
-    IndexedTransaction,
-    TransactionReader,
-    TransactionUnavailable,
-)
+from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
 from scan.extensions.internal_transfers import step_traces, transaction_traces
 from scan.extensions.transaction_details import contract_abis
 from scan.extensions.transaction_details.explanations import failure_locations
 from scan.hex import data, to_hex
+from scan.queries import transactions
 from scan.queries.reader import Reader
 
 log = logging.getLogger(__name__)
@@ -100,7 +97,7 @@ class TransactionFailures:
         reads: connection.Database,
         traces: transaction_traces.TransactionTraces,
         abis: contract_abis.ContractAbis,
-        transactions: TransactionReader,
+        bodies: block_bodies.BlockBodies,
         locations: failure_locations.FailureLocations,
     ) -> None:
         """Read from `reads`, which may be a replica, and write to `database`."""
@@ -109,16 +106,14 @@ class TransactionFailures:
         self._reads = reads
         self._traces = traces
         self._abis = abis
-        self._transactions = transactions
+        self._bodies = bodies
         self._approximate: SizedCache[CallFailure | _Unknown] = SizedCache(CACHE_BYTES)
 
     def read(self, node: NodeSession, record: Mapping[str, Any]) -> TransactionFailure:
         """Return why an indexed transaction failed. Raises Unavailable if the database is
         unavailable."""
         node = node.within(TIMEOUT_S)
-        indexed = IndexedTransaction(
-            record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
-        )
+        indexed = transactions.indexed(record)
         exact = self._kept(indexed)
         try:
             exact = exact or self._traced(node, indexed)
@@ -204,7 +199,7 @@ class TransactionFailures:
         """Return the failure of the same call on the state of the block before. The state is read
         by number, not by hash, as the result is approximate anyway."""
         try:
-            sent = self._transactions.read(node, [(indexed, Content.INPUT)])[indexed.hash]
+            sent = self._bodies.transaction(node, indexed)
         except TransactionUnavailable as error:
             return _Unknown(_clause(str(error)), is_final=False)
         call = {

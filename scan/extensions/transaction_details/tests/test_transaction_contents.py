@@ -9,7 +9,9 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from app import create_app
-from scan.ethereum import transaction_reader
+from scan.contracts import block_bodies
+from scan.ethereum import request_node, transaction_reader
+from scan.ethereum.stored_blocks import StoredBlock
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.details import decode_event
 from scan.queries import reader as queries_reader
@@ -137,7 +139,7 @@ def test_many_logs_and_long_calldata_are_given_whole(work, shouted):
 
 
 def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
-    """Of a transaction with 10,000 logs, whose receipt is read from the node once."""
+    """Of a transaction with 10,000 logs, whose block is decompressed once."""
     client = create_app(work.explorer.settings).test_client()
     decoded = []
 
@@ -146,12 +148,9 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
         return decode_event(*given)
 
     monkeypatch.setattr(transaction_details, "decode_event", decode)
-    node = transaction_reader.TransactionReader._read_singly
     read = []
     monkeypatch.setattr(
-        transaction_reader.TransactionReader,
-        "_read_singly",
-        lambda *given: read.append(given) or node(*given),
+        block_bodies, "StoredBlock", lambda *given: read.append(given) or StoredBlock(*given)
     )
     for path, most in {
         f"/tx/{shouted}": 100,
@@ -190,11 +189,15 @@ def test_a_client_makes_one_large_answer_at_a_time(work, shouted, monkeypatch):
 
 def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
     sent = work.send(work.worker, shout(30), gas=1_000_000)
-    for name, bound, count in (("MAX_LOGS", 20, 30), ("MOST_BYTES", 8_000, None)):
-        monkeypatch.setattr(transaction_reader, name, bound)
+    for module, name, bound, count in (
+        (transaction_details, "MAX_LOGS", 20, 30),
+        (transaction_reader, "MOST_BYTES", 8_000, None),
+    ):
+        monkeypatch.setattr(module, name, bound)
         status, found = work.get(sent, create_app(work.explorer.settings).test_client())
         assert (status, found["logs"], found["logCount"]) == (200, None, count)
         assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
+        forget_blocks(work)  # their receipts are the node's
 
 
 def test_a_verification_and_an_import_end_what_was_cached(work):
@@ -278,14 +281,41 @@ def no_storage(calls, forward):
     return faulty_node.Reply(503) if is_asked else faulty_node.Reply(body=forward(calls))
 
 
-def test_a_node_that_fails_or_lies_leaves_what_is_stored(work, monkeypatch):
+def forget_blocks(work):
+    """Leave the index as it is with SCAN_BODIES=off."""
+    execute(work.explorer.settings.database_url, "DELETE FROM block_bodies")
+
+
+def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
-    proxy = proxy_to(work, work.worker)
+    monkeypatch.setattr(request_node, "PAUSE_S", 600.0)
+    sent = [work.send(work.worker, WORK) for _ in FAULTS]
+    proxied = work.send(proxy_to(work, work.worker), WORK)
     with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
         client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
-        for name, fault in {**FAULTS, "no storage": no_storage}.items():
+        for transaction, (name, fault) in zip(sent, FAULTS.items(), strict=True):
             node.fault = fault
-            sent = work.send(proxy if fault == no_storage else work.worker, WORK)
+            status, found = work.get(transaction, client)
+            assert (status, found["unavailable"]) == (200, None), name
+            check_work(found)
+            assert "not shown" not in client.get(f"/tx/{transaction}").text, name
+        assert node.requests == 1  # for the finality
+        node.fault = no_storage
+        status, found = work.get(proxied, client)
+        assert (status, found["input"], found["method"]) == (200, "0x" + WORK.hex(), None)
+        assert "implementations" in found["unavailable"] and len(found["logs"]) == 2
+        node.fault = None
+        check_work(work.get(proxied, client)[1])
+
+
+def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
+    monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
+    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
+        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
+        for name, fault in FAULTS.items():
+            node.fault = fault
+            sent = work.send(work.worker, WORK)
+            forget_blocks(work)
             status, found = work.get(sent, client)
             assert (status, found["hash"]) == (200, sent), name
             assert (found["input"], found["method"], found["logs"]) == (None, None, None), name

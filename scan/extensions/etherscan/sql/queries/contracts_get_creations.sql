@@ -3,15 +3,15 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON array in the order asked of {address, blockNumber,
---   blockHash, timestamp, hash, from}; hash and from are null where no transaction did it directly,
+--   blockHash, timestamp, hash, transactionIndex, from}; hash, index and from are null where no transaction did it directly,
 --   and what never was a contract is left out
 -- index: contracts_pkey, contract_creations_by_address, transactions_pkey, blocks_pkey
 SELECT index_version(), (
     SELECT json_list(string_agg(format(
         '{"address":"%%s","blockNumber":"%%s","blockHash":"%%s","timestamp":"%%s","hash":%%s,'
-        '"from":%%s}',
+        '"transactionIndex":%%s,"from":%%s}',
         hex(requested.address), b.number, hex(b.hash), seconds(b.timestamp), json_hex(t.hash),
-        json_hex(t.from_address)), ',' ORDER BY requested.position))
+        coalesce(t.transaction_index::text, 'null'), json_hex(t.from_address)), ',' ORDER BY requested.position))
     FROM unnest(%(addresses)s::bytea[]) WITH ORDINALITY AS requested (address, position)
     LEFT JOIN LATERAL (
         SELECT n.block_number, CASE WHEN n.factory IS NULL THEN n.transaction_index END AS transaction_index

@@ -341,6 +341,7 @@ def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, 
     calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), b"")}
     for _ in range(2):
         node = sources.gateway.session("a")
-        assert locations.read(node, IndexedTransaction("0x12", 1, "0x34", None), calls, ()) == {}
+        sent = IndexedTransaction("0x12", 1, "0x34", 0, None)
+        assert locations.read(node, sent, calls, ()) == {}
         assert node.failed  # so that no response without the line is cached
     assert traces.requests == requests

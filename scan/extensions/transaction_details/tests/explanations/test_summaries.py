@@ -4,7 +4,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts import abi_decoding, visible_text
-from scan.ethereum.transaction_reader import TransactionLog
+from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import summary_parts, transaction_summary
 from scan.extensions.transaction_details.explanations.summary_facts import Facts

@@ -1,0 +1,106 @@
+"""Transactions of indexed blocks with their receipts: as they were stored when they were proven
+(SCAN_BODIES), else from the node.
+
+What is stored costs no turn at the node, no waiting and no time-out. Readers of one block share it,
+decompressed, in bounded memory. A block's hash is its key, for which it never changes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from scan.cached_values import SizedCache
+from scan.database.connection import Database
+from scan.ethereum import transaction_reader
+from scan.ethereum.blocks import StoredBody
+from scan.ethereum.request_node import NodeSession
+from scan.ethereum.stored_blocks import StoredBlock, StoredTransaction
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.hex import data
+
+CACHE_BYTES = 64 * 1024 * 1024  # of blocks, and of the node's transactions
+ENTRY_BYTES = 650  # memory of a transaction besides its input, measured
+LOG_BYTES = 650  # memory of a log besides its data, measured
+NEWEST = 16
+AT_ONCE = 64  # blocks, of 0.1 to 0.3 MB
+
+
+class BlockBodies:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._blocks: SizedCache[StoredBlock] = SizedCache(CACHE_BYTES, least_entries=4)
+        # With the most logs that are read, a transaction takes 13 MB and its data.
+        self._of_node: SizedCache[StoredTransaction] = SizedCache(CACHE_BYTES, least_entries=4)
+
+    def newest(self) -> list[Any]:
+        """Return the hashes of the blocks that were used last, which no statement has to bring."""
+        return self._blocks.newest(NEWEST)
+
+    def keep(self, number: int, block_hash: Any, digest: Any, body: Any) -> None:
+        """Keep a block as a statement has brought it. Raises DamagedBody."""
+        block = StoredBlock(number, StoredBody(bytes(digest), bytes(body)))
+        self._blocks.store(bytes(block_hash), block, block.bytes)
+
+    def stored(self, numbers: Sequence[int]) -> Iterator[tuple[int, bytes, StoredBlock | None]]:
+        """Yield the numbers and hashes of blocks that are stored, and what is; None of a block
+        without transactions."""
+        for start in range(0, len(numbers), AT_ONCE):
+            for number, block_hash, digest, body in self._database.rows(
+                "contracts/block_bodies_list", numbers=[*numbers[start : start + AT_ONCE]]
+            ):
+                body = body and StoredBody(bytes(digest), bytes(body))
+                yield number, bytes(block_hash), body and StoredBlock(number, body)
+
+    def transaction(self, node: NodeSession, indexed: IndexedTransaction) -> StoredTransaction:
+        """Return a transaction. Raises as transactions() does."""
+        return self.transactions(node, [indexed])[indexed.hash]
+
+    def transactions(
+        self, node: NodeSession, needed: Sequence[IndexedTransaction], *, with_receipts: bool = True
+    ) -> Mapping[str, StoredTransaction]:
+        """Return transactions by hash; those of the node perhaps without receipts.
+
+        Raises Unavailable where the database is unavailable or a block damaged, and of transactions
+        that are not stored TransactionUnavailable and the errors of NodeSession. Those that were
+        read before an error stay cached.
+        """
+        transactions: dict[str, StoredTransaction] = {}
+        in_blocks: dict[tuple[int, bytes], list[IndexedTransaction]] = defaultdict(list)
+        for indexed in needed:
+            of_node = self._of_node.get(indexed)
+            if of_node and (of_node.receipt.logs is not None or not with_receipts):
+                transactions[indexed.hash] = of_node
+            else:
+                in_blocks[indexed.block_number, data(indexed.block_hash)].append(indexed)
+        for number, block_hash, block in self._blocks_of([*in_blocks]):
+            if block is not None:
+                for indexed in in_blocks.pop((number, block_hash), ()):
+                    transactions[indexed.hash] = block.transaction(indexed.transaction_index)
+        missing = [indexed for of_block in in_blocks.values() for indexed in of_block]
+        for indexed, sent in transaction_reader.read(node, missing, with_receipts=with_receipts):
+            transactions[indexed.hash] = sent
+            size = ENTRY_BYTES + len(sent.input)
+            size += sum(LOG_BYTES + len(log.data) for log in sent.receipt.logs or ())
+            self._of_node.store(indexed, sent, size)
+        return transactions
+
+    def block(self, number: int, block_hash: bytes) -> StoredBlock | None:
+        """Return what is stored of a block; None where nothing is."""
+        blocks = self._blocks_of([(number, block_hash)])
+        return next((block for _, hash_, block in blocks if hash_ == block_hash), None)
+
+    def _blocks_of(
+        self, keys: Sequence[tuple[int, bytes]]
+    ) -> Iterator[tuple[int, bytes, StoredBlock | None]]:
+        """Yield stored blocks, cached ones first; the hash may be another one."""
+        absent = []
+        for number, block_hash in keys:
+            cached = self._blocks.get(block_hash)
+            if cached is None:
+                absent.append(number)
+            else:
+                yield number, block_hash, cached
+        for number, block_hash, block in self.stored(absent):
+            if block is not None:
+                self._blocks.store(block_hash, block, block.bytes)
+            yield number, block_hash, block

@@ -1,0 +1,110 @@
+"""Which endpoints answer whole while the node is stopped: all but those of the state, of traces and
+of the head, which the table names."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from tests.support.serving import NOWHERE
+
+# What traces, proofs and the node's pool are for, and approvals, whose events are searched for.
+REFUSED = set(
+    """
+    /api/v1/transactions/<transaction_hash>/trace /api/v1/transactions/<transaction_hash>/gas
+    /api/v1/transactions/<transaction_hash>/gas/lines
+    /api/v1/transactions/<transaction_hash>/state-changes
+    /api/v2/transactions/<transaction_hash>/raw-trace
+    /api/v2/transactions/<transaction_hash>/state-changes
+    /api/v1/addresses/<address>/proof /api/v1/addresses/<address>/approvals
+    """.split()
+)
+# What shows a state, the head, the health of the node, or why a transaction failed.
+IN_PART = set(
+    """
+    /address/<address> /api/v1/addresses/<address>/balances /api/v1/addresses/<address>/history
+    /api/v1/addresses/<address>/pending-transactions /api/v1/tokens
+    /api/v2/addresses/<address_hash>/coin-balance-history
+    /api/v1/transactions/<transaction_hash> /tx/<transaction_hash> /block/<block>
+    /api/v2/transactions /api/v2/transactions/<transaction_hash>
+    /api/v2/transactions/<transaction_hash>/summary /metrics /readyz /status
+    """.split()
+)
+# Why a transaction failed, by its trace, and whether that is told.
+BY_TRACES = {"error", "summary", "unproven"}
+OF_HEAD = re.compile(r'"(finality|safeBlock|finalizedBlock)":("\w+"|\d+|null),?')
+
+
+@pytest.fixture(scope="module")
+def clients(indexed):
+    alone = replace(indexed.settings, rpc_urls=(NOWHERE,))
+    return [create_app(settings).test_client() for settings in (indexed.settings, alone)]
+
+
+def values_of(scenario):
+    """Values of the paths' parameters: of an account, a token, transactions of each type, one that
+    failed and those with the most logs."""
+    truth = scenario.truth
+    hashes = {(t["type"], t["status"]): t["hash"] for t in truth.transactions}
+    logs = [log["transactionHash"] for log in truth.logs]
+    busiest = sorted(set(logs), key=logs.count)[-3:]
+    item = next(transfer for transfer in truth.token_transfers if transfer["tokenId"] is not None)
+    for sent in (*hashes.values(), *busiest):
+        for address in (scenario.stage.people[1], scenario.stage.contracts["harbor"].address):
+            yield {
+                "address": address,
+                "address_hash": address,
+                "transaction_hash": sent,
+                "block": "9",
+                "number": "9",
+                "token_id": item["tokenId"],
+            }
+
+
+def outcome(with_node, alone):
+    if alone.status_code != with_node.status_code:
+        return "refused"
+    texts = [OF_HEAD.sub("", answer.get_data(as_text=True)) for answer in (with_node, alone)]
+    return "whole" if texts[0] == texts[1] else "in part"
+
+
+def test_every_transaction_is_whole_but_for_its_traces(clients, scenario):
+    """Nor is a sentence compared that tells of state, and events of proxies, whose implementations
+    are state."""
+    undecoded = 0
+    for transaction in scenario.truth.transactions:
+        path = f"/api/v1/transactions/{transaction['hash']}"
+        records = [client.get(path).json for client in clients]
+        left_out = {"finality", "summary", *(() if transaction["status"] else BY_TRACES)}
+        if records[1]["unavailable"]:
+            assert "implementations" in records[1]["unavailable"]
+            left_out |= {"unavailable", "method"}
+            undecoded += 1
+            for record in records:
+                record["logs"] = [{**log, "event": None} for log in record["logs"]]
+        expected, record = ({k: v for k, v in r.items() if k not in left_out} for r in records)
+        assert record == expected and record["input"] is not None, path
+    assert undecoded < len(scenario.truth.transactions) / 10
+
+
+def test_the_table_of_what_is_answered_without_a_node(clients, scenario):
+    outcomes: dict[str, set[str]] = {}
+    asked = set()
+    for values in values_of(scenario):
+        for rule in clients[0].application.url_map.iter_rules():
+            if rule.rule == "/live" or "GET" not in (rule.methods or ()):
+                continue
+            arguments = {name: values.get(name, "1") for name in rule.arguments}
+            path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule).format(**arguments)
+            if path not in asked:
+                asked.add(path)
+                answers = [client.get(path) for client in clients]
+                if answers[0].status_code == 200:
+                    outcomes.setdefault(rule.rule, set()).add(outcome(*answers))
+    refused = {rule for rule, all_ in outcomes.items() if "refused" in all_}
+    in_part = {rule for rule, all_ in outcomes.items() if "in part" in all_} - refused
+    for rule in sorted(outcomes):
+        how = "refused" if rule in refused else "in part" if rule in in_part else "whole"
+        print(f"{rule:70} {how}")
+    assert (refused, in_part) == (REFUSED, IN_PART)
