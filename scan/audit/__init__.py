@@ -1,5 +1,6 @@
-"""Checks that the indexed data is exact, for `scan audit`.
+"""Checks that the indexed data is exact, and derives it again, for `scan audit` and `scan rebuild`.
 
-Input: the tables, and with --node a node. Output: differences; derived values can be repaired.
-Start with derived_tables.py (recomputation); node_comparison.py compares blocks with the node's.
+Input: the tables, stored blocks, and with --node a node. Output: differences; tables that hold what
+follows from others. Start with derived_tables.py (recomputation); block_comparison.py compares rows
+with blocks, which stored_source.py makes without a node; rebuild.py derives tables from them.
 """

@@ -43,6 +43,7 @@ COMMANDS = {
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "audit": "recompute all derived values and compare them; exits 1 if something differs",
+    "rebuild": "derive tables again from stored blocks, without the node",
     "tokens": "have tokens read from the node again",
     "key": "manage API keys",
     "migrate": "update the database schema; every start does this too",

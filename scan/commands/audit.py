@@ -4,15 +4,17 @@ Exit codes: 0 all is exact or was repaired; 1 something differs; 2 the compariso
 """
 
 import argparse
-import sys
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
 
 from scan import parameters
-from scan.audit import derived_tables, token_comparison
-from scan.audit.node_comparison import NodeComparison
+from scan.audit import derived_tables, rebuild, token_comparison
+from scan.audit.block_comparison import Comparison, NodeComparison
+from scan.audit.stored_source import StoredComparison
 from scan.commands import arguments, startup
+from scan.commands.long_work import Progress
 from scan.contracts.account_state import node_of_index
 from scan.database import connection, transaction
 from scan.errors import SettingError
@@ -34,13 +36,15 @@ def add_audit(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--repair", action="store_true", help="correct derived values")
     command.add_argument(
-        "--node", action="store_true", help="also compare blocks and tokens with the node (RPC_URL)"
+        "--node",
+        action="store_true",
+        help="compare blocks with the node's (RPC_URL), not with stored ones, and tokens, too",
     )
     command.add_argument(
         "--blocks",
         type=arguments.whole_number,
         default=1000,
-        help="with --node: number of blocks, and of tokens; 0: all (1000)",
+        help="number of blocks, and with --node of tokens, that are compared; 0: all (1000)",
     )
     command.add_argument("--digest", action="store_true", help="only print a digest of each table")
     command.add_argument(
@@ -96,23 +100,25 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
         settings.database_url, statement_timeout_ms=0, name="scan-audit", session=SESSION
     )
     try:
-        comparison = None
-        if options.node:
-            node = node_of_index(settings)
-            comparison = NodeComparison(database, node, settings)
         if options.digest:
             for table, rows, digest in database.rows("audit/tables_digest"):
                 _write_line(f"{table:18} {rows:>12} {digest}")
             return EXACT
+        comparison: Comparison = StoredComparison(database)
+        if options.node:
+            node = node_of_index(settings)
+            comparison = NodeComparison(database, node, settings)
         if options.first is not None or options.last is not None:
             return _audit_blocks(database, comparison, options.first, options.last)
         if options.repair:
             _acquire_lock(Writer(database))
         code = _audit_rows(database, repair=options.repair)
-        if comparison is not None:
-            code = max(code, _compare_node(database, comparison, options.blocks))
+        compared = _compare_blocks(database, comparison, options.blocks)
+        if compared and options.repair and isinstance(comparison, StoredComparison):
+            compared = _rebuild(settings, database, comparison)
+        if options.node:
             code = max(code, _compare_tokens(database, node, options.blocks, repair=options.repair))
-        return code
+        return max(code, compared)
     except NotTheWriter:
         _write_line("an indexer is running on this database: stop it before --repair")
     except (NodeError, MalformedBlock) as error:
@@ -124,7 +130,7 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
 
 def _audit_blocks(
     database: connection.Database | transaction.Transaction,
-    comparison: NodeComparison | None,
+    comparison: Comparison | None,
     first: int | None,
     last: int | None,
 ) -> int:
@@ -233,19 +239,45 @@ def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -
         _write_line(f"  {line}")
 
 
-def _compare_node(database: connection.Database, comparison: NodeComparison, blocks: int) -> int:
+def _compare_blocks(database: connection.Database, comparison: Comparison, blocks: int) -> int:
     ranges = comparison.ranges(blocks)
-    progress = _Progress(sum(last - first + 1 for first, last in ranges))
-    total = 0
+    progress = Progress(sum(last - first + 1 for first, last in ranges), "compared")
+    total = done = 0
     for first, last in ranges:
         for line in comparison.compare(first, last):
             total += 1
             if total <= MAX_SHOWN:
                 _write_line(f"  {line}")
-        progress.show(comparison.compared)
+        done += last - first + 1
+        progress.show(done)
     progress.end()
     compared = comparison.compared
-    _write_line(f"blocks that differ from the node's: {total} differences in {compared} blocks")
+    others = f"{comparison.owner}s" if isinstance(comparison, StoredComparison) else "the node's"
+    _write_line(f"blocks that differ from {others}: {total} differences in {compared} blocks")
+    if isinstance(comparison, NodeComparison):
+        _write_unproven(database, comparison)
+    elif compared < done:
+        _write_line(f"  not compared, as they are not stored: {done - compared} blocks")
+    return DIFFERS if total else EXACT
+
+
+def _rebuild(
+    settings: Settings, database: connection.Database, comparison: StoredComparison
+) -> int:
+    """Derive the tables that differ again from stored blocks. Return the exit code."""
+    tables = comparison.differing.intersection(rebuild.from_blocks())
+    run = rebuild.Rebuild(database, settings.database_url, threading.Event())
+    run.request(sorted(tables))
+    for _ in run.run():
+        pass
+    _write_line(f"  derived again: {', '.join(sorted(tables)) or 'nothing'}")
+    if comparison.differing - tables or comparison.damaged:
+        _write_line("  other rows cannot be derived: index again into an empty database")
+        return DIFFERS
+    return EXACT
+
+
+def _write_unproven(database: connection.Database, comparison: NodeComparison) -> None:
     for first, last, reason in database.rows("queries/unproven_blocks_list"):
         _write_line(f"not proven when indexed, in blocks {first} to {last}: {reason}")
     if blocks := database.value("queries/unproven_blocks_count"):
@@ -254,7 +286,6 @@ def _compare_node(database: connection.Database, comparison: NodeComparison, blo
         _write_line(f"  not proven in {count} of them: {reason}")
     if comparison.untraced:
         _write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
-    return DIFFERS if total else EXACT
 
 
 def _compare_tokens(database: connection.Database, node: Node, most: int, *, repair: bool) -> int:
@@ -274,30 +305,3 @@ def _compare_tokens(database: connection.Database, node: Node, most: int, *, rep
         _write_line("  the indexer reads them again")
         return EXACT
     return DIFFERS if differing else EXACT
-
-
-class _Progress:
-    """Progress on stderr: on a terminal a line that is overwritten, else a line every 5 s."""
-
-    def __init__(self, total: int) -> None:
-        self._total = total
-        self._is_terminal = sys.stderr.isatty()
-        self._began = self._shown_at = time.monotonic()
-
-    def show(self, compared: int) -> None:
-        now = time.monotonic()
-        if not self._is_terminal and now - self._shown_at <= SHOW_EVERY_S:
-            return
-        self._shown_at = now
-        share = compared / self._total
-        left_s = (now - self._began) / share * (1 - share)
-        print(
-            f"\rcompared {compared} of {self._total} blocks ({share:.0%}), {left_s:.0f} s left",
-            end="" if self._is_terminal else "\n",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def end(self) -> None:
-        if self._is_terminal:
-            print(file=sys.stderr)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from scan.audit import rebuild
 from scan.commands.service_client import LOCK_FILE
 from scan.commands.startup import connected, settings_with_database
 from scan.database import migrations
@@ -130,18 +131,24 @@ def add_migrate(command: argparse.ArgumentParser) -> None:
 
 
 def migrate(settings: Settings, options: argparse.Namespace) -> int:
-    if not options.plan:
-        applied = migrations.run(settings_with_database(settings))
-        for name in applied:
-            print(f"applied {name}")
-        if applied:
-            return 0
+    names = [] if options.plan else migrations.run(settings_with_database(settings))
+    for name in names:
+        print(f"applied {name}")
     with connected(settings, "scan-schema") as database:
         planned = migrations.plan(database)
-    if planned is None:
-        print("the schema is of a newer version; this version would not change it")
-    elif not planned:
-        print("the schema is current")
-    for file in planned or ():
-        print(f"{file.name}: {file.summary}" if file.summary else file.name)
+        if planned is None:
+            print("the schema is of a newer version; this version would not change it")
+        elif not planned and not names:
+            print("the schema is current")
+        for file in planned or ():
+            print(f"{file.name}: {file.summary}" if file.summary else file.name)
+            names.append(file.name)
+        files = migrations.expected_schema().migrations
+        tables = [table for file in files if file.name in names for table in file.rebuilds]
+        if tables:
+            took_s = rebuild.estimated_s(database)
+            print(
+                f"{', '.join(tables)}: the indexer derives them again from stored blocks, in about"
+                f" {took_s:,.0f} s; `scan rebuild --missing` does so at once"
+            )
     return 0

@@ -10,7 +10,7 @@ import threading
 from functools import partial
 
 from scan import registry
-from scan.commands import arguments, hooks, startup
+from scan.commands import arguments, hooks, rebuild, startup
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.indexer import chain_indexer, prefetch_process
@@ -52,8 +52,8 @@ def index(settings: Settings, options: argparse.Namespace) -> int:
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
     )
-    for beside in registry.parts(hooks.Indexing):
-        threading.Thread(target=beside.run, args=(settings, stop), daemon=True).start()
+    for beside in (rebuild.run_beside, *(part.run for part in registry.parts(hooks.Indexing))):
+        threading.Thread(target=beside, args=(settings, stop), daemon=True).start()
     node = node_of_index(settings)
     backfill = None
     part = registry.only(hooks.AutomaticBackfill)

@@ -43,6 +43,7 @@ WAY_OUT = (
     " another commit."
 )
 _COMMIT = re.compile(r"commit ([0-9a-f]{7,40})\b")
+_REBUILDS = re.compile(r"^-- rebuilds: (.+)$", re.M)
 UNFINISHED = b""  # the digest after migrations, until schema.sql is applied
 _INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's include, by a path relative to schema.sql
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
@@ -53,6 +54,12 @@ class Migration(NamedTuple):
     number: int
     name: str
     text: str
+
+    @property
+    def rebuilds(self) -> list[str]:
+        """The tables whose rule it changes, which are derived again from stored blocks."""
+        line = _REBUILDS.search(self.text)
+        return line[1].split(", ") if line else []
 
 
 class ExpectedSchema(NamedTuple):
@@ -269,6 +276,8 @@ def _migrate(database: Database, migration: Migration) -> bool:
         log.info("applying %s", migration.name)
         tx.script(migration.text)
         _record(tx, migration)
+        if migration.rebuilds:
+            tx.execute("database/rebuilds_request", tables=migration.rebuilds)
         tx.execute("database/schema_state_put", digest=UNFINISHED)
     return True
 

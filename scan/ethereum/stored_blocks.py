@@ -159,8 +159,7 @@ class StoredBlock:
     def transaction(self, index: int) -> StoredTransaction:
         receipt = self.receipt(index)
         with self._reading():
-            start, content, end = self._sent[index]
-            encoded = self._content[start if self._content[start] >= LISTS else content : end]
+            encoded = self._item(index)
             if encoded[: len(_JSON)] == _JSON:
                 fields = _OBJECT.decode(encoded)
                 input_ = data(fields.pop("input", "0x"))
@@ -173,6 +172,15 @@ class StoredBlock:
             if type_:
                 fields["v"] = fields["yParity"]
             return StoredTransaction(nonce, gas_limit, input_, receipt, fields)
+
+    def encoded(self, index: int) -> bytes | None:
+        """Return a transaction as consensus encodes it; None for one that is stored as JSON."""
+        encoded = self._item(index)
+        return None if encoded[: len(_JSON)] == _JSON else encoded
+
+    def _item(self, index: int) -> bytes:
+        start, content, end = self._sent[index]
+        return self._content[start if self._content[start] >= LISTS else content : end]
 
     def receipt(self, index: int) -> Receipt:
         with self._reading():

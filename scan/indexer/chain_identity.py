@@ -44,7 +44,7 @@ def store_or_check(
     if logs not in ("", stored.logs):
         raise WrongLogs(
             f"this database stores {stored.logs} logs since its first block, but SCAN_LOGS={logs};"
-            " leave it out, or index anew into an empty database"
+            " leave it out, run `scan rebuild logs`, or index anew into an empty database"
         )
     if stored.logs == "standard" and database.row("indexer/blocks_get_head") is None:
         database.rows("indexer/event_topics_insert", topics=block_rows.load_standard_topics())

@@ -38,6 +38,17 @@ CREATE TABLE IF NOT EXISTS filled_tables (
     first_block bigint NOT NULL DEFAULT 0 -- from this block on it has the rows of all blocks
 );
 
+-- Tables whose rows are to be derived again from stored blocks (scan rebuild). Those of blocks up to the next one
+-- wait in expected_<name>, until all are there; null: it is not begun.
+CREATE TABLE IF NOT EXISTS table_rebuilds (
+    name text PRIMARY KEY,
+    first_block bigint,
+    last_block bigint,
+    last_hash bytea,               -- of the last block when it was begun: a fork may replace it
+    next_block bigint,
+    selection text                 -- of logs, as chain.stored_logs has it then
+);
+
 -- The indexer's messages to operators, also before it knows a chain.
 CREATE TABLE IF NOT EXISTS indexer_status (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),

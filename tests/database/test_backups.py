@@ -25,7 +25,8 @@ INDEXED = {
         chain list_checkpoints daily_stats indexer_status migrations schema_state pool_candles
         pool_volumes filled_tables label_state bulk_backfill transaction_failures trace_backfill
         genesis_balances verification_jobs token_items item_balances internal_transfers withdrawals
-        logs event_topics orphaned_blocks
+        logs event_topics orphaned_blocks table_rebuilds bodies_from
+        block_bodies
     """.split(),
     *TABLES,
     *"""

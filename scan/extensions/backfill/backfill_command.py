@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scan.audit.node_comparison import NodeComparison
+from scan.audit.block_comparison import NodeComparison
 from scan.commands import startup
 from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
 from scan.contracts.account_state import node_of_index
@@ -19,7 +19,7 @@ from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
 from scan.ethereum import blocks, client, node_errors
-from scan.extensions.backfill import trace_command
+from scan.extensions.backfill import body_command, trace_command
 from scan.extensions.backfill.history_files import command_options
 from scan.indexer import node_reader, writer
 from scan.indexer.chain_identity import WrongLogs
@@ -51,6 +51,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = add_actions(group)
     chain = add_command(actions, "chain", text, CHAIN, run)
     trace_command.add_arguments(actions)
+    body_command.add_arguments(actions)
     chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
     chain.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
     chain.add_argument("--memory", type=count, metavar="GB", help="default: a quarter of all")

@@ -10,9 +10,7 @@ ones are numbered anew, and derived tables are computed anew of all rows.
 import argparse
 import json
 import logging
-import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -24,7 +22,7 @@ from eth_hash.auto import keccak
 
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
-from scan.commands import arguments, audit, startup
+from scan.commands import arguments, audit, long_work, startup
 from scan.contracts import account_state, proxy_contracts
 from scan.database import connection, transaction
 from scan.ethereum.blocks import DELEGATION
@@ -223,7 +221,6 @@ def _spans(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 DONE, NOT_DONE = 0, 1
-SHOW_EVERY_S = 5.0
 
 TRACES = """\
 Reads the traces of blocks that were indexed without them, as those from files of history are, and
@@ -255,29 +252,22 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             chain_identity.check(node, database)
             backfill = TraceBackfill(database, node, stop)
             blocks, unread = backfill.missing()
-            _write_line(f"{blocks} blocks lack traces; {unread} of them are to be read")
-            _read(backfill, unread)
+            long_work.write_line(f"{blocks} blocks lack traces; {unread} of them are to be read")
+            progress, done = long_work.Progress(unread, "read the traces of"), 0
+            for read in backfill.read():
+                done += read
+                progress.show(done)
+            progress.end()
             blocks, unread = backfill.missing()
             if blocks and not stop.is_set():
-                _write_line(f"writing the rows of {blocks - unread} blocks; the indexer waits")
+                long_work.write_line(
+                    f"writing the rows of {blocks - unread} blocks; the indexer waits"
+                )
                 backfill.write(settings.partition_rows)
                 blocks, unread = backfill.missing()
         except (*RETRIED, CannotTrace) as error:
-            _write_line(f"{error}; the next run continues from here")
+            long_work.write_line(f"{error}; the next run continues from here")
             return NOT_DONE
     if blocks:
-        _write_line(f"{blocks} blocks lack traces; the next run continues from here")
+        long_work.write_line(f"{blocks} blocks lack traces; the next run continues from here")
     return NOT_DONE if blocks else DONE
-
-
-def _read(backfill: TraceBackfill, total: int) -> None:
-    done, shown_at = 0, time.monotonic()
-    for blocks in backfill.read():
-        done += blocks
-        if time.monotonic() - shown_at > SHOW_EVERY_S:
-            shown_at = time.monotonic()
-            _write_line(f"traces of {done} of {total} blocks are read")
-
-
-def _write_line(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -216,6 +216,14 @@ class ChainFiles:
         last_block = min(blocks.last, self.last_block)
         return RangeHistory(files, last_block, str(self._downloads), self._ca_bundle)
 
+    def source_of(self, number: int, blocks: BlockSource) -> tuple[HistorySource, int]:
+        """Return a source of the blocks of a block's era, and the first of them. Raises BadFile."""
+        era = _blocks_of(number // BLOCKS_OF_FILE)
+        history = self.range_history(era)
+        if history is None:
+            raise BadFile(f"no file has block {number}")
+        return history.source(blocks.node, blocks), era.first
+
     def transactions_of(self, number: int) -> float:
         """Return about how many transactions a block has, by the size of its file."""
         era = number // BLOCKS_OF_FILE

@@ -8,7 +8,9 @@ import random
 import re
 import sys
 import tempfile
+import threading
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +18,9 @@ import pytest
 import requests
 
 from scan.commands import audit
+from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.extensions.backfill.body_command import READ_BLOCKS, BodyBackfill
 from scan.extensions.backfill.history_files.history_source import open_files
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
@@ -101,6 +105,38 @@ def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
         process.wait_for(chain.head, to_hex(hash_))
         assert "bulk" not in process.output()
     assert not (tmp_path / "bulk").exists()
+
+
+def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, tmp_path):
+    def first_stored():
+        return database.execute(database_url, "SELECT block_number FROM bodies_from")[0][0]
+
+    def store(**variables):
+        return scan(
+            *("backfill", "bodies"),
+            **{"DATABASE_URL": database_url, "RPC_URL": chain.node.url, **variables},
+            SCAN_DATA_DIR=str(tmp_path),
+        )
+
+    chain.node.fault = signed_chain.sized()
+    for stores in (False, True):
+        indexing.Indexing(
+            database_url, chain.node.url, traces="off", stores_bodies=stores
+        ).run_until(chain.head)
+    assert first_stored() == chain.head + 1
+    stop = threading.Event()
+    with closing(Database(database_url, statement_timeout_ms=0)) as own:
+        for _ in BodyBackfill(own, Node([chain.node.url]), stop).run():
+            stop.set()  # as a kill would: each range is one transaction
+    assert first_stored() == chain.head + 1 - READ_BLOCKS
+    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "4444"))
+    pruned = store()
+    assert (pruned.returncode, first_stored()) == (1, chain.first_kept), pruned.stderr
+    assert f"has pruned blocks before {chain.first_kept}" in pruned.stderr
+    done = store(SCAN_HISTORY=str(chain.files))
+    assert (done.returncode, first_stored()) == (0, 0), done.stderr
+    assert digest(database_url) == chain.digest
+    assert store().returncode == 0
 
 
 @pytest.mark.long

@@ -1,7 +1,9 @@
-"""The comparison of indexed rows with the node's blocks, and of these with the roots in headers."""
+"""The comparison of indexed rows with blocks of another source, such as the node's, and of these
+with the roots in headers."""
 
 import random
 import threading
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -66,28 +68,31 @@ OF_TRACES = LazySequence(
 )
 
 
-class NodeComparison:
-    """Compares ranges of blocks. Raises NodeError or MalformedBlock if the node fails."""
+class Expected(NamedTuple):
+    """Blocks with which rows are compared, those of them whose traces are unknown now, though they
+    were traced when they were indexed, and what is wrong with others, in words."""
 
-    def __init__(
-        self,
-        database: connection.Database | transaction.Transaction,
-        node: client.Node,
-        settings: Settings,
-        *,
-        checked: bool = False,
-    ) -> None:
-        """With `checked`, blocks of the node that contradict themselves are read again first."""
-        self._checked = checked
+    blocks: Sequence[block_rows.FetchedBlock]
+    untraced: Collection[int] = ()
+    faults: Sequence[str] = ()
+
+
+class Comparison(ABC):
+    """Compares ranges of blocks of one database with blocks of another source."""
+
+    owner: str  # of these blocks, in words
+
+    def __init__(self, database: connection.Database | transaction.Transaction) -> None:
         self._database = database
-        self._source = block_source.BlockSource(node, traces="off")
-        self._traces = hooks.make_trace_reader(node, threading.Lock(), traces=settings.traces)
         self._logs = block_rows.read_stored(database)
         rows = database.rows("queries/filled_tables_list", tables=[*block_rows.WRITTEN])
         self._incomplete: dict[str, int] = dict(rows)
         self.compared = 0
-        self.unproven: Counter[str] = Counter()  # blocks, by what no hash proves
-        self.untraced = 0  # blocks that the node could not trace
+        self.differing: set[str] = set()  # tables
+
+    @abstractmethod
+    def _read(self, first: int, last: int) -> Expected:
+        """Return the blocks with which these are compared."""
 
     def ranges(self, blocks: int, first_block: int = 0) -> list[tuple[int, int]]:
         """Return ranges of the newest blocks and of random older ones from `first_block` on,
@@ -106,65 +111,92 @@ class NodeComparison:
 
     def compare(self, first: int, last: int) -> Iterator[str]:
         """Yield one line per difference."""
-        blocks = []
+        fetched, unknown, faults = self._read(first, last)
+        yield from faults
+        expected = self._expected(fetched)
+        present = {block.block.number for block in fetched}
+        for name, entity in ENTITIES.items():
+            rows = self._database.rows(f"audit/{name}_get_rows", block_from=first, block_to=last)
+            number = "number" if name == "blocks" else "block_number"
+            stored = _rows_by_key(entity, (row for (row,) in rows if row[number] in present))
+            other_rows = _rows_by_key(entity, expected[name])
+            _pass_over_older(entity, other_rows, stored)
+            if unknown:
+                other_rows, stored = (
+                    {k: row for k, row in of.items() if not _is_unknown(name, row, unknown)}
+                    for of in (other_rows, stored)
+                )
+            if (begin := self._incomplete.get(name)) is not None:  # rows before it may be missing
+                other_rows = {
+                    key: row
+                    for key, row in other_rows.items()
+                    if key in stored or row["block_number"] >= begin
+                }
+            for line in _differences(name, entity, other_rows, stored, self.owner):
+                self.differing.add(name)
+                yield line
+        self.compared += len(fetched)
+
+    def _expected(self, fetched: Sequence[block_rows.FetchedBlock]) -> dict[str, list[_Row]]:
+        """Return the rows of each table, as the indexer makes them of these blocks."""
+        expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
+        made = [block_rows.table_rows(block, self._logs) for block in fetched]
+        for rows in made:
+            _expect_rows(expected, rows)
+        blocks = [block.block for block in fetched]
+        return expected | events_of(self._database, blocks, made)
+
+
+class NodeComparison(Comparison):
+    """Compares blocks with the node's. Raises NodeError or MalformedBlock if the node fails."""
+
+    owner = "the node"
+
+    def __init__(
+        self,
+        database: connection.Database | transaction.Transaction,
+        node: client.Node,
+        settings: Settings,
+        *,
+        checked: bool = False,
+    ) -> None:
+        """With `checked`, blocks of the node that contradict themselves are read again first."""
+        super().__init__(database)
+        self._checked = checked
+        self._source = block_source.BlockSource(node, traces="off")
+        self._traces = hooks.make_trace_reader(node, threading.Lock(), traces=settings.traces)
+        self.unproven: Counter[str] = Counter()  # blocks, by what no hash proves
+        self.untraced = 0  # blocks that the node could not trace
+
+    def _read(self, first: int, last: int) -> Expected:
+        rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
+        has_traces: dict[int, bool] = dict(rows)
+        blocks: list[block_rows.FetchedBlock] = []
+        untraced: set[int] = set()
+        faults: list[str] = []
         for number, (header, receipts) in enumerate(
             self._source.raw_blocks(first, last, checked=self._checked), start=first
         ):
             header = read_json(header, BlockJson, number)
             receipts = read_json(receipts, ReceiptsJson, number)
             verdict = self._source.checker.check(number, header, receipts)
-            if verdict.contradiction:
-                reason = verdict.contradiction
-                yield f"block {number}: the node's block contradicts itself ({reason})"
+            if contradiction := verdict.contradiction:
+                faults.append(
+                    f"block {number}: the node's block contradicts itself ({contradiction})"
+                )
             self.unproven.update(verdict.unproven)
             block = decode_block(header, receipts, number, self._source.known_chain_id())
             block = self._source.complete(block, header)
-            blocks.append(block)
-        expected, unknown = self._expected(blocks)
-        for name, entity in ENTITIES.items():
-            rows = self._database.rows(f"audit/{name}_get_rows", block_from=first, block_to=last)
-            stored = _rows_by_key(entity, (row for (row,) in rows))
-            node_rows = _rows_by_key(entity, expected[name])
-            _pass_over_older(entity, node_rows, stored)
-            if unknown:
-                node_rows, stored = (
-                    {k: row for k, row in of.items() if not _is_unknown(name, row, unknown)}
-                    for of in (node_rows, stored)
-                )
-            if (begin := self._incomplete.get(name)) is not None:  # rows before it may be missing
-                node_rows = {
-                    key: row
-                    for key, row in node_rows.items()
-                    if key in stored or row["block_number"] >= begin
-                }
-            yield from _differences(name, entity, node_rows, stored)
-        self.compared += len(blocks)
-
-    def _expected(self, blocks: list[DecodedBlock]) -> tuple[dict[str, list[_Row]], set[int]]:
-        """Return the rows of each table, as the indexer makes them of the node's blocks, and the
-        blocks that were traced when they were indexed and that the node could not trace now."""
-        expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
-        rows = self._database.rows(
-            "audit/blocks_list_traced", block_from=blocks[0].number, block_to=blocks[-1].number
-        )
-        has_traces: dict[int, bool] = dict(rows)
-        unknown = set()
-        made: list[block_rows.TableRows] = []
-        for block in blocks:
             traced = self._traced(block)
             if traced.is_complete is False:
                 self.untraced += 1
-            if not has_traces.get(block.number):
+            if not has_traces.get(number):
                 traced = self._traces.without_traces(block)
             elif traced.is_complete is False:
-                unknown.add(block.number)
-            fetched = block_rows.FetchedBlock(
-                block.with_failed(traced.failed), *traced[:3], traced.destroyed
-            )
-            made.append(block_rows.table_rows(fetched, self._logs))
-            _expect_rows(expected, made[-1])
-        self._expect_events(expected, blocks, made)
-        return expected, unknown
+                untraced.add(number)
+            block = block.with_failed(traced.failed)
+            blocks.append(block_rows.FetchedBlock(block, *traced[:3], traced.destroyed))
+        return Expected(blocks, untraced, faults)
 
     def _traced(self, block: DecodedBlock) -> hooks.TracedBlock:
         # After this many failures the reader returns the block as untraced instead of raising.
@@ -172,32 +204,6 @@ class NodeComparison:
             with suppress(client.NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
-
-    def _expect_events(
-        self,
-        expected: dict[str, list[_Row]],
-        blocks: list[DecodedBlock],
-        made: list[block_rows.TableRows],
-    ) -> None:
-        # Tokens and pools are taken from the index; their events are compared.
-        addresses = {log.address for block in blocks for log in block.contract_logs}
-        tokens: dict[bytes, list[transaction.Row]] = defaultdict(list)
-        for address, *life in self._database.rows(
-            "audit/tokens_list_types", addresses=list(addresses)
-        ):
-            tokens[bytes(address)].append(tuple(life))
-        pools = {
-            bytes(row[0]): (row[1], bytes(row[2]), bytes(row[3]))
-            for row in self._database.rows(
-                "audit/pools_list", addresses=[swap.pool for rows in made for swap, _ in rows.swaps]
-            )
-        }
-        for rows in made:
-            number = rows.block["number"]
-            for transfer in _transfers(number, rows, tokens):
-                row = {"block_number": number, **transfer._asdict()}
-                expected["token_transfers"].append(row | {"token_address": row.pop("token")})
-            expected["dex_trades"] += _trades(number, rows, pools)
 
 
 def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) -> None:
@@ -209,7 +215,7 @@ def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) ->
         *(
             (name, block_rows.UNNUMBERED[name], of_table)
             for name, of_table in rows.unnumbered.items()
-            if name != block_rows.BODIES
+            if name in expected
         ),
     ):
         expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]
@@ -222,6 +228,34 @@ def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
     """Return whether a row of a table follows from a trace that the node does not give now."""
     is_of_traces = name in OF_TRACES or (name == "credits" and row["type"] == BURN)
     return is_of_traces and row["block_number"] in unknown
+
+
+def events_of(
+    database: connection.Database | transaction.Transaction,
+    blocks: Sequence[DecodedBlock],
+    made: Sequence[block_rows.TableRows],
+) -> dict[str, list[_Row]]:
+    """Return the rows of transfers and trades in blocks, of which `made` are the other rows: tokens
+    and pools are those that the index has."""
+    addresses = {log.address for block in blocks for log in block.contract_logs}
+    tokens: dict[bytes, list[transaction.Row]] = defaultdict(list)
+    for address, *life in database.rows("audit/tokens_list_types", addresses=list(addresses)):
+        tokens[bytes(address)].append(tuple(life))
+    swapped = [swap.pool for rows in made for swap, _ in rows.swaps]
+    pools = {
+        bytes(address): (number, bytes(token0), bytes(token1), dex_id)
+        for address, number, token0, token1, dex_id in database.rows(
+            "audit/pools_list", addresses=swapped
+        )
+    }
+    events_by_table: dict[str, list[_Row]] = {"token_transfers": [], "dex_trades": []}
+    for rows in made:
+        number = rows.block["number"]
+        for transfer in _transfers(number, rows, tokens):
+            row = {"block_number": number, **transfer._asdict()}
+            events_by_table["token_transfers"].append(row | {"token_address": row.pop("token")})
+        events_by_table["dex_trades"] += _trades(number, rows, pools)
+    return events_by_table
 
 
 def _transfers(
@@ -239,18 +273,19 @@ def _transfers(
 
 
 def _trades(
-    number: int, rows: block_rows.TableRows, pools: Mapping[bytes, tuple[int, bytes, bytes]]
+    number: int, rows: block_rows.TableRows, pools: Mapping[bytes, tuple[int, bytes, bytes, int]]
 ) -> Iterator[_Row]:
     for swap, maker in rows.swaps:
         if swap.pool not in pools or number < pools[swap.pool][0]:
             continue
-        _, token0, token1 = pools[swap.pool]
+        _, token0, token1, dex_id = pools[swap.pool]
         yield {
             "block_number": number,
             "log_index": swap.log_index,
             "transaction_index": swap.transaction_index,
             "pool_address": swap.pool,
             "maker": maker,
+            "dex_id": dex_id,
             **events.trade(swap, token0, token1)._asdict(),
         }
 
@@ -279,15 +314,17 @@ def _plain(value: Any) -> Any:
     return "0" + value[1:] if isinstance(value, str) and value[:2] == "\\x" else value
 
 
-def _differences(name: str, entity: Entity, expected: _Rows, stored: _Rows) -> Iterator[str]:
+def _differences(
+    name: str, entity: Entity, expected: _Rows, stored: _Rows, owner: str
+) -> Iterator[str]:
     for key in sorted(expected.keys() | stored.keys()):
         row_name = f"{name} {' '.join(map(str, key))}"
         if key not in stored:
             yield f"{row_name} is missing"
         elif key not in expected:
-            yield f"{row_name} is not the node's"
+            yield f"{row_name} is not {owner}'s"
         else:
-            for column, node_value in expected[key].items():
+            for column, other_value in expected[key].items():
                 value = stored[key][column]
-                if value != node_value and column not in entity.key:
-                    yield f"{row_name}: {column} is {value}, the node has {node_value}"
+                if value != other_value and column not in entity.key:
+                    yield f"{row_name}: {column} is {value}, {owner} has {other_value}"

@@ -1,0 +1,377 @@
+"""Tables derived again from stored blocks, without a node: those of extensions that were off when
+blocks were indexed, and those whose rule has changed.
+
+The rows are derived beside a running indexer into a table of their own, range by range, so that a
+later run continues after a kill. Then one transaction, for which the indexer waits, makes the table
+hold them, and its lists anew. A fork that takes the last of these blocks back begins it anew.
+"""
+
+import logging
+import multiprocessing
+import threading
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from typing import Any, NamedTuple
+
+from scan.audit import derived_tables
+from scan.audit.block_comparison import events_of
+from scan.audit.stored_source import StoredSource
+from scan.database import connection, transaction
+from scan.errors import ScanError
+from scan.ethereum.stored_blocks import DamagedBody
+from scan.indexer import block_rows, partitions
+from scan.settings import PARTITION_ROWS
+
+log = logging.getLogger(__name__)
+
+RANGE_BLOCKS = 50
+TRANSACTION_S = 0.0002  # to derive its rows, in one process, measured
+# Tables of the core whose rows follow from a stored block, its own rows and its traces; transfers
+# and trades also from the tokens and pools that are known. Those of the first have ordinals without
+# gaps, so that rows after a changed one are numbered anew, and all that is derived from them.
+NUMBERED: Mapping[str, Sequence[str]] = {
+    "transactions": block_rows.TRANSACTION_COLUMNS,
+    "token_transfers": block_rows.TRANSFER_COLUMNS,
+    "dex_trades": block_rows.TRADE_COLUMNS,
+    "logs": ("topic_id", *block_rows.LOG_COLUMNS),
+}
+OF_BLOCKS = (*NUMBERED, "contract_creations", "log_emitters")
+# What SCAN_LOGS may become: the logs that it adds follow from stored blocks.
+WIDER = {"none": ("standard", "all"), "standard": ("all",), "all": ()}
+
+Lines = Mapping[str, str]  # COPY text by table
+
+
+class CannotRebuild(ScanError):
+    """A table cannot be derived from stored blocks; the message says why."""
+
+
+class _Forked(Exception):
+    """A reorganisation has taken back blocks of which rows were derived."""
+
+
+class Step(NamedTuple):
+    """A table that is derived again, in a range of blocks from the next one on."""
+
+    table: str
+    first: int
+    last: int
+    next: int
+    selection: str | None  # of logs
+
+
+def from_blocks() -> list[str]:
+    """Return the tables that can be derived again from stored blocks."""
+    return [*OF_BLOCKS, *block_rows.WRITTEN]
+
+
+def estimated_s(database: connection.Database) -> float:
+    """Return about how long it takes to derive tables again from all blocks."""
+    totals = (database.row("indexer/blocks_get_head") or (0, b"", {}))[2]
+    return float(totals.get("transactions", 0) * TRANSACTION_S)
+
+
+def is_needed(database: connection.Database) -> bool:
+    """Return whether tables are to be derived again, or lack rows of stored blocks."""
+    if database.value("indexer/retention_get_oldest") is not None:
+        return False
+    first, _ = database.row("audit/bodies_get_ends") or (None, None)
+    missing = database.rows("queries/filled_tables_list", tables=[*block_rows.WRITTEN])
+    are_stored = first is not None and any(first < begins for _, begins in missing)
+    known = {*from_blocks(), *derived_tables.DERIVED}
+    return are_stored or any(row[0] in known for row in database.rows("audit/rebuilds_list"))
+
+
+class Rebuild:
+    """Derives tables of one database again until `stop` is set."""
+
+    def __init__(
+        self,
+        database: connection.Database,
+        url: str,
+        stop: threading.Event,
+        workers: int = 1,
+        partition_rows: int = PARTITION_ROWS,
+    ) -> None:
+        self._database = database
+        self._partition_rows = partition_rows
+        self._url = url
+        self._stop = stop
+        self._workers = workers
+
+    def request(self, tables: Sequence[str], *, is_optional: bool = False, logs: str = "") -> None:
+        """Have tables derived again in all stored blocks, by this run or by a later one; where that
+        `is_optional`, those that can be. The table of logs then has those of `logs`, as SCAN_LOGS.
+        Raises CannotRebuild."""
+        self._require_all_rows()
+        rows = self._database.rows(
+            "indexer/filled_tables_list_missing", tables=[*block_rows.WRITTEN]
+        )
+        unknown = {table for (table,) in rows}.intersection(tables)
+        reason = "start the indexer with its extension first, which then writes its rows"
+        if self._stored() is None:
+            unknown, reason = {*from_blocks()}.intersection(tables), "no block is stored"
+        if unknown and not is_optional:
+            raise CannotRebuild(f"{', '.join(sorted(unknown))}: cannot be derived: {reason}")
+        wanted = [table for table in tables if table not in unknown]
+        if "logs" in wanted and logs:
+            self._widen(logs)
+        self._database.rows("database/rebuilds_request", tables=wanted)
+
+    def _widen(self, logs: str) -> None:
+        """Begin to derive logs by another selection. Raises CannotRebuild."""
+        row = self._database.row("indexer/chain_get")
+        _, _, start_block, stored = row or (None, None, 0, "none")
+        first, last = self._stored() or (0, -1)
+        begun = {row[0]: row[4] for row in self._database.rows("audit/rebuilds_list")}
+        if logs == stored or begun.get("logs") == logs:
+            return
+        if logs not in WIDER[stored]:
+            raise CannotRebuild(f"logs: {stored} ones are stored, which cannot become {logs}")
+        if first > start_block:
+            raise CannotRebuild(f"logs: blocks before {first} are not stored (SCAN_BODIES)")
+        if logs == "standard":
+            topics = block_rows.load_standard_topics()
+            self._database.rows("indexer/event_topics_insert", topics=topics)
+        self._begin("logs", first, last, logs)
+
+    def request_missing(self) -> None:
+        """Have tables derived that lack rows of stored blocks, as their extensions were off. Raises
+        CannotRebuild."""
+        self._require_all_rows()
+        stored = self._stored()
+        if stored is None:
+            return
+        begun = {row[0] for row in self._database.rows("audit/rebuilds_list")}
+        for table, first in self._database.rows(
+            "queries/filled_tables_list", tables=[*block_rows.WRITTEN]
+        ):
+            if stored[0] < first and table not in begun:
+                self._begin(table, stored[0], first - 1)
+
+    def run(self) -> Iterator[tuple[str, int, int]]:
+        """Derive the requested tables, those of blocks first, and yield after each range which
+        tables it was of, how many blocks are done, and how many there are. Raises CannotRebuild,
+        DamagedBody."""
+        while not self._stop.is_set() and (steps := self._steps()):
+            of_range = [step for step in steps if step[1:] == steps[0][1:]]
+            try:
+                yield from self._derive(of_range)
+                if not self._stop.is_set():
+                    self._end(of_range)
+            except _Forked:
+                log.info("a reorganisation took back blocks; deriving their rows anew")
+                for step in of_range:
+                    self._begin_all(step.table, step.selection)
+        requested = {row[0] for row in self._database.rows("audit/rebuilds_list")}
+        derived = [table for table in derived_tables.DERIVED if table in requested]
+        if derived and not self._stop.is_set():
+            with self._database.transaction() as tx:
+                tx.execute("indexer/writes_lock")
+                _derive(tx, derived)
+                tx.execute("audit/rebuilds_forget", tables=derived)
+                tx.execute("indexer/chain_notify")
+
+    def _require_all_rows(self) -> None:
+        if self._database.value("indexer/retention_get_oldest") is not None:
+            raise CannotRebuild("rows of older blocks are removed (SCAN_KEEP_DAYS)")
+
+    def _stored(self) -> tuple[int, int] | None:
+        """Return the first and the last block of those that are stored without a gap."""
+        first, last = self._database.row("audit/bodies_get_ends") or (None, None)
+        return None if first is None or last is None else (first, last)
+
+    def _steps(self) -> list[Step]:
+        """Return what is to be done, in the order of the blocks. Raises CannotRebuild where rows
+        of older blocks are removed."""
+        self._require_all_rows()
+        known = from_blocks()
+        rows = [row for row in self._database.rows("audit/rebuilds_list") if row[0] in known]
+        for table, first, _, _, selection, is_replaced in rows:
+            if first is None or is_replaced:
+                self._begin_all(table, selection)
+        rows = self._database.rows("audit/rebuilds_list")
+        steps = [Step(*row[:5]) for row in rows if row[0] in known]
+        return sorted(steps, key=lambda step: (step.selection or "", *step[1:4]))
+
+    def _begin_all(self, table: str, selection: str | None) -> None:
+        if (stored := self._stored()) is None:
+            raise CannotRebuild(f"{table} cannot be derived: no blocks are stored (SCAN_BODIES)")
+        self._begin(table, *stored, selection)
+
+    def _begin(self, table: str, first: int, last: int, selection: str | None = None) -> None:
+        self._database.rows(
+            "audit/rebuilds_begin",
+            table=table,
+            columns=[*_columns(table)],
+            block_from=first,
+            block_to=last,
+            selection=selection,
+        )
+
+    def _derive(self, steps: Sequence[Step]) -> Iterator[tuple[str, int, int]]:
+        _, first, last, following, selection = steps[0]
+        tables = [step.table for step in steps]
+        for end, lines in self._lines(tables, _ranges(following, last), selection):
+            with self._database.transaction() as tx:
+                _copy(tx, lines)
+                tx.execute("audit/rebuilds_advance", tables=tables, next=end + 1)
+            yield ", ".join(tables), end - first + 1, last - first + 1
+            if self._stop.is_set():
+                return
+
+    def _lines(
+        self, tables: Sequence[str], ranges: Iterator[tuple[int, int]], selection: str | None
+    ) -> Iterator[tuple[int, Lines]]:
+        """Yield the last block of each range with its rows, in the order of the ranges."""
+        if self._workers == 1 or "logs" in tables:  # which give numbers to topics
+            for first, last in ranges:
+                yield last, _lines_in_snapshot(self._database, tables, first, last, selection)
+            return
+        context = multiprocessing.get_context("spawn")
+        waiting: deque[tuple[int, Future[Lines]]] = deque()
+        with ProcessPoolExecutor(self._workers, context, _open, (self._url,)) as pool:
+            try:
+                while True:
+                    for first, last in islice(ranges, 2 * self._workers - len(waiting)):
+                        future = pool.submit(_lines_in_worker, tables, first, last)
+                        waiting.append((last, future))
+                    if not waiting:
+                        return
+                    last, lines = waiting.popleft()
+                    yield last, lines.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _end(self, steps: Sequence[Step]) -> None:
+        """Put the rows into their tables."""
+        with self._database.transaction() as tx:
+            tx.execute("indexer/writes_lock")
+            replaced = {row[0] for row in tx.rows("audit/rebuilds_list") if row[5]}
+            if not replaced.isdisjoint(step.table for step in steps):
+                raise _Forked
+            derived = {step.table for step in steps}
+            for step in steps:
+                if step.table in NUMBERED:
+                    self._number(tx, step)
+                changed = tx.value("audit/rebuilds_end", table=step.table)
+                log.info("%s: %d rows are others than before", step.table, changed)
+                if changed and step.table in NUMBERED:
+                    derived.update(derived_tables.DERIVED)
+            _derive(tx, derived)
+            tx.execute("indexer/chain_notify")
+
+    def _number(self, tx: transaction.Transaction, step: Step) -> None:
+        """Derive the rows of the blocks that were indexed since, too, and number all of them."""
+        _, newest = tx.row("audit/blocks_get_ends") or (0, -1)
+        for first, last in _ranges(step.last + 1, newest):
+            _copy(tx, _lines_of(tx, [step.table], first, last, step.selection))
+        needed: int = tx.value("audit/rebuilds_number", table=step.table)
+        partitions.make_empty(tx, step.table, self._partition_rows, needed)
+
+
+def _derive(tx: transaction.Transaction, tables: Collection[str]) -> None:
+    """Compute derived tables anew of the rows of all blocks."""
+    for table in derived_tables.DERIVED:
+        if table in tables or "list_checkpoints" in tables:
+            derived_tables.expect(tx, table)
+        if table in tables:
+            tx.execute("audit/derived_repair", table=table)
+
+
+_database: connection.Database | None = None  # of a worker
+
+
+def _open(url: str) -> None:
+    global _database
+    _database = connection.Database(url, statement_timeout_ms=0, name="scan-rebuild")
+
+
+def _lines_in_worker(tables: Sequence[str], first: int, last: int) -> Lines:
+    assert _database is not None
+    return _lines_in_snapshot(_database, tables, first, last, None)
+
+
+def _lines_in_snapshot(
+    database: connection.Database,
+    tables: Sequence[str],
+    first: int,
+    last: int,
+    selection: str | None,
+) -> Lines:
+    with database.transaction(snapshot=True) as tx:
+        return _lines_of(tx, tables, first, last, selection)
+
+
+def _lines_of(
+    tx: transaction.Transaction, tables: Sequence[str], first: int, last: int, selection: str | None
+) -> Lines:
+    """Return the rows of a range of blocks. Raises CannotRebuild for a damaged one, and _Forked
+    where one is not there."""
+    source = StoredSource(
+        tx, int(tx.value("queries/chain_get_id")), proves="transactions" in tables
+    )
+    try:
+        fetched = source.blocks(first, last)
+    except DamagedBody as error:
+        raise CannotRebuild(error.message) from None
+    if len(fetched) < last - first + 1:
+        raise _Forked
+    logs = _log_selection(tx, selection) if "logs" in tables else block_rows.NO_LOGS
+    made = [block_rows.table_rows(block, logs) for block in fetched]
+    events = {}
+    if not {"token_transfers", "dex_trades"}.isdisjoint(tables):
+        events = events_of(tx, [block.block for block in fetched], made)
+    return {
+        table: "".join(map(transaction.line, _rows(tx, table, made, events))) for table in tables
+    }
+
+
+def _rows(
+    tx: transaction.Transaction,
+    table: str,
+    made: Sequence[block_rows.TableRows],
+    events: Mapping[str, Sequence[Mapping[str, Any]]],
+) -> Iterator[Sequence[Any]]:
+    """Yield the rows of a table in the chain's order, with the columns of _columns()."""
+    if table == "transactions":
+        yield from (row for rows in made for row in rows.transactions)
+    elif table == "logs":
+        logs = [row for rows in made for row in rows.logs]
+        topics = [*{row[3] for row in logs if row[3] is not None}]
+        numbered = tx.rows("indexer/event_topics_insert", topics=topics) if topics else []
+        numbers = {bytes(topic): number for topic, number in numbered}
+        yield from ((numbers.get(row[3]), *row[:3], *row[4:]) for row in logs)
+    elif table in NUMBERED:
+        for row in events[table]:
+            # The first of a batch has no index in it.
+            yield [
+                row[name] or None if name == "batch_index" else row[name]
+                for name in NUMBERED[table]
+            ]
+    else:
+        yield from (row for rows in made for row in rows.unnumbered[table])
+
+
+def _log_selection(tx: transaction.Transaction, selection: str | None) -> block_rows.LogSelection:
+    stored = block_rows.read_stored(tx)
+    if selection in (None, stored.stored):
+        return stored
+    topics = frozenset(block_rows.load_standard_topics())
+    return block_rows.NO_LOGS._replace(stored=selection, topics=topics)
+
+
+def _columns(table: str) -> Sequence[str]:
+    return NUMBERED[table] if table in NUMBERED else block_rows.UNNUMBERED[table]
+
+
+def _copy(tx: transaction.Transaction, lines: Lines) -> None:
+    for table, text in lines.items():
+        transaction.copy_lines(tx, f"expected_{table}", _columns(table), [text])
+
+
+def _ranges(first: int, last: int) -> Iterator[tuple[int, int]]:
+    for start in range(first, last + 1, RANGE_BLOCKS):
+        yield start, min(start + RANGE_BLOCKS - 1, last)

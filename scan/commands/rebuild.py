@@ -1,0 +1,112 @@
+"""`scan rebuild`: tables derived again from stored blocks and rows, without a node."""
+
+import argparse
+import os
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+
+from scan.audit import derived_tables, rebuild
+from scan.commands import audit, long_work, startup
+from scan.commands.arguments import count
+from scan.database import connection
+from scan.errors import SettingError, Unavailable
+from scan.indexer import block_rows
+from scan.parameters import nearest
+from scan.settings import Settings
+
+DONE, NOT_DONE = 0, 1
+# Tables that no stored block has, and what does.
+KEPT = {
+    **dict.fromkeys(
+        ("contracts", "codes", "contract_changes", "rejected_emitters"),
+        "what contracts answered is read from the chain's state: `scan tokens refresh`",
+    ),
+    "internal_transfers": "traces tell them: `scan backfill traces`",
+    **dict.fromkeys(
+        ("withdrawals", "uncles", "credits", "orphaned_blocks", "block_bodies"),
+        "a stored block does not have what its rows have: `scan audit --node` compares them",
+    ),
+}
+
+
+def add_rebuild(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+    command.add_argument("tables", nargs="*", metavar="TABLE", help="default: all that can be")
+    command.add_argument(
+        "--missing",
+        action="store_true",
+        help="what extensions lack that were off, and what a migration left, at low priority",
+    )
+    command.add_argument(
+        "--workers", type=count, default=os.cpu_count(), help="processes that decode blocks"
+    )
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """Return DONE if all is derived, NOT_DONE if the next run has to continue, or cannot."""
+    settings = startup.settings_with_database(settings)
+    tables = _chosen(options.tables)
+    startup.prepare_database(settings, may_be_away=False)
+    stop = threading.Event()
+    startup.on_stop_signals(stop.set)
+    database = connection.Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-rebuild", session=audit.SESSION
+    )
+    with closing(database):
+        run_ = rebuild.Rebuild(
+            database, settings.database_url, stop, options.workers, settings.partition_rows
+        )
+        try:
+            if options.missing:
+                long_work.lower_priority()
+                run_.request_missing()
+            else:
+                run_.request(tables, is_optional=not options.tables, logs=settings.logs)
+            _show(run_)
+        except (rebuild.CannotRebuild, Unavailable) as error:
+            long_work.write_line(f"{error.for_operators}; the next run continues from here")
+            return NOT_DONE
+    if stop.is_set():
+        long_work.write_line("stopped; the next run continues from here")
+    return NOT_DONE if stop.is_set() else DONE
+
+
+def _chosen(names: Sequence[str]) -> list[str]:
+    """Return the tables to derive, by default all that can be. Raises SettingError for one that
+    cannot."""
+    tables = [*dict.fromkeys((*rebuild.from_blocks(), *derived_tables.DERIVED))]
+    for name in names:
+        if name in KEPT:
+            raise SettingError("TABLE", name, f"cannot be derived: {KEPT[name]}")
+        if name not in tables:
+            advice = nearest(name, tables)
+            known = f"did you mean {advice}?" if advice else f"one of {', '.join(tables)}"
+            is_off = "its extension is off" if name in block_rows.TABLES else ""
+            raise SettingError("TABLE", name, is_off or f"no table that can be derived: {known}")
+    return [*names] or tables
+
+
+def _show(run_: rebuild.Rebuild) -> None:
+    progress, shown = long_work.Progress(1, ""), ""
+    for tables, done, total in run_.run():
+        if tables != shown:
+            progress, shown = long_work.Progress(total, f"{tables}: derived", done), tables
+        progress.show(done)
+        if done == total:
+            progress.end()
+            long_work.write_line(f"{tables}: derived from {total} blocks")
+
+
+def run_beside(settings: Settings, stop: threading.Event) -> None:
+    """Derive beside the indexer what tables lack of stored blocks."""
+    stored: list[int] = []  # the first stored block, as of each look
+
+    def is_needed(database: connection.Database) -> bool:
+        first, _ = database.row("audit/bodies_get_ends") or (-1, -1)
+        stored.append(first)
+        # While older blocks are being stored, all of them are waited for.
+        is_settled = len(stored) > 1 and stored[-2] == first
+        return is_settled and rebuild.is_needed(database)
+
+    long_work.run_when_needed(settings, stop, is_needed, "rebuild", "--missing", "--workers", "1")

@@ -1,0 +1,188 @@
+"""`scan backfill bodies`: transactions and receipts of blocks that were indexed without storing
+them, from the node or from history files, the newest first.
+
+Each range is one transaction, with the block from which on all are stored, so that a later run
+continues after a kill; a block has to have the hash by which it is indexed. One request is made at
+a time, and the indexer goes on.
+"""
+
+import argparse
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from scan.commands import arguments, long_work, startup
+from scan.commands.long_work import Progress
+from scan.contracts.account_state import node_of_index
+from scan.database.connection import Database
+from scan.database.transaction import copy_lines, line
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import HistoryPruned, Node
+from scan.ethereum.node_errors import RETRIED, Retries
+from scan.extensions.backfill.history_files import command_options
+from scan.indexer import block_rows, chain_identity, partitions
+from scan.indexer.block_rows import BODIES as TABLE
+from scan.indexer.block_source import BlockSource
+from scan.settings import PARTITION_ROWS, Settings
+
+if TYPE_CHECKING:  # which needs the packages of scan[bulk]
+    from scan.extensions.backfill.history_files.history_source import ChainFiles, HistorySource
+
+log = logging.getLogger(__name__)
+
+DONE, NOT_DONE = 0, 1
+READ_BLOCKS = 8  # in one request, and in one transaction
+PATIENCE_S = 600.0  # with a node that fails
+
+BODIES = """\
+Stores the transactions and receipts of blocks that were indexed before SCAN_BODIES was on, the
+newest first, from the node or from history files. The indexer does so by itself in the background;
+see docs/growing.md."""
+
+
+class CannotStore(Exception):
+    """Older blocks cannot be stored; the message says why."""
+
+
+class BodyBackfill:
+    """Stores older blocks of one database until `stop` is set."""
+
+    def __init__(
+        self,
+        database: Database,
+        node: Node,
+        stop: threading.Event,
+        files: "ChainFiles | None" = None,
+        partition_rows: int = PARTITION_ROWS,
+    ) -> None:
+        self._partition_rows = partition_rows
+        self._database = database
+        self._node = node
+        self._stop = stop
+        self._files = files
+        self._source = BlockSource(node, traces="off", stores_bodies=True)
+        self._of_files: tuple[HistorySource, int] | None = None  # of an era, and its first block
+
+    def missing(self) -> tuple[int, int] | None:
+        """Return the first and last of the blocks that are not stored; None where there is none, or
+        where SCAN_BODIES is off."""
+        row = self._database.row("bulk/bodies_get_missing")
+        return None if row is None else (row[0], row[1])
+
+    def run(self) -> Iterator[int]:
+        """Store blocks, and yield how many were stored. Raises CannotStore, and the errors of
+        RETRIED after PATIENCE_S."""
+        while not self._stop.is_set() and (missing := self.missing()) is not None:
+            first, last = max(missing[0], missing[1] - READ_BLOCKS + 1), missing[1]
+            blocks = Retries(PATIENCE_S).run(partial(self._read, first, last))
+            self._write(blocks, last)
+            yield last - blocks[0].block.number + 1
+
+    def _read(self, first: int, last: int) -> list[block_rows.FetchedBlock]:
+        """Return the blocks up to `last`, from `first` on or from a later one."""
+        source: BlockSource | HistorySource = self._source
+        if self._files is not None and last <= self._files.last_block:
+            if self._of_files is None or last < self._of_files[1]:
+                self._close()
+                self._of_files = self._files.source_of(last, self._source)
+            source, first = self._of_files[0], max(first, self._of_files[1])
+        blocks: list[block_rows.FetchedBlock] = []
+        following = first
+        try:
+            while following <= last:
+                blocks += source.blocks(following, last)
+                following = blocks[-1].block.number + 1
+        except HistoryPruned as error:
+            if first == last:
+                raise CannotStore(str(error)) from None
+            return self._read(last, last)  # the node may have dropped the first of them alone
+        return blocks
+
+    def _close(self) -> None:
+        if self._of_files is not None:
+            self._of_files[0].close()
+
+    def _write(self, blocks: list[block_rows.FetchedBlock], last: int) -> None:
+        first = blocks[0].block.number
+        with self._database.transaction() as tx:
+            indexed: dict[int, Any] = dict(
+                tx.rows("bulk/blocks_list_hashes", block_from=first, block_to=last)
+            )
+            for fetched in blocks:
+                number, hash_ = fetched.block.number, fetched.block.hash
+                if number not in indexed or bytes(indexed[number]) != hash_:
+                    raise CannotStore(f"block {number} is another one than the one indexed")
+            if tx.value("indexer/partitions_get_bound", table=TABLE) <= last:
+                tx.execute("indexer/writes_lock")
+                partition_rows = partitions.rows_of(TABLE, self._partition_rows)
+                partitions.make_empty(tx, TABLE, partition_rows, last + 1)
+            rows = [(b.block.number, *b.block.body) for b in blocks if b.block.body]
+            copy_lines(tx, TABLE, block_rows.UNNUMBERED[TABLE], map(line, rows))
+            if not tx.execute("bulk/bodies_set_first", first=first, following=last + 1):
+                raise CannotStore("SCAN_BODIES was turned off, or a reorganisation is under way")
+
+
+def add_arguments(actions: Any) -> None:
+    text = "store the transactions and receipts of blocks that were indexed without"
+    command = arguments.add_command(actions, "bodies", text, BODIES, run)
+    command_options.add_arguments(command)
+    command.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
+    command.set_defaults(cluster=None)
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """Return DONE if all indexed blocks are stored, NOT_DONE if the next run has to continue."""
+    settings = startup.settings_with_database(settings)
+    startup.require_node(settings)
+    startup.prepare_database(settings, may_be_away=False)
+    stop = threading.Event()
+    startup.on_stop_signals(stop.set)
+    if options.automatic:
+        long_work.lower_priority()
+    node = node_of_index(settings)
+    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-bodies")
+    with closing(database):
+        try:
+            chain_identity.check(node, database)
+            files: Any = command_options.open_history(settings, options)
+            backfill = BodyBackfill(database, node, stop, files, settings.partition_rows)
+            missing = backfill.missing()
+            if missing is not None:
+                progress, done = Progress(missing[1] - missing[0] + 1, "stored"), 0
+                for blocks in backfill.run():
+                    done += blocks
+                    progress.show(done)
+                progress.end()
+            is_done = backfill.missing() is None
+            if files is not None and is_done:
+                files.end()
+        except _failures() as error:
+            long_work.write_line(f"{error}; the next run continues from here")
+            return NOT_DONE
+    return DONE if is_done else NOT_DONE
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """Return the errors that end a run, with those of history files, which need the packages of
+    scan[bulk]."""
+    failures = (*RETRIED, MalformedBlock, CannotStore)
+    with suppress(ImportError):
+        from scan.extensions.backfill.history_files.e2store import BadFile
+        from scan.extensions.backfill.plan import CannotBackfill
+        from scan.extensions.backfill.spool import SpoolFailed
+
+        return *failures, BadFile, CannotBackfill, SpoolFailed
+    return failures
+
+
+def _is_needed(settings: Settings, database: Database) -> bool:
+    return settings.stores_bodies and database.row("bulk/bodies_get_missing") is not None
+
+
+def run_beside(settings: Settings, stop: threading.Event) -> None:
+    """Store older blocks beside the indexer."""
+    needed = partial(_is_needed, settings)
+    long_work.run_when_needed(settings, stop, needed, "backfill", "bodies", "--automatic")

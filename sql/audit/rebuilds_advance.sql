@@ -1,0 +1,5 @@
+-- Notes the next block whose rows of these tables are to be derived.
+-- params: tables text[], next bigint
+-- returns: nothing
+-- index: table_rebuilds_pkey
+UPDATE table_rebuilds SET next_block = %(next)s WHERE name = ANY (%(tables)s::text[]);
