@@ -8,7 +8,7 @@ for the node inside one held the same property of all other requests.
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, ItemsView, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
@@ -58,6 +58,9 @@ class LazyMapping(Mapping[K, V]):
 
     def __len__(self) -> int:
         return len(self._made())
+
+    def items(self) -> ItemsView[K, V]:
+        return self._made().items()
 
 
 class LazySequence(Sequence[V]):

@@ -2,7 +2,8 @@
 that is late, so that whatever waits on them raises.
 
 A socket's own time-out begins anew with each byte, and libpq has none for a server that is frozen
-or behind a dead network, where the server's own statement_timeout cannot help.
+or behind a dead network, where the server's own statement_timeout cannot help. A request waits in
+vain for one server at most that does not answer.
 """
 
 import math
@@ -100,3 +101,31 @@ class _Watcher:
 
 
 _watcher = _Watcher()
+
+
+# After a request has waited in vain for one server, it waits so long for a statement of another.
+WAIT_FOR_ANOTHER_S = 1.0
+
+
+class RequestWaits(threading.local):
+    """Has a request wait in vain for one server at most, of all databases: itself, or for a thread
+    that another request keeps waiting."""
+
+    _is_serving = False
+    _was_in_vain = False
+    _last_vain = 0.0  # of all threads, by time.perf_counter()
+
+    def begin(self, since: float) -> None:
+        """Note that this thread serves a request which came at `since`."""
+        self._is_serving, self._was_in_vain = True, since < RequestWaits._last_vain
+
+    def end(self) -> None:
+        self._is_serving = self._was_in_vain = False
+
+    def note_vain(self) -> None:
+        RequestWaits._last_vain = time.perf_counter()
+        self._was_in_vain = self._is_serving
+
+    def limit(self, seconds: float | None) -> float | None:
+        """Return the time for a statement that would have `seconds`."""
+        return WAIT_FOR_ANOTHER_S if self._was_in_vain else seconds

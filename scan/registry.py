@@ -121,7 +121,7 @@ def by_extension(
 
 def parts(contract: type[_Part], *, of_installed: bool = False) -> list[_Part]:
     """Return the hooks of a part, as by_extension() does."""
-    return [part for _, part in by_extension(contract, of_installed=of_installed)]
+    return [part for _, part in _read(cast(Hashable, contract), of_installed)]
 
 
 def only(contract: type[_Part]) -> _Part | None:

@@ -147,6 +147,7 @@ class Settings:
     start_block: int | None = setting("SCAN_START_BLOCK", integer(0, 2**62), "0, or where the index begins", "the first block to index; fixed with the first block in a database", unset=None)
     traces: str = setting("SCAN_TRACES", one_of("auto", "off"), "auto", "`off`: request no traces; internal transfers, but those in logs of coin (Amsterdam), and contracts created by contracts are then not indexed")
     logs: str = setting("SCAN_LOGS", one_of("all", "none", "standard"), "none", "logs to store: `all`, `none`, or `standard` (`scan/indexer/standard_events.json`); fixed with the first block", unset="")
+    stores_bodies: bool = setting("SCAN_BODIES", switch("on", "off"), "on", "whole blocks are stored, compressed: their transactions and receipts need no node; `off`: none are from then on")
     confirmations: int = setting("SCAN_CONFIRMATIONS", integer(0, 100_000), "0", "webhook events are sent this many blocks behind the head")
     finality: int = setting("SCAN_FINALITY", integer(1, 1_000_000), "256", "a reorg deeper than this many blocks stops indexing")
     bulk_backfill_blocks: int | None = setting("SCAN_BULK_BACKFILL", _backfill_blocks, "auto", "blocks that an empty index must lack to be filled in bulk; `auto`: 100,000; `off`: never")

@@ -55,8 +55,7 @@ def test_each_file_is_collected_by_one_worker():
         )
         return not is_of_another_worker(ROOT / file, config)
 
-    given = [f for f in FILES if f.startswith("tests/http/")] + ["tests/api/test_lists.py"]
-    for file in given:
+    for file in [f for f in FILES if f.startswith("tests/http/")] + ["tests/api/test_lists.py"]:
         assert sum(collects(number, file) for number in range(3)) == 1
     assert collects(0, "tests/http/conftest.py")
 

@@ -254,7 +254,7 @@ def test_a_password_is_hidden_without_a_scheme_too(name, text):
 
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
-    assert len(names) <= 44 and len(names) == len(set(names))
+    assert len(names) <= 45 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own():

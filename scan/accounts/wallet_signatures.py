@@ -31,13 +31,6 @@ class MalformedSignature(ValueError):
     """Bytes that cannot be a wallet's signature of a personal message."""
 
 
-def message_hash(message: str) -> bytes:
-    """Return the 32 bytes that a wallet signs for a personal message (EIP-191), and that ERC-1271
-    checks."""
-    content = message.encode()
-    return keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
-
-
 def parse_signature(signature_bytes: bytes) -> signatures.Signature:
     """Parse the 65 bytes r, s, v, or the 64 of EIP-2098. Raises MalformedSignature with
     the reason."""
@@ -116,7 +109,9 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     Unavailable if too many requests wait for the node.
     """
     message = key_request_message(owner, timestamp_ms)
-    hashed = message_hash(message)
+    content = message.encode()
+    # What a wallet signs for a personal message (EIP-191), and ERC-1271 checks.
+    hashed = keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
     signer, malformed = None, None
     try:
         signer = signatures.recover_signer(hashed, parse_signature(signature))

@@ -21,7 +21,7 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.forms.form import BURN
 from scan.hex import to_hex
-from scan.indexer import block_rows, block_source, block_traces, hooks
+from scan.indexer import block_rows, block_source, hooks
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -112,10 +112,11 @@ class NodeComparison:
         ):
             header = read_json(header, BlockJson, number)
             receipts = read_json(receipts, ReceiptsJson, number)
-            contradiction, unproven = self._source.checker.check(number, header, receipts)
-            if contradiction:
-                yield f"block {number}: the node's block contradicts itself ({contradiction})"
-            self.unproven.update(unproven)
+            verdict = self._source.checker.check(number, header, receipts)
+            if verdict.contradiction:
+                reason = verdict.contradiction
+                yield f"block {number}: the node's block contradicts itself ({reason})"
+            self.unproven.update(verdict.unproven)
             block = decode_block(header, receipts, number, self._source.known_chain_id())
             block = self._source.complete(block, header)
             blocks.append(block)
@@ -165,9 +166,9 @@ class NodeComparison:
         self._expect_events(expected, blocks, made)
         return expected, unknown
 
-    def _traced(self, block: DecodedBlock) -> block_traces.TracedBlock:
+    def _traced(self, block: DecodedBlock) -> hooks.TracedBlock:
         # After this many failures the reader returns the block as untraced instead of raising.
-        for _ in range(block_traces.TRACE_ATTEMPTS - 1):
+        for _ in range(hooks.TRACE_ATTEMPTS - 1):
             with suppress(client.NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
@@ -208,6 +209,7 @@ def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) ->
         *(
             (name, block_rows.UNNUMBERED[name], of_table)
             for name, of_table in rows.unnumbered.items()
+            if name != block_rows.BODIES
         ),
     ):
         expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]

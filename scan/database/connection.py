@@ -15,16 +15,10 @@ import psycopg2.extensions
 import psycopg2.sql
 
 from scan.database import errors
-from scan.database.sessions import (
-    NO_RESPONSE,
-    RequestWaits,
-    apply_settings,
-    limit,
-    require_own_session,
-)
+from scan.database.sessions import NO_RESPONSE, apply_settings, limit, require_own_session
 from scan.database.statements import Prepared, Statement, load_statements, prepare
 from scan.database.transaction import Row, Transaction, run
-from scan.deadlines import Deadline
+from scan.deadlines import Deadline, RequestWaits
 from scan.errors import Unavailable
 
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE

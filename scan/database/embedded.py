@@ -312,7 +312,10 @@ def restore(postgres: EmbeddedPostgres, path: Path) -> str:
 
     Raises BackupFailed where the file is not whole, or the server has the chain already.
     """
-    name = _database_in(postgres, path)
+    match = _NAME.search(_run(postgres, "pg_restore", "--list", str(path)))
+    if match is None:
+        raise BackupFailed(f"{path} was not written by `scan backup`")
+    name = match[1]
     url = postgres.database_url(name)
     with closing(Database(url, statement_timeout_ms=60_000)) as database:
         [(has_tables, _)] = database.rows("database/migrations_find_tables")
@@ -322,14 +325,6 @@ def restore(postgres: EmbeddedPostgres, path: Path) -> str:
     _run(postgres, "pg_restore", *arguments)
     _run(postgres, "vacuumdb", "--analyze", "--quiet", f"--dbname={url}")
     return name
-
-
-def _database_in(postgres: EmbeddedPostgres, path: Path) -> str:
-    """Return the name of the database that a file was made of."""
-    match = _NAME.search(_run(postgres, "pg_restore", "--list", str(path)))
-    if match is None:
-        raise BackupFailed(f"{path} was not written by `scan backup`")
-    return match[1]
 
 
 def _run(postgres: EmbeddedPostgres, program: str, *arguments: str) -> str:

@@ -306,11 +306,17 @@ def _list(
     stored_key: str = "{key}",
 ) -> List:
     keys_and_conditions = (text.partition(" WHERE ") for text in entries)
+    counted = None
+    if counter is not None:
+        counting, column = counter.split(".")
+        of_table = read_table()["counters"][counting]
+        row = of_table["row"].format(list=name, key="{key}")
+        counted = Counter(counting, column, of_table["index"], row, of_table["key"])
     return List(
         name=name,
         table=table,
         filter=filter,
-        counter=None if counter is None else _counter(name, *counter.split(".")),
+        counter=counted,
         entries=tuple(Entries(key, condition) for key, _, condition in keys_and_conditions),
         id=id,
         stored_key=stored_key,
@@ -321,12 +327,6 @@ def _list(
 def _whole_list(entity: str, counter: str | None) -> List:
     """Return the list of all rows of an entity, whose key is empty."""
     return _list(entity, entity, [], [EMPTY_KEY], counter=counter)
-
-
-def _counter(list_: str, table: str, column: str) -> Counter:
-    of_table = read_table()["counters"][table]
-    row = of_table["row"].format(list=list_, key="{key}")
-    return Counter(table, column, of_table["index"], row, of_table["key"])
 
 
 def _entity(name: str, declared: Mapping[str, Any]) -> Entity:

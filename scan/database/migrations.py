@@ -90,9 +90,9 @@ def read_schema() -> str:
     ]
 
     def include(line: re.Match[str]) -> str:
-        own = ROOT / line[1]
-        included = [own, *(path for path in of_extensions if path.name == own.name)]
-        of_extensions[:] = [path for path in of_extensions if path.name != own.name]
+        core = ROOT / line[1]
+        included = [core, *(path for path in of_extensions if path.name == core.name)]
+        of_extensions[:] = [path for path in of_extensions if path.name != core.name]
         return "\n".join(path.read_text(encoding="utf-8") for path in included)
 
     whole = _INCLUDE.sub(include, (ROOT / SCHEMA).read_text(encoding="utf-8"))
@@ -177,7 +177,11 @@ def plan(database: Database) -> list[PlannedFile] | None:
     pending = state.lacks(expected) if state.has_tables else []
     if state.has_tables and not pending and state.digest != expected.digest:
         _try_schema(database, expected)
-    files = [PlannedFile(m.name, _summary(m.text)) for m in pending]
+    files = []
+    for migration in pending:
+        lines = itertools.takewhile(lambda t: t.startswith("--"), migration.text.splitlines())
+        summary = " ".join(line.removeprefix("--").strip() for line in lines)
+        files.append(PlannedFile(migration.name, summary))
     if pending or state.digest != expected.digest:
         files.append(PlannedFile(SCHEMA, "tables, indexes and functions that are new"))
     return files
@@ -202,11 +206,6 @@ def _try_schema(database: Database, expected: ExpectedSchema) -> bool:
 
 class _RolledBack(Exception):
     """Ends a transaction whose changes are not kept."""
-
-
-def _summary(text: str) -> str:
-    lines = itertools.takewhile(lambda line: line.startswith("--"), text.splitlines())
-    return " ".join(line.removeprefix("--").strip() for line in lines)
 
 
 class _SchemaState(NamedTuple):

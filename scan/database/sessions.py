@@ -1,13 +1,9 @@
 """Whether a connection has a session of its own, which prepared statements, settings, locks and
 LISTEN need: a pooler in transaction or statement mode lends it another one for each transaction.
-
-A request waits in vain for one server at most that does not answer.
 """
 
 import logging
 import secrets
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
@@ -122,32 +118,6 @@ def _mark_of(connection: Any) -> object:
 
 
 NO_RESPONSE = "The database does not respond; try again shortly."
-# After a request has waited in vain for one server, it waits so long for a statement of another.
-WAIT_FOR_ANOTHER_S = 1.0
-
-
-class RequestWaits(threading.local):
-    """Has a request wait in vain for one server at most, of all databases: itself, or for a thread
-    that another request keeps waiting."""
-
-    _is_serving = False
-    _was_in_vain = False
-    _last_vain = 0.0  # of all threads, by time.perf_counter()
-
-    def begin(self, since: float) -> None:
-        """Note that this thread serves a request which came at `since`."""
-        self._is_serving, self._was_in_vain = True, since < RequestWaits._last_vain
-
-    def end(self) -> None:
-        self._is_serving = self._was_in_vain = False
-
-    def note_vain(self) -> None:
-        RequestWaits._last_vain = time.perf_counter()
-        self._was_in_vain = self._is_serving
-
-    def limit(self, seconds: float | None) -> float | None:
-        """Return the time for a statement that would have `seconds`."""
-        return WAIT_FOR_ANOTHER_S if self._was_in_vain else seconds
 
 
 @contextmanager

@@ -49,9 +49,10 @@ class Statement(NamedTuple):
     types: Mapping[str, str]
     literals: frozenset[str] | None
 
-    @property
-    def params(self) -> frozenset[str]:
-        return frozenset(self.types)
+    def require(self, params: Mapping[str, object]) -> None:
+        """Raise StatementError unless these are the parameters that it takes."""
+        if self.types.keys() != params.keys():
+            raise StatementError(f"{self.name} takes {sorted(self.types)}")
 
 
 @functools.cache
@@ -221,8 +222,7 @@ def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], nam
     the statement takes other parameters, or has no literals line."""
     if statement.literals is None:
         raise StatementError(f"{statement.name} has no line of literals: it is not prepared")
-    if statement.params != params.keys():
-        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
+    statement.require(params)
     positional = [param for param in params if param not in statement.literals]
     numbered = {
         param: AsIs(f"${number}::{statement.types[param]}")

@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from scan.database.statements import Prepared, Statement, StatementError
+from scan.database.statements import Prepared, Statement
 
 Row = tuple[Any, ...]
 
@@ -29,12 +29,8 @@ class Transaction:
         self._cursor = cursor
         self._statements = statements
         self._prepare = prepare
+        self.is_prepared = prepare is not None
         self._deferred: list[bytes] = []
-
-    @property
-    def is_prepared(self) -> bool:
-        """Whether statements that can be prepared are."""
-        return self._prepare is not None
 
     def value(self, statement: str, **params: object) -> Any:
         rows = self.rows(statement, **params)
@@ -70,7 +66,7 @@ class Transaction:
             prepared = self._prepare(self._cursor, statement, params)
             query, values = prepared.execute, [*map(params.__getitem__, prepared.positional)]
         else:
-            _require_params(statement, params)
+            statement.require(params)
         text: bytes = self._cursor.mogrify(query, values)
         return text
 
@@ -95,14 +91,9 @@ class Transaction:
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:
     """Run a statement, and return its rows. Raises StatementError for other parameters."""
-    _require_params(statement, params)
+    statement.require(params)
     cursor.execute(statement.text, params)
     return cursor.fetchall() if cursor.description else []
-
-
-def _require_params(statement: Statement, params: Mapping[str, object]) -> None:
-    if statement.params != params.keys():
-        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
 
 
 NULL = "\\N"
@@ -148,12 +139,8 @@ def line(row: Iterable[object]) -> str:
     return "\t".join(texts) + "\n"
 
 
-def _bytea_array(values: Sequence[bytes]) -> str:
-    return "{" + ",".join(f'"\\\\\\\\x{value.hex()}"' for value in values) + "}"
-
-
 # The text of values by their class. All others, such as numbers, have Python's own text.
 _TEXT: dict[type, Callable[..., str]] = {
-    tuple: _bytea_array,
+    tuple: lambda hashes: "{" + ",".join(f'"\\\\\\\\x{hash_.hex()}"' for hash_ in hashes) + "}",
     str: lambda text: text.translate(_ESCAPES),
 }

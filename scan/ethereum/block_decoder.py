@@ -8,36 +8,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
-from scan.ethereum.blocks import (
-    BLOCK_COLUMNS,
-    COIN_EMITTER,
-    MAX_TOPICS,
-    METHOD_CHARACTERS,
-    SET_CODE,
-    TRANSACTION_COLUMNS,
-    BlockJson,
-    DecodedBlock,
-    DecodedTransaction,
-    EventLog,
-    FormReceiptJson,
-    MalformedBlock,
-    ReceiptJson,
-    ReceiptsJson,
-    read_json,
-    require,
-)
-from scan.ethereum.column_types import (
-    ADDRESS,
-    BYTES,
-    HASH,
-    INTEGER,
-    PROVEN,
-    UNSIGNED,
-    Column,
-    as_unsigned,
-    read_value,
-    read_values,
-)
+from scan.ethereum import blocks, column_types
+from scan.ethereum.forms import matching
 from scan.ethereum.forms.form import (
     BLOB_GAS,
     NEWEST_TYPE,
@@ -45,13 +17,6 @@ from scan.ethereum.forms.form import (
     Form,
     other_payers,
     settle_by_ethereum,
-)
-from scan.ethereum.forms.matching import (
-    ETHEREUM_TYPES,
-    RECEIPT_FIELDS,
-    TRANSACTION_FIELDS,
-    match,
-    without_foreign_fields,
 )
 from scan.ethereum.sparse_tables import decode_withdrawals
 from scan.ethereum.token_metadata import text_inputs
@@ -62,7 +27,7 @@ FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
 
 def decode_block(
     block: Any, receipts: Any, number: int, chain_id: int | None = None
-) -> DecodedBlock:
+) -> blocks.DecodedBlock:
     """Decode block `number` of a chain from eth_getBlockByNumber (with transactions) and its
     receipts.
 
@@ -70,42 +35,58 @@ def decode_block(
     are decoded, and its JSON is released, before the next one is taken.
     Raises MalformedBlock when a field is missing or wrong, or the receipts are not this block's.
     """
-    block = read_json(block, BlockJson, number)
-    logs: list[EventLog] = []
+    block = blocks.read_json(block, blocks.BlockJson, number)
+    logs: list[blocks.EventLog] = []
     try:
         if isinstance(receipts, Iterator):
             read = []
             for index, result in enumerate(receipts):
-                receipt = read_json(result, ReceiptJson, number)
+                receipt = blocks.read_json(result, blocks.ReceiptJson, number)
                 logs += _logs([receipt.logs], index)
                 receipt.logs = ()
                 read.append(receipt)
         else:
-            read = read_json(receipts, ReceiptsJson, number)
-            require(None not in read, number, "a receipt is missing")
+            read = blocks.read_json(receipts, blocks.ReceiptsJson, number)
+            blocks.require(None not in read, number, "a receipt is missing")
             logs = _logs([receipt.logs for receipt in read], 0)
         if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
-            read = [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in read]
+            read = [msgspec.convert(r, blocks.FormReceiptJson, from_attributes=True) for r in read]
         return _block(block, read, logs, number, chain_id)
     except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
+        raise blocks.MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
 
 
 def _block(
-    block: Any, receipts: Sequence[Any], logs: list[EventLog], number: int, chain_id: int | None
-) -> DecodedBlock:
-    require(quantity(block.number) == number, number, "it has another number")
-    require(len(receipts) == len(block.transactions), number, "receipts are missing or too many")
+    block: Any,
+    receipts: Sequence[Any],
+    logs: list[blocks.EventLog],
+    number: int,
+    chain_id: int | None,
+) -> blocks.DecodedBlock:
+    blocks.require(quantity(block.number) == number, number, "it has another number")
+    blocks.require(
+        len(receipts) == len(block.transactions), number, "receipts are missing or too many"
+    )
     are_in_order = all(a.log_index < b.log_index for a, b in pairwise(logs))
-    require(are_in_order, number, "its logs are not in order")
+    blocks.require(are_in_order, number, "its logs are not in order")
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
-    sent = without_foreign_fields(sent)
-    form = match(block, sent, received, chain_id).form
+    if receipts:  # which name this block, and each other, as transactions do
+        # Texts are compared first: nearly all nodes always write a value in the same way.
+        hashes = (block.hash,) * len(receipts)
+        is_whole = sent["blockHash"] == received["blockHash"] == hashes
+        blocks.require(is_whole, number, "a part belongs to another block")
+        for fields in (sent, received):
+            for index, text in enumerate(fields["transactionIndex"]):
+                if text != hex(index) and quantity(text) != index:
+                    raise blocks.MalformedBlock(f"block {number}: an index is wrong")
+        blocks.require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
+    sent = matching.without_foreign_fields(sent)
+    form = matching.match(block, sent, received, chain_id).form
     if form and receipts:  # the structs have the form's fields only where a record showed one
         nothing = (None,) * len(receipts)
-        sent = dict.fromkeys(TRANSACTION_FIELDS, nothing) | sent
-        received = dict.fromkeys(RECEIPT_FIELDS, nothing) | received
-    transactions = _transactions(block, sent, received, form, number) if receipts else []
+        sent = dict.fromkeys(matching.TRANSACTION_FIELDS, nothing) | sent
+        received = dict.fromkeys(matching.RECEIPT_FIELDS, nothing) | received
+    transactions = _transactions(block, sent, received, form) if receipts else []
     # Only lists of transactions of type 4 are read: no other hash covers one.
     lists = sent.get("authorizationList", ())
     authorizations = enumerate(zip(lists, transactions, strict=True)) if any(lists) else ()
@@ -118,9 +99,9 @@ def _block(
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
         has_statuses=None not in received.get("status", ()),
         authorization_lists=tuple(
-            (index, entries or (), UNSIGNED.read(sent["chainId"][index]))
+            (index, entries or (), column_types.UNSIGNED.read(sent["chainId"][index]))
             for index, (entries, transaction) in authorizations
-            if transaction.type == SET_CODE
+            if transaction.type == blocks.SET_CODE
         ),
         text_inputs=text_inputs(sent.get("to", ()), sent.get("input", ())),
     )
@@ -129,11 +110,11 @@ def _block(
 def assembled(
     block: Any,
     form: Form | None,
-    transactions: list[DecodedTransaction],
-    logs: list[EventLog],
+    transactions: list[blocks.DecodedTransaction],
+    logs: list[blocks.EventLog],
     number: int,
     **others: Any,
-) -> DecodedBlock:
+) -> blocks.DecodedBlock:
     """Return a block of its own fields, given as a struct, and of its decoded parts. Raises BadHex
     and MalformedBlock."""
     prices = (t.blob_gas_price for t in transactions if t.blob_gas_price is not None)
@@ -144,12 +125,12 @@ def assembled(
     # Amsterdam's headers tell that moving coin logs it (EIP-7708), by the hash of an access list;
     # but where values moved and none has a log, the chain has the headers alone.
     coin_logs = block.blockAccessListHash is not None and (form is None or form.logs_coin)
-    if coin_logs and not any(log.address == COIN_EMITTER for log in logs):
+    if coin_logs and not any(log.address == blocks.COIN_EMITTER for log in logs):
         coin_logs = not any(transaction.moved_value for transaction in transactions)
-    decoded = DecodedBlock(
+    decoded = blocks.DecodedBlock(
         **{
-            name: read_value(column, getattr(block, column.json_name))
-            for name, column in BLOCK_COLUMNS.items()
+            name: column_types.read_value(column, getattr(block, column.json_name))
+            for name, column in blocks.BLOCK_COLUMNS.items()
             if column.json_name
         },
         transactions=transactions,
@@ -161,21 +142,22 @@ def assembled(
         message_event=form and form.message_event,
         **others,
     )
-    return block_with_fees(decoded, form)
-
-
-def block_with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
-    """Return the block with its producer's fees, burnt fees, blob fees and credits."""
-    settlement = (form.settle if form else settle_by_ethereum)(block)
-    return block._replace(**settlement._asdict())
+    settlement = (form.settle if form else settle_by_ethereum)(decoded)
+    return decoded._replace(**settlement._asdict())
 
 
 def _transactions(
-    block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None, number: int
-) -> list[DecodedTransaction]:
-    _require_links(block.hash, sent, received, number)
-    # A block with a base fee (London) is later than Byzantium, so its receipts have a status.
-    statuses = _statuses(sent, received, needs_status=block.baseFeePerGas is not None)
+    block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None
+) -> list[blocks.DecodedTransaction]:
+    # Which transactions succeeded (EIP-658). Receipts before Byzantium have a state root instead
+    # and do not record failure; a block with a base fee (London) is later.
+    outcomes = zip(received["status"], received["root"], sent["type"], strict=True)
+    if block.baseFeePerGas is not None and any(
+        status is None and not root and type_ in matching.ETHEREUM_TYPES
+        for status, root, type_ in outcomes
+    ):
+        raise BadHex("a receipt has no status")
+    statuses = [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
     creations = [
         address if to is None and status else None
         for address, to, status in zip(
@@ -199,40 +181,35 @@ def _transactions(
         # Types that no form knows may lack these.
         "from_address": [a or b for a, b in zip(sent["from"], received["from"], strict=True)],
         "value": list(map(_price, sent["value"], types)) if None in sent["value"] else None,
-        "method": [(input_ or "0x")[:METHOD_CHARACTERS] for input_ in sent["input"]],
+        "method": [(input_ or "0x")[: blocks.METHOD_CHARACTERS] for input_ in sent["input"]],
         "blob_gas_price": blob_prices,
         "l1_fee": form.l1_fees(block, sent, received) if form else (None,) * len(types),
         "mint": form.mints(block, sent, received) if form else (None,) * len(types),
     }
     columns = {
-        name: read_values(
+        name: column_types.read_values(
             column, derived.get(name) or (received if column.of_receipt else sent)[column.json_name]
         )
-        for name, column in TRANSACTION_COLUMNS.items()
+        for name, column in blocks.TRANSACTION_COLUMNS.items()
         if name not in _MADE
     }
     if any(len(type_) > 1 for type_ in columns["type"]):
         raise BadHex("a transaction's type is more than a byte")
-    columns |= _without_foreign_amounts(columns)
+    # Of fields that only some of Ethereum's types have, others have nothing: neither their hashes
+    # nor roots cover such a field there.
+    columns |= {
+        name: [
+            value if type_ in its_types or type_ > NEWEST_TYPE else None
+            for type_, value in zip(columns["type"], columns[name], strict=True)
+        ]
+        for name, its_types in _OF_TYPES.items()
+        if columns[name].count(None) < len(types) and not its_types.issuperset(columns["type"])
+    }
     columns |= {"transaction_index": list(range(len(types))), "status": statuses}
     columns["method"] = [method or None for method in columns["method"]]
     columns |= _fees(columns, form, block, sent, received)
-    rows = zip(*(columns[name] for name in TRANSACTION_COLUMNS), strict=True)
-    return list(starmap(DecodedTransaction, rows))
-
-
-def _without_foreign_amounts(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the columns of fields that only some of Ethereum's types have, with None for others:
-    neither their hashes nor roots cover such a field there."""
-    types = columns["type"]
-    return {
-        name: [
-            value if type_ in its_types or type_ > NEWEST_TYPE else None
-            for type_, value in zip(types, columns[name], strict=True)
-        ]
-        for name, its_types in _OF_TYPES.items()
-        if columns[name].count(None) < len(types) and not its_types.issuperset(types)
-    }
+    rows = zip(*(columns[name] for name in blocks.TRANSACTION_COLUMNS), strict=True)
+    return list(starmap(blocks.DecodedTransaction, rows))
 
 
 def _fees(
@@ -271,7 +248,7 @@ def _fees(
         fees[index] += int.from_bytes(l1 or b"") + (operator_fee or 0)
     return {
         "fee": fees,
-        "operator_fee": [fee and as_unsigned(fee) for fee in operator],
+        "operator_fee": [fee and column_types.as_unsigned(fee) for fee in operator],
         "chain_fields": form.chain_fields_of_transactions(
             columns["type"], sent, received, in_tokens
         ),
@@ -284,68 +261,35 @@ def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
     return dict(zip(records[0].__struct_fields__, values, strict=True))
 
 
-def _require_links(
-    block_hash: Any, sent: dict[str, Any], received: dict[str, Any], number: int
-) -> None:
-    """Raise MalformedBlock unless transactions and receipts name this block and each other.
-
-    Texts are compared first: nearly all nodes always write a value in the same way.
-    """
-    hashes = (block_hash,) * len(sent["hash"])
-    require(
-        sent["blockHash"] == received["blockHash"] == hashes,
-        number,
-        "a part belongs to another block",
-    )
-    for fields in (sent, received):
-        for index, text in enumerate(fields["transactionIndex"]):
-            if text != hex(index) and quantity(text) != index:
-                raise MalformedBlock(f"block {number}: an index is wrong")
-    require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
-
-
-def _statuses(sent: dict[str, Any], received: dict[str, Any], *, needs_status: bool) -> list[bool]:
-    """Return which transactions succeeded (EIP-658). Receipts before Byzantium have a state root
-    instead and do not record failure. Raises BadHex where `needs_status` and one is missing."""
-    if needs_status and any(
-        status is None and not root and type_ in ETHEREUM_TYPES
-        for status, root, type_ in zip(
-            received["status"], received["root"], sent["type"], strict=True
-        )
-    ):
-        raise BadHex("a receipt has no status")
-    return [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
-
-
 def _price(price: Any, type_: Any) -> Any:
     """Return a gas price or value, 0x0 where a type beyond Ethereum's own has none."""
-    is_own = UNSIGNED.read(type_) > NEWEST_TYPE
+    is_own = column_types.UNSIGNED.read(type_) > NEWEST_TYPE
     return "0x0" if price is None and is_own else price
 
 
-def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
+def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[blocks.EventLog]:
     """Return the logs of consecutive transactions, of which the first is at `first_index`."""
     records = list(chain.from_iterable(lists))
     if not records:
         return []
     fields = _fields(records)
     counts = list(map(len, fields["topics"]))
-    if max(counts) > MAX_TOPICS:
+    if max(counts) > blocks.MAX_TOPICS:
         raise BadHex("a log has more than four topics")
-    topics = iter(read_values(_TOPIC, list(chain.from_iterable(fields["topics"]))))
+    topics = iter(column_types.read_values(_TOPIC, list(chain.from_iterable(fields["topics"]))))
     return list(
         map(
-            EventLog,
+            blocks.EventLog,
             [index for index, logs in enumerate(lists, start=first_index) for _ in logs],
-            read_values(_LOG_INDEX, fields["logIndex"]),
-            read_values(_ADDRESS, fields["address"]),
+            column_types.read_values(_LOG_INDEX, fields["logIndex"]),
+            column_types.read_values(_ADDRESS, fields["address"]),
             [tuple(islice(topics, count)) for count in counts],
-            [read_value(_DATA, value) for value in fields["data"]],
+            [column_types.read_value(_DATA, value) for value in fields["data"]],
         )
     )
 
 
-_WITH_TIPS, _WITH_BLOBS = frozenset((b"\2", b"\3", SET_CODE)), frozenset((b"\3",))
+_WITH_TIPS, _WITH_BLOBS = frozenset((b"\2", b"\3", blocks.SET_CODE)), frozenset((b"\3",))
 _OF_TYPES = {
     **dict.fromkeys(("max_fee_per_gas", "max_priority_fee_per_gas"), _WITH_TIPS),
     **dict.fromkeys(
@@ -354,5 +298,11 @@ _OF_TYPES = {
 }
 # Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
-_TOPIC, _LOG_INDEX = Column(HASH, PROVEN, "topics"), Column(INTEGER, PROVEN, "logIndex")
-_ADDRESS, _DATA = Column(ADDRESS, PROVEN, "address"), Column(BYTES, PROVEN, "data")
+_TOPIC, _LOG_INDEX = (
+    column_types.Column(column_types.HASH, column_types.PROVEN, "topics"),
+    column_types.Column(column_types.INTEGER, column_types.PROVEN, "logIndex"),
+)
+_ADDRESS, _DATA = (
+    column_types.Column(column_types.ADDRESS, column_types.PROVEN, "address"),
+    column_types.Column(column_types.BYTES, column_types.PROVEN, "data"),
+)

@@ -27,21 +27,18 @@ from scan.ethereum.block_encoding import (
 from scan.ethereum.blocks import BlockJson, FormBlockJson, FormReceiptJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
-from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS, has_uncovered_end, match_of_records
+from scan.ethereum.forms.matching import (
+    FORM_OF_CHAIN,
+    RECEIPT_TAILS,
+    has_uncovered_end,
+    match_of_records,
+)
 from scan.hex import BadHex, data
 
 ETHEREUM = Form("Ethereum")
 # Fields that follow from the place of a receipt or log. EthereumJS numbers logs otherwise, and
 # anvil names receipts of deposits that it sends in another's name by a hash of its own.
 OUT_OF_PLACE = TRANSACTION_HASH, LOG_INDEX = "transactionHash of receipts", "logIndex of logs"
-
-# Forms that have one type have one tail; receipts of other forms lack its fields.
-_TAILS = {
-    number: encoding
-    for form in FORMS
-    for number, encoding in form.encodings.items()
-    if encoding.receipt_tail
-}
 
 
 def header_hash(header: Any) -> bytes:
@@ -146,7 +143,9 @@ def transactions_root(transactions: Sequence[Any], form: Form = ETHEREUM) -> byt
 def receipt_leaf(receipt: Any) -> bytes:
     """Return a receipt as consensus encodes it, in the form of whatever chain has its type."""
     number = type_number(receipt.type)
-    encodings = {} if number in TRANSACTION_FIELDS else {number: _TAILS.get(number, Encoding(()))}
+    encodings = (
+        {} if number in TRANSACTION_FIELDS else {number: RECEIPT_TAILS.get(number, Encoding(()))}
+    )
     [leaf] = encode_receipts([receipt], encodings)
     return leaf
 

@@ -40,10 +40,14 @@ _SIGNED = {"nonce": quantity_item, "value": quantity_item, "to": string_item, "i
 
 
 class Verdict(NamedTuple):
-    """What contradicts a block's hash, in words, "" if nothing does; and what no hash proves."""
+    """What contradicts a block's hash, in words, "" if nothing does; what no hash proves; and the
+    encodings of the first transactions, None without one, and receipts, none where not all of these
+    are proven by their fields."""
 
     contradiction: str = ""
     unproven: tuple[str, ...] = ()
+    sent: Sequence[bytes | None] = ()
+    received: Sequence[bytes] = ()
 
 
 def check_body(
@@ -71,25 +75,32 @@ def check_body(
         )
         if leaves is None:
             encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
-            proof = _proof_of_receipts(header, received, unknown, encodings, raw)
+            proof, leaves = _proof_of_receipts(header, received, unknown, encodings, raw)
         else:
             is_proven = list_root(leaves[: len(received)]) == data(header.receiptsRoot)
             proof = Proof.FIELDS if is_proven else _no_proof(unknown)
-        for parts in ((sent, received), (header.transactions, receipts)):
-            if out_of_place := block_hashing.fields_out_of_place(*parts):
+        for records in ((sent, received), (header.transactions, receipts)):
+            if out_of_place := block_hashing.fields_out_of_place(*records):
                 raise Contradiction(out_of_place)
+        # Before Byzantium a transaction that failed used all of its gas.
+        may_have_failed = any(
+            receipt.status is None
+            and receipt.root is not None
+            and int(receipt.gasUsed, 16) == int(transaction.gas, 16)
+            for transaction, receipt in zip(sent, received, strict=True)
+        )
         words = (
             *block_hashing.uncompared(header, receipts, chain_id),
             *unproven,
-            *_unproven_types(sent, encoded, unknown, proof, form),
-            *_unproven_statuses(sent, received),
+            *(_unproven_types(sent, encoded, unknown, proof, form) if unknown else ()),
+            *((STATUSES,) if may_have_failed else ()),
             *unproven_blob_prices(header, sent, received, raw, chain_id),
         )
         if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
-            return Verdict(excusable, words)
+            return Verdict(excusable, words, encoded, leaves)
         base_fee = int(header.baseFeePerGas or "0x0", 16)
         fields = _contradicting_uncovered_fields(sent, received, unknown, base_fee, form)
-        return Verdict(fields or excusable, words)
+        return Verdict(fields or excusable, words, encoded, leaves)
     except (Contradiction, Unencodable) as error:
         return Verdict(str(error))
     except _MALFORMED as error:
@@ -110,21 +121,23 @@ def _proof_of_receipts(
     unknown: Set[int],
     encodings: Mapping[int, Encoding],
     raw: block_hashing.NoBytes,
-) -> Proof:
-    """Return what proves the receipts. An unknown type's receipt is tried as those of Ethereum's
-    types, then by the node's bytes. Raises Contradiction where they have another root."""
+) -> tuple[Proof, Sequence[bytes]]:
+    """Return what proves the receipts, and their encodings where their fields do. An unknown type's
+    receipt is tried as those of Ethereum's types, then by the node's bytes. Raises Contradiction
+    where they have another root."""
     root = data(header.receiptsRoot)
     with suppress(*_MALFORMED if unknown else ()):
-        if list_root(encode_receipts(receipts, encodings)) == root:
-            return Proof.FIELDS
-    leaves = raw.receipts()
-    if leaves is None or len(leaves) != len(receipts) or list_root(leaves) != root:
-        return _no_proof(unknown)
+        leaves = encode_receipts(receipts, encodings)
+        if list_root(leaves) == root:
+            return Proof.FIELDS, leaves
+    raw_leaves = raw.receipts()
+    if raw_leaves is None or len(raw_leaves) != len(receipts) or list_root(raw_leaves) != root:
+        return _no_proof(unknown), ()
     with suppress(ValueError):  # an unknown type's receipt may be no RLP
-        if all(map(partial(_is_within, unknown, encodings), receipts, leaves)):
-            return Proof.BYTES
+        if all(map(partial(_is_within, unknown, encodings), receipts, raw_leaves)):
+            return Proof.BYTES, ()
         raise Contradiction(RECEIPTS)
-    return _no_proof(unknown)
+    return _no_proof(unknown), ()
 
 
 def _no_proof(unknown: Set[int]) -> Proof:
@@ -167,7 +180,7 @@ def _unproven_types(
             raise Contradiction(f"transactions of type {min(unnamed)}, {NO_BYTES}")
         yield from (f"transactions of type {number}" for number in sorted(unknown))
     absent: dict[tuple[int, str], None] = {}  # fields that the bytes do not have, by type
-    for transaction, leaf in zip(transactions, leaves, strict=True) if unknown else ():
+    for transaction, leaf in zip(transactions, leaves, strict=True):
         number = type_number(transaction.type)
         if leaf is None or number not in unknown:
             continue
@@ -224,18 +237,6 @@ def _has_no_parties(transaction: Any, receipt: Any) -> bool:
     numbers = (_sender(transaction), _sender(receipt), transaction.gas, transaction.value)
     has_recipient = transaction.to is not None or receipt.contractAddress is not None
     return not has_recipient and not any(int(number or "0x0", 16) for number in numbers)
-
-
-def _unproven_statuses(transactions: Sequence[Any], receipts: Sequence[Any]) -> Sequence[str]:
-    """Return STATUSES where a transaction without a status may have failed. Before Byzantium one
-    that failed used all of its gas."""
-    may_have_failed = any(
-        receipt.status is None
-        and receipt.root is not None
-        and int(receipt.gasUsed, 16) == int(sent.gas, 16)
-        for sent, receipt in zip(transactions, receipts, strict=True)
-    )
-    return (STATUSES,) if may_have_failed else ()
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any, pays_in_tokens: bool) -> bool:

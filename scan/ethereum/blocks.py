@@ -143,6 +143,14 @@ class DecodedTransaction(NamedTuple):
         return not is_plain
 
 
+class StoredBody(NamedTuple):
+    """A block's row of block_bodies, but for its number: a digest of the decompressed bytes, which
+    does not depend on the compression, and the compressed bytes, as stored_blocks.py has them."""
+
+    digest: Annotated[bytes, Column(BYTES, COMPUTED)]
+    body: Annotated[bytes, Column(BYTES, PROVEN)]
+
+
 class EventLog(NamedTuple):
     transaction_index: int
     log_index: int
@@ -216,6 +224,7 @@ class DecodedBlock(NamedTuple):
     authorization_lists: tuple[AuthorizationList, ...] = ()
     text_inputs: tuple[TextInput, ...] = ()
     message_event: tuple[str, str] | None = None  # as its Form has it
+    body: StoredBody | None = None  # None where none is stored
     # Whether contracts of earlier transactions keep code and coin in a SELFDESTRUCT (EIP-6780).
     keeps_destroyed: bool = False
     has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed

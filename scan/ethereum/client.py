@@ -8,35 +8,19 @@ from typing import Any
 
 from scan.environment import node_origins
 from scan.ethereum import served_chain
-from scan.ethereum.node_errors import (
-    AnswerTooLarge,
-    BatchRefused,
-    HistoryPruned,
-    MalformedResponse,
-    NodeError,
-    RateLimited,
-    RpcError,
-    StateUnavailable,
-    TimedOut,
-    WrongChain,
-)
+from scan.ethereum.node_errors import AnswerTooLarge as AnswerTooLarge
+from scan.ethereum.node_errors import BatchRefused as BatchRefused
+from scan.ethereum.node_errors import HistoryPruned as HistoryPruned
+from scan.ethereum.node_errors import MalformedResponse as MalformedResponse
+from scan.ethereum.node_errors import NodeError as NodeError
+from scan.ethereum.node_errors import RateLimited as RateLimited
+from scan.ethereum.node_errors import RpcError as RpcError
+from scan.ethereum.node_errors import StateUnavailable as StateUnavailable
+from scan.ethereum.node_errors import TimedOut as TimedOut
+from scan.ethereum.node_errors import WrongChain as WrongChain
 from scan.ethereum.served_chain import BlockId, ServedChain
-from scan.ethereum.transport import Call, Transport, results_of
-
-__all__ = [
-    "AnswerTooLarge",
-    "BatchRefused",
-    "Call",
-    "HistoryPruned",
-    "MalformedResponse",
-    "Node",
-    "NodeError",
-    "RateLimited",
-    "RpcError",
-    "StateUnavailable",
-    "TimedOut",
-    "WrongChain",
-]
+from scan.ethereum.transport import Call as Call
+from scan.ethereum.transport import Transport, results_of
 
 log = logging.getLogger(__name__)
 
@@ -88,7 +72,7 @@ class Node:
     @property
     def waited_s(self) -> float:
         """The seconds that this thread has waited for answers."""
-        return self._transport.waited_s
+        return self._transport.thread.waited_s
 
     @property
     def wrong_chain(self) -> str:
@@ -135,17 +119,10 @@ class Node:
         if not self.is_single:
             self._resting_until[self._usable_urls()[0]] = time.monotonic() + REST_AFTER_FAILURE_S
 
-    def call(
-        self,
-        method: str,
-        *params: object,
-        timeout_s: float | None = None,
-        most_bytes: int | None = None,
-    ) -> Any:
+    def call(self, method: str, *params: object, most_bytes: int | None = None) -> Any:
         """Return the result of one call. Raises NodeError, RpcError, or AnswerTooLarge where the
         answer is above `most_bytes`."""
-        ends_at = None if timeout_s is None else time.monotonic() + timeout_s
-        [result], _ = self._exchange([Call(method, params)], ends_at, most_bytes)
+        [result], _ = self._exchange([Call(method, params)], None, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result

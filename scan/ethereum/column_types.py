@@ -69,13 +69,9 @@ def as_unsigned(number: int) -> bytes:
     return number.to_bytes((number.bit_length() + 7) // 8)
 
 
-def _hashes(values: Any) -> tuple[bytes, ...]:
-    return tuple([data(value, 32) for value in values])
-
-
 ADDRESS = ColumnType("address", partial(data, length=20), 20)
 HASH = ColumnType("hash", partial(data, length=32), 32)
-HASHES = ColumnType("hashes", _hashes)
+HASHES = ColumnType("hashes", lambda values: tuple([data(value, 32) for value in values]))
 BYTES = ColumnType("bytes")
 UINT256 = ColumnType("uint256", _Known(quantity).__getitem__)
 UNSIGNED = ColumnType("unsigned", _Known(_unsigned).__getitem__)

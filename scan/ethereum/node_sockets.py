@@ -7,50 +7,16 @@ failed to deliver an answer is closed: a late one must not be taken for that to 
 
 import re
 import socket
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from scan.ethereum.node_errors import BatchRefused, NodeError, TimedOut, too_large
 
-CONNECT_TIMEOUT_S = 3.0
 READ_BYTES = 1024 * 1024
 # Brackets in strings make the count wrong, so text is also parsed after a pause without bytes.
 PAUSE_S = 0.02
 _END = re.compile(rb"[\]}]\s*\Z")
-
-
-class NodeSockets:
-    """The sockets of nodes, one connection to each for each thread."""
-
-    def __init__(self, note_connection: Callable[[], None]) -> None:
-        """`note_connection` is called where a request opens a connection."""
-        self._note_connection = note_connection
-        self._local = threading.local()
-
-    def post(
-        self,
-        path: str,
-        body: bytes,
-        ends_at: float,
-        most_bytes: int,
-        parse: Callable[[bytearray], Any],
-    ) -> tuple[Any, int]:
-        """Post on this thread's connection, which is kept after a complete answer alone. Returns
-        and raises as IpcConnection.exchange()."""
-        kept: dict[str, IpcConnection] = self._local.__dict__
-        connection = kept.pop(path, None)
-        if connection is None or not connection.is_idle:
-            self._note_connection()
-            connection = IpcConnection(path, CONNECT_TIMEOUT_S)
-        try:
-            answer = connection.exchange(body, ends_at, most_bytes, parse)
-        except BaseException:
-            connection.close()
-            raise
-        kept[path] = connection
-        return answer
 
 
 class IpcConnection:

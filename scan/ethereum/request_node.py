@@ -333,7 +333,10 @@ class FinalityReader:
         header_call = Call("eth_getBlockByNumber", (hex(newest_block), False))
         try:
             results = node.within(TIMEOUT_S).results(calls, MOST_HEADER_BYTES)
-            numbers = [_number(block) for block in results]
+            numbers = [
+                None if block is None or isinstance(block, RpcError) else quantity(block["number"])
+                for block in results
+            ]
             if any(number is not None and number > newest_block for number in numbers):
                 [block] = node.within(TIMEOUT_S).results([header_call], MOST_HEADER_BYTES)
                 if data(block["hash"], 32) != newest_hash():
@@ -350,8 +353,3 @@ class FinalityReader:
         if not any(isinstance(result, RpcError) and result.is_transient for result in results):
             self._cache.store(newest_block, read, ENTRY_BYTES)
         return read
-
-
-def _number(block: Any) -> int | None:
-    """Return a block's number; None where the node has no such block."""
-    return None if block is None or isinstance(block, RpcError) else quantity(block["number"])

@@ -9,13 +9,16 @@ fastest installed keccak-256 is taken: roots of a block take a dozen hashes for 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import groupby, takewhile
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 STRINGS, LISTS = 0x80, 0xC0
 EMPTY_STRING, EMPTY_LIST = bytes([STRINGS]), bytes([LISTS])
 LONG = 55  # bytes; a longer item's length has bytes of its own
+MAX_DEPTH = 8  # of lists within lists; an access list of a transaction in a block has five
 MAX_KEPT = 16_384
 _WORD_CHARACTERS = 66
+# The positions of an item: where it begins, and where its content begins and ends.
+Item: TypeAlias = "tuple[int, int, int]"
 
 
 class _Prefixes(dict[int, str]):
@@ -129,6 +132,53 @@ def strings_within(encoded: bytes) -> set[bytes]:
                 strings.add(item)
             start = item_end
     return strings
+
+
+def list_content(data: bytes, start: int = 0) -> tuple[int, int]:
+    """Return where the content of a list begins and ends, which is all of `data` from `start`."""
+    [(_, content, end)] = items_of(data, start, len(data))
+    if data[start] < LISTS:
+        raise ValueError("not a list")
+    return content, end
+
+
+def items_of(data: bytes, start: int, end: int) -> list[Item]:
+    """Return the positions of consecutive items."""
+    items = []
+    while start < end:
+        prefix = data[start]
+        content = start + 1
+        if prefix < STRINGS:
+            items.append((start, start, content))
+            start = content
+            continue
+        size = prefix - (STRINGS if prefix < LISTS else LISTS)
+        if size > LONG:
+            content += size - LONG
+            size = int.from_bytes(data[start + 1 : content])
+        stop = content + size
+        if stop > end:
+            break
+        items.append((start, content, stop))
+        start = stop
+    if start != end:
+        raise ValueError("an item is longer than its list")
+    return items
+
+
+def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list[Any]:
+    """Return the items of a list whose content is given: bytes, and lists."""
+    if depth < 0:
+        raise ValueError("lists are too deep")
+    return [
+        read_list(data, content, stop, depth - 1) if data[item] >= LISTS else data[content:stop]
+        for item, content, stop in items_of(data, start, end)
+    ]
+
+
+def whole_list(data: bytes, start: int = 0) -> list[Any]:
+    """Return the items of a list that is all of `data` from `start`."""
+    return read_list(data, *list_content(data, start))
 
 
 def join_list(items: Sequence[bytes]) -> bytes:

@@ -86,23 +86,6 @@ class SparseTable:
     def columns(self) -> Mapping[str, Column]:
         return annotated_columns(self.record)
 
-    def changed_in(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[bytes]:
-        """Yield the addresses whose code rows of the table may change."""
-        if self.changed is not None:
-            column = [*self.columns].index(self.changed)
-            yield from (row[column] for row in rows if row[column] is not None)
-
-    def rows_of(
-        self,
-        block: DecodedBlock,
-        transfers: Sequence[InternalTransfer],
-        emitters: Collection[bytes],
-    ) -> list[tuple[Any, ...]]:
-        """Return a block's rows; `emitters` are the addresses whose logs it has."""
-        if self.emitters is not None and self.emitters.isdisjoint(emitters):
-            return []
-        return list(self.rows(block, transfers))
-
 
 class ContractCreation(NamedTuple):
     """The creation of a contract; a row of the table contract_creations."""

@@ -83,6 +83,12 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
         interface = "BEP721" if word(erc721) == 1 else "BEP1155"
+    # ERC-6909 has balances of ids as ERC-1155, but operators in place of approvals for all.
+    items = interface
+    if items is None and balance_of_id is not None:
+        items = "BEP6909" if approval is None else "BEP1155"
+    elif items is None and (owner is not None or approval is not None):
+        items = "BEP721"
     return TokenMetadata(
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
@@ -91,20 +97,8 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
         interface,
         word(decimals) is not None,
         None not in (word(decimals), word(supply), balance),
-        _item_type(interface, owner, approval, balance_of_id),
+        items,
     )
-
-
-def _item_type(
-    interface: str | None, owner: int | None, approval: int | None, balance_of_id: int | None
-) -> str | None:
-    """Return which standard's functions answer: ERC-6909 has balances of ids as ERC-1155, but
-    operators in place of approvals for all."""
-    if interface is not None:
-        return interface
-    if balance_of_id is not None:
-        return "BEP6909" if approval is None else "BEP1155"
-    return None if owner is approval is None else "BEP721"
 
 
 def decimal_places(result: bytes | None) -> int | None:

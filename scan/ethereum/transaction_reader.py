@@ -210,27 +210,19 @@ def _receipt(indexed: IndexedTransaction, content: Content, answer: Any) -> Rece
     if isinstance(answer, AnswerTooLarge) and content == Content.LOGS:
         return None
     require_same(indexed, answer, "transactionHash")
-    logs = _list(answer["logs"])
-    return Receipt(
-        quantity_or_none(answer.get("status")),
-        quantity(answer["cumulativeGasUsed"]),
-        len(logs),
-        _logs(indexed, logs) if content == Content.LOGS and len(logs) <= MAX_LOGS else None,
-    )
+    logs, decoded = _list(answer["logs"]), None
+    if content == Content.LOGS and len(logs) <= MAX_LOGS:
+        decoded = tuple(_log(indexed, log) for log in logs)
+        if any(after.log_index <= before.log_index for before, after in pairwise(decoded)):
+            raise TransactionUnavailable(MALFORMED)
+    gas = quantity(answer["cumulativeGasUsed"])
+    return Receipt(quantity_or_none(answer.get("status")), gas, len(logs), decoded)
 
 
 def _list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise BadHex("not a list")
     return value
-
-
-def _logs(indexed: IndexedTransaction, logs: list[Any]) -> tuple[TransactionLog, ...]:
-    decoded = tuple(_log(indexed, log) for log in logs)
-    indexes = [log.log_index for log in decoded]
-    if any(after <= before for before, after in pairwise(indexes)):
-        raise TransactionUnavailable(MALFORMED)
-    return decoded
 
 
 def _log(indexed: IndexedTransaction, log: Any) -> TransactionLog:

@@ -6,6 +6,7 @@ import json
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -30,7 +31,7 @@ from scan.ethereum.node_errors import (
     TimedOut,
     too_large,
 )
-from scan.ethereum.node_sockets import NodeSockets
+from scan.ethereum.node_sockets import IpcConnection
 from scan.observability import metrics
 
 CONNECT_TIMEOUT_S = 3.0
@@ -76,32 +77,32 @@ def note_connection() -> None:
     _request.has_connected = True
 
 
-class _Waiting(threading.local):
-    """A thread's session, and the seconds that it has waited for whole answers."""
+class _Thread(threading.local):
+    """A thread's connections, and the seconds that it has waited for whole answers."""
 
-    session: requests.Session | None = None
-    waited_s = 0.0
+    def __init__(self, ca_bundle: str) -> None:
+        self.waited_s = 0.0
+        self.sockets: dict[str, IpcConnection] = {}  # of nodes, by path
+        self.session = requests.Session()
+        self.session.trust_env = False  # looking for a proxy or netrc costs more than the call
+        self.session.verify = ca_bundle or True
+        self.session.headers["Content-Type"] = "application/json"
+        self.session.headers["Accept-Encoding"] = "gzip, deflate"
+        self.session.mount("http://", _DeadlineAdapter())
+        self.session.mount("https://", _DeadlineAdapter())
 
 
 class Transport:
     """Sessions that post JSON to nodes, one session for each thread."""
 
     def __init__(self, ca_bundle: str) -> None:
-        self._ca_bundle = ca_bundle
-        self._local = _Waiting()
-        self._sockets = NodeSockets(note_connection)
-
-    @property
-    def waited_s(self) -> float:
-        """The seconds that this thread has waited for whole answers."""
-        return self._local.waited_s
+        self.thread = _Thread(ca_bundle)
 
     def take_connected(self) -> bool:
         """Return whether a request of this thread has opened a connection since the last call."""
         has_connected, _request.has_connected = _request.has_connected, False
         return has_connected
 
-    @metrics.observed_rpc
     def post(
         self,
         url: str,
@@ -116,25 +117,53 @@ class Transport:
         With `raw`, results may be msgspec.Raw, for a caller who knows their types.
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
         """
-        if timeout_s <= 0:
-            raise TimedOut("the node did not respond in time")
-        body = request_body(calls)
+        requests_ = [
+            {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
+            for number, call in enumerate(calls)
+        ]
+        body = orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
         began = time.monotonic()
         ends_at = began + timeout_s
+        received_at = failure = None
         try:
+            if timeout_s <= 0:
+                raise TimedOut("the node did not respond in time")
             if url.startswith("/"):
-                parse = partial(_json, most_bytes=most_bytes)
-                return self._sockets.post(url, body, ends_at, most_bytes, parse)
+                return self._post_ipc(url, body, ends_at, most_bytes)
             text = self._post_http(url, body, ends_at, most_bytes)
+            received_at = time.monotonic()
+            return read_answer(text, most_bytes, raw=raw), len(text)
+        except Exception as error:
+            failure = type(error).__name__
+            raise
         finally:
-            self._local.waited_s += time.monotonic() - began
-        return read_answer(text, most_bytes, raw=raw), len(text)
+            ended_at = time.monotonic()
+            self.thread.waited_s += (received_at or ended_at) - began
+            methods = Counter(call.method for call in calls)
+            metrics.count_rpc(metrics.RpcObservation(methods, ended_at - began, failure, 0))
+
+    def _post_ipc(self, path: str, body: bytes, ends_at: float, most_bytes: int) -> tuple[Any, int]:
+        """Post on this thread's connection to a socket, which is kept after a complete answer
+        alone."""
+        connection = self.thread.sockets.pop(path, None)
+        if connection is None or not connection.is_idle:
+            note_connection()
+            connection = IpcConnection(path, CONNECT_TIMEOUT_S)
+        try:
+            answer = connection.exchange(
+                body, ends_at, most_bytes, partial(_json, most_bytes=most_bytes)
+            )
+        except BaseException:
+            connection.close()
+            raise
+        self.thread.sockets[path] = connection
+        return answer
 
     def _post_http(self, url: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
         _request.ends_at, _request.deadline = ends_at, None
         timeout_s = ends_at - time.monotonic()
         try:
-            response = self._session().post(
+            response = self.thread.session.post(
                 url,
                 data=body,
                 timeout=(min(CONNECT_TIMEOUT_S, timeout_s), timeout_s),
@@ -164,19 +193,6 @@ class Transport:
         finally:
             if _request.deadline is not None:
                 _request.deadline.end()
-
-    def _session(self) -> requests.Session:
-        session = self._local.session
-        if session is None:
-            session = requests.Session()
-            session.trust_env = False  # looking for a proxy or netrc costs more than the call
-            session.verify = self._ca_bundle or True
-            session.headers["Content-Type"] = "application/json"
-            session.headers["Accept-Encoding"] = "gzip, deflate"
-            session.mount("http://", _DeadlineAdapter())
-            session.mount("https://", _DeadlineAdapter())
-            self._local.session = session
-        return session
 
 
 class _Connection(HTTPConnection):
@@ -295,19 +311,10 @@ def _json(text: bytes | bytearray, most_bytes: int) -> Any:
 
 class Call(NamedTuple):
     """A JSON-RPC call. Its parameters may have a BlockId, which is written as the node takes it:
-    see block_parameter.py."""
+    see served_chain.py."""
 
     method: str
     params: Sequence[object]
-
-
-def request_body(calls: Sequence[Call]) -> bytes:
-    """Return calls, numbered by their places, as JSON."""
-    requests_ = [
-        {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
-        for number, call in enumerate(calls)
-    ]
-    return orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
 
 
 def results_of(answer: Any, count: int) -> list[Any]:

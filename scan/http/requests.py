@@ -209,7 +209,10 @@ def form(max_fields: int = MAX_FIELDS) -> MultiDict[str, str]:
     request.max_content_length = request.max_form_memory_size = connection.MAX_BODY_BYTES
     request.max_form_parts = max_fields
     body = whole_body(InvalidParameter)
-    separator = b"&" if request.mimetype == URLENCODED else _boundary()
+    separator = b"&" if request.mimetype == URLENCODED else b""
+    # Before each field of a multipart form; other bodies have none.
+    if request.mimetype == MULTIPART and (name := request.mimetype_params.get("boundary")):
+        separator = f"--{name}".encode()
     # Between fields, or before each of them and at the end.
     max_separators = max_fields + (-1 if separator == b"&" else 1)
     if separator and body.count(separator) > max_separators:
@@ -228,12 +231,6 @@ def form(max_fields: int = MAX_FIELDS) -> MultiDict[str, str]:
         ):
             raise InvalidParameter("The form is malformed.")
         return request.form
-
-
-def _boundary() -> bytes:
-    """Return the separator before each field of a multipart form; empty for other bodies."""
-    name = request.mimetype_params.get("boundary", "")
-    return f"--{name}".encode() if name and request.mimetype == MULTIPART else b""
 
 
 def _large_urlencoded(body: bytes) -> ImmutableMultiDict[str, str]:

@@ -117,16 +117,13 @@ def cache_key(state: RequestState) -> CacheKey | None:
         if state.cached_for_s is not None:
             return CacheKey("/")
         varies_by = state.interface.varies_by if state.interface else ""
-        return CacheKey(state.path, query, varies_by and header_of(state.environ, varies_by))
+        field = f"HTTP_{varies_by.upper().replace('-', '_')}"
+        return CacheKey(state.path, query, str(state.environ.get(field, "")) if varies_by else "")
     if state.method != "POST" or state.path != QUERY:
         return None
     body = _small_body(state.environ)
     content_type = state.environ.get("CONTENT_TYPE", "")
     return None if body is None else CacheKey(QUERY, query, content_type, body)
-
-
-def header_of(environ: Environ, name: str) -> str:
-    return str(environ.get(f"HTTP_{name.upper().replace('-', '_')}", ""))
 
 
 def _small_body(environ: Environ) -> bytes | None:

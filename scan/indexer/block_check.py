@@ -5,6 +5,7 @@ of records have their kind where they are declared (Column), those of other tabl
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
@@ -15,6 +16,7 @@ from scan.ethereum.blocks import (
     TRANSACTION_COLUMNS,
     BlockJson,
     MalformedBlock,
+    StoredBody,
     Uncle,
     Withdrawal,
     read_json,
@@ -107,8 +109,8 @@ class BlockChecker:
             body = check()
         unproven = (*verdict.unproven, *body.unproven)
         if body.contradiction and self._is_excused(header, body.contradiction):
-            return Verdict("", (*unproven, body.contradiction))
-        return Verdict(body.contradiction, unproven)
+            return body._replace(contradiction="", unproven=(*unproven, body.contradiction))
+        return body._replace(unproven=unproven)
 
     def record_proven(self, number: int) -> None:
         """Record that the chain has a block whose header was proven."""
@@ -117,8 +119,7 @@ class BlockChecker:
             self._has_own_form = False
 
     def _check_header(self, number: int, header: Any, raw: block_hashing.RawBlock) -> Verdict:
-        if self._is_proven(header) or self._learns_order(number, header):
-            self.record_proven(number)
+        if self._proves(number, header):
             return Verdict()
         encoded = raw.header()
         if encoded is not None and rlp_and_tries.keccak256(encoded) == data(header.hash, 32):
@@ -128,7 +129,17 @@ class BlockChecker:
             )
         is_like_ethereum = self._chain_id() in matching.LIKE_ETHEREUM
         if not is_like_ethereum and not self._has_own_form:
-            self._look_around(number)
+            # The next header of the node and earlier ones are read, until one before the block is
+            # proven: a chain whose headers have a form of their own has none.
+            earlier = [number - (1 << power) for power in range(number.bit_length())]
+            numbers = [number + 1, *earlier] + [0] * (number > 0)
+            calls = [client.Call("eth_getBlockByNumber", (hex(other), False)) for other in numbers]
+            for other, answer in zip(numbers, self._node.batch(calls), strict=True):
+                with suppress(MalformedBlock):
+                    if isinstance(answer, dict):
+                        read = read_json({**answer, "transactions": []}, BlockJson, other)
+                        if self._proves(other, read) and other < number:
+                            break
         has_proven = self._proven_from is not None and self._proven_from < number
         if is_like_ethereum or has_proven:
             fields = _listed(sorted(block_hashing.unknown_fields(header)))
@@ -136,42 +147,24 @@ class BlockChecker:
         self._has_own_form = True
         return Verdict("", (OWN_HEADER,))
 
-    def _is_proven(self, header: Any) -> bool:
-        if self._orders:
-            fields = block_hashing.unknown_fields(header)
-            for order in self._orders:
-                if fields.keys() >= {*order}:
-                    return block_hashing.has_hash_with(header, [fields[name] for name in order])
-        return block_hashing.has_its_hash(header)
-
-    def _learns_order(self, number: int, header: Any) -> bool:
-        """Return whether the block's hash covers unknown fields, and remember them."""
-        order = block_hashing.find_order(header, block_hashing.unknown_fields(header))
-        if order and order not in self._orders:
-            log.warning("since block %d headers have %s, %s", number, _listed(order), UPDATE)
-            self._orders = sorted([*self._orders, order], key=len, reverse=True)
-        return bool(order)
-
-    def _look_around(self, number: int) -> None:
-        """Read the next header of the node and earlier ones, until one before the block is proven:
-        a chain whose headers have a form of their own has none."""
-        earlier = [number - (1 << power) for power in range(number.bit_length())]
-        numbers = [number + 1, *earlier] + [0] * (number > 0)
-        calls = [client.Call("eth_getBlockByNumber", (hex(other), False)) for other in numbers]
-        for other, answer in zip(numbers, self._node.batch(calls), strict=True):
-            if isinstance(answer, dict) and self._proves(other, answer) and other < number:
-                return
-
-    def _proves(self, number: int, answer: dict[str, Any]) -> bool:
-        """Return whether a header is proven, and record it."""
-        try:
-            header = read_json({**answer, "transactions": []}, BlockJson, number)
-        except MalformedBlock:
-            return False
-        is_proven = self._is_proven(header) or self._learns_order(number, header)
-        if is_proven:
-            self.record_proven(number)
-        return is_proven
+    def _proves(self, number: int, header: Any) -> bool:
+        """Return whether the block's hash covers the header, maybe with unknown fields, whose order
+        is remembered; and record it."""
+        fields = block_hashing.unknown_fields(header) if self._orders else {}
+        order = next((order for order in self._orders if fields.keys() >= {*order}), None)
+        if order is None:
+            is_proven = block_hashing.has_its_hash(header)
+        else:
+            is_proven = block_hashing.has_hash_with(header, [fields[name] for name in order])
+        if not is_proven:
+            learnt = block_hashing.find_order(header, block_hashing.unknown_fields(header))
+            if not learnt:
+                return False
+            if learnt not in self._orders:
+                log.warning("since block %d headers have %s, %s", number, _listed(learnt), UPDATE)
+                self._orders = sorted([*self._orders, learnt], key=len, reverse=True)
+        self.record_proven(number)
+        return True
 
     def _is_excused(self, header: Any, contradiction: str) -> bool:
         """Return whether blocks of this chain, or of this node for development, are known to have
@@ -296,6 +289,7 @@ def stored_values() -> Mapping[str, Kinds]:
         "blocks": blocks | _OF_BLOCK,
         "transactions": {"ordinal": COMPUTED, **placed, **_of(TRANSACTION_COLUMNS)},
         "withdrawals": placed | _record(Withdrawal),
+        "block_bodies": placed | _record(StoredBody),
         "uncles": _record(Uncle),
         "credits": _record(form.Credit),
         "internal_transfers": {"ordinal": COMPUTED, **placed, **_record(InternalTransfer)},

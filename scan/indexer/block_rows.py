@@ -7,6 +7,7 @@ but for reading that from the database.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -71,11 +72,6 @@ def watched_selection(selection: LogSelection, database: connection.Database) ->
     return selection._replace(watched=frozenset(bytes(address) for (address,) in rows))
 
 
-def lacks_watched(selection: LogSelection, database: connection.Database) -> bool:
-    """Return whether webhooks watch emitters by now that the selection does not have."""
-    return not watched_selection(selection, database).watched <= selection.watched
-
-
 def load_standard_topics() -> list[bytes]:
     """Return the first topics of the events in standard_events.json."""
     text = Path(__file__).with_name("standard_events.json").read_text(encoding="utf-8")
@@ -120,6 +116,7 @@ TRADE_COLUMNS = (
     *Trade._fields,
 )
 LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
+BODIES = "block_bodies"
 # The columns of tables to whose rows the writer prepends nothing.
 UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
@@ -128,6 +125,7 @@ UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
         "uncles": blocks.Uncle._fields,
         "contract_creations": sparse_tables.ContractCreation._fields,
         "log_emitters": ("address", "block_number"),
+        BODIES: ("block_number", *blocks.StoredBody._fields),
         **{name: (*table.columns,) for name, table in TABLES.items()},
     }
 )
@@ -185,7 +183,7 @@ class TableRows(NamedTuple):
     internal_transfers: Rows
     unnumbered: dict[str, Rows]  # of each table of UNNUMBERED
     logs: Rows  # of stored logs: LOG_COLUMNS with the first topic before the address
-    possible_contracts: tuple[bytes, ...]
+    possible_contracts: tuple[bytes, ...]  # as BlockContracts has them
     created: frozenset[bytes]
     changed: frozenset[bytes]
     transfers: list[_ClaimedTransfer]
@@ -208,30 +206,24 @@ class BlockRows(NamedTuple):
     first_topics: tuple[bytes | None, ...]  # of the stored logs
     watched_logs: list[WatchedLog]
 
-    @property
-    def number(self) -> int:
-        return self.contracts.number
-
-    @property
-    def hash(self) -> bytes:
-        return self.contracts.hash
-
-    @property
-    def parent_hash(self) -> bytes:
-        return self.contracts.parent_hash
-
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     block, created_inside, internal_transfers, is_traced, _ = fetched
     number = block.number
-    addresses, created = possible_contracts(fetched)
+    created = [*(t.contract_address for t in block.transactions if t.contract_address)]
+    created += created_inside
+    called = (t.to_address for t in block.transactions if t.to_address and t.ran_code)
+    contract_emitters = (log.address for log in block.contract_logs)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfers, swaps, changed, pools = _events(block, internal_transfers)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
-    of_extensions = {
-        name: table.rows_of(block, internal_transfers, emitters) for name, table in WRITTEN.items()
-    }
-    changed |= {a for name, rows in of_extensions.items() for a in WRITTEN[name].changed_in(rows)}
+    of_extensions: dict[str, Rows] = {}
+    for name, table in WRITTEN.items():
+        has_rows = table.emitters is None or not table.emitters.isdisjoint(emitters)
+        rows = of_extensions[name] = [*table.rows(block, internal_transfers)] if has_rows else []
+        if rows and table.changed is not None:
+            column = [*table.columns].index(table.changed)
+            changed |= {row[column] for row in rows if row[column] is not None}
     return TableRows(
         block={name: getattr(block, name) for name in blocks.BLOCK_COLUMNS}
         | {
@@ -250,6 +242,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "uncles": list(block.uncles),
             "contract_creations": list(sparse_tables.creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
+            BODIES: [(number, *block.body)] if block.body else [],
             **of_extensions,
         },
         logs=[
@@ -260,8 +253,10 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             )
             for log in stored
         ],
-        possible_contracts=addresses,
-        created=created,
+        possible_contracts=(
+            *dict.fromkeys((*created, *fetched.destroyed, *called, *contract_emitters)),
+        ),
+        created=frozenset(created),
         changed=changed.union(fetched.destroyed),
         transfers=transfers,
         swaps=swaps,
@@ -312,16 +307,6 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
     )
 
 
-def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
-    """Return the addresses that were created, destroyed, called or emitted logs; the created."""
-    transactions = fetched.block.transactions
-    created = [*(t.contract_address for t in transactions if t.contract_address), *fetched.created]
-    called = (t.to_address for t in transactions if t.to_address and t.ran_code)
-    emitters = (log.address for log in fetched.block.contract_logs)
-    seen = dict.fromkeys((*created, *fetched.destroyed, *called, *emitters))
-    return tuple(seen), frozenset(created)
-
-
 def timestamp_text(seconds: int) -> str:
     """Return a time in PostgreSQL's format, also for years after 9999, datetime's limit."""
     cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
@@ -336,9 +321,10 @@ def event_count(block: BlockRows) -> int:
     return len(contracts.possible_contracts) + moves + len(contracts.swap_logs)
 
 
-def log_characters(block: BlockRows) -> int:
-    """Return the length of a block's logs as text, which contracts can make very long."""
-    return sum(map(len, block.logs)) + 2 * sum(len(log.data) for log in block.watched_logs)
+def long_characters(block: BlockRows) -> int:
+    """Return the length of a block's logs and body as text, which contracts can make very long."""
+    lines = chain(block.logs, block.unnumbered.get(BODIES, ()))
+    return sum(map(len, lines)) + 2 * sum(len(log.data) for log in block.watched_logs)
 
 
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum import block_decoder, block_validation
-from scan.ethereum.block_hashing import LOG_INDEX
+from scan.ethereum.block_hashing import LOG_INDEX, own_form
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
+from scan.ethereum.stored_blocks import body_of
 from scan.hex import quantity
 from scan.indexer import hooks, node_reader
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
@@ -52,16 +53,27 @@ def block_in_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, *, traces: str = "auto", computes_senders: bool = True) -> None:
+    def __init__(
+        self,
+        node: Node,
+        *,
+        traces: str = "auto",
+        computes_senders: bool = True,
+        stores_bodies: bool = False,
+    ) -> None:
+        """Blocks that blocks() returns have their bodies where it `stores_bodies`."""
         self.checker = BlockChecker(node, self.known_chain_id, computes_senders=computes_senders)
         self.node = node
+        self.stores_bodies = stores_bodies
         self._without_block_receipts: set[Node] = set()  # which have no eth_getBlockReceipts
         self._chain_id: int | None = None
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = hooks.make_trace_reader(node, self._large_lock, traces=traces)
-        parts = registry.parts(hooks.BlockCompletion)
-        self._completers = [part.completer(node, self.known_chain_id) for part in parts]
+        self._completers = [
+            part.completer(node, self.known_chain_id)
+            for part in registry.parts(hooks.BlockCompletion)
+        ]
 
     @property
     def can_trace(self) -> bool:
@@ -94,13 +106,14 @@ class BlockSource:
                 if blocks:
                     break  # those before it are right
                 raise
-            # What no hash proves of it, besides what its completion has said.
-            reasons = filter(None, (self._words(verdict, number), block.unproven))
-            unproven = "; ".join(reasons)[:MAX_REASON_CHARACTERS] or None
-            blocks.append(block := block._replace(unproven=unproven))
+            if verdict.unproven or block.unproven:  # by its completion
+                reasons = filter(None, (self._words(verdict, number), block.unproven))
+                block = block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS])
+            blocks.append(block)
             # Roughly the bytes of its rows: the entries of a batch transfer are words of its data.
             data_bytes = sum(len(log.data) for log in block.logs)
             size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
+            size += len(block.body.body) if block.body else 0
             if size >= FETCHED_BYTES:
                 break
         traces = node_reader.read_again(self.node, lambda: self._traces.read(blocks))
@@ -142,9 +155,9 @@ class BlockSource:
             try:
                 if attempt:
                     [pair] = self._pairs(node, number, number)
-                results.append(read(node, *pair, number))
-                if self._is_settled(results[-1].verdict):
-                    return results[-1]
+                results.append(result := read(node, *pair, number))
+                if not result.verdict.unproven or self._is_settled(result.verdict):
+                    return result
             except (MalformedBlock, NodeError) as error:
                 failure = error
             if not attempt:
@@ -158,9 +171,8 @@ class BlockSource:
         return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
 
     def _is_settled(self, verdict: block_validation.Verdict) -> bool:
-        """Return whether no other node could prove more of a block, nor the same node later."""
-        if not verdict.unproven:
-            return True
+        """Return whether no other node, nor the same one later, could prove more of a block of
+        which something is not proven."""
         if not self._known_reasons.issuperset(verdict.unproven):
             return False
         form = FORM_OF_CHAIN.get(self.known_chain_id())
@@ -172,7 +184,7 @@ class BlockSource:
         if not self._is_large(node, header, receipts):
             verdict = self._verdict(node, header, receipts, number)
             block = block_decoder.decode_block(header, receipts, number, self.known_chain_id())
-            return _Read((block, header), verdict)
+            return _Read((self._with_body(block, header, receipts, verdict), header), verdict)
         # Only one is in memory at a time: receipts are read, encoded as the leaves of their root,
         # decoded, and released one by one.
         with self._large_lock:
@@ -186,7 +198,27 @@ class BlockSource:
                 raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
             # The check has computed it, where it can.
             size = None if header.size is None else quantity(header.size)
-            return _Read((block._replace(size=size), header), verdict)
+            verdict = verdict._replace(received=large.leaves)
+            block = self._with_body(block._replace(size=size), header, large.read, verdict)
+            return _Read((block, header), verdict)
+
+    def _with_body(
+        self,
+        block: DecodedBlock,
+        header: Any,
+        receipts: Sequence[Any],
+        verdict: block_validation.Verdict,
+    ) -> DecodedBlock:
+        if not self.stores_bodies or not receipts:
+            return block
+        encodings = own_form(header, receipts, self.known_chain_id()).encodings
+        try:
+            body = body_of(header.transactions, receipts, verdict.sent, verdict.received, encodings)
+        except (ValueError, IndexError) as error:
+            raise MalformedBlock(f"block {block.number}: a receipt: {error}") from None
+        if body is None:
+            log.warning("block %d is too large for its transactions to be stored", block.number)
+        return block._replace(body=body)
 
     def _pair(self, node: Node, header: Any, receipts: Any, number: int) -> _Read:
         """Return a block's header and receipts. Raises MalformedBlock, NodeError."""
@@ -194,14 +226,16 @@ class BlockSource:
             header, receipts = node_reader.large_pair(node, number)
         return _Read((header, receipts), self._verdict(node, header, receipts, number))
 
-    def _is_large(self, node: Node, header: Any, receipts: Any) -> bool:
-        """Return whether a part is above the usual bound; the next node may have it smaller. Raises
-        MalformedBlock where a part is malformed."""
-        if not node_reader.is_large(header, receipts):
-            return False
-        if node is self.node and not node.is_single:
+    def _is_large(self, node: Node | None, header: Any, receipts: Any) -> bool:
+        """Return whether a part is above the usual bound; the next node, after the one that serves,
+        may have it smaller. Raises MalformedBlock where a part is malformed."""
+        for part in (header, receipts):
+            if isinstance(part, MalformedBlock):
+                raise part
+        is_large = isinstance(header, UNREAD) or isinstance(receipts, UNREAD)
+        if is_large and node is self.node and not node.is_single:
             raise NodeError("the node's response is too large, the next node is asked")
-        return True
+        return is_large
 
     def _verdict(
         self,
@@ -216,12 +250,13 @@ class BlockSource:
             raise MalformedBlock(f"block {number} contradicts itself ({verdict.contradiction})")
         return verdict
 
-    def _words(self, verdict: block_validation.Verdict, number: int) -> str | None:
+    def _words(self, verdict: block_validation.Verdict, number: int) -> str:
+        """Return what no hash proves of a block, in words, of which new ones are logged."""
         for reason in verdict.unproven:
             if reason not in self._known_reasons:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
         self._known_reasons.update(verdict.unproven)
-        return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS] or None
+        return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS]
 
     def raw_blocks(
         self, first: int, last: int, *, checked: bool = False
@@ -232,7 +267,7 @@ class BlockSource:
             if checked:
                 pair, verdict = self._settle(self._pair, pair, number)
                 self._words(verdict, number)
-            elif node_reader.is_large(*pair):
+            elif self._is_large(None, *pair):
                 pair = node_reader.large_pair(self.node, number)
             yield pair
 

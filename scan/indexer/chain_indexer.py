@@ -97,7 +97,9 @@ class ChainIndexer:
         # The missing blocks from which on an empty index is filled in bulk; None: never.
         self._bulk_blocks = settings.bulk_backfill_blocks if backfill else None
         self._status = StatusReporter(database, node)
-        self._source = block_source.BlockSource(node, traces=settings.traces)
+        self._source = block_source.BlockSource(
+            node, traces=settings.traces, stores_bodies=settings.stores_bodies
+        )
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = writer.Writer(database, settings.partition_rows, settings.keep)
         self._refresher = StaleStateRefresher(node, database, self._writer)
@@ -188,7 +190,9 @@ class ChainIndexer:
             selection = block_rows.watched_selection(session.logs, self._database)
             genesis_hash = session.chain.identity.genesis_hash
             missing = MissingBlocks(first, node_head, head, genesis_hash, selection)
-            is_short = self._prefetcher.is_short(first, node_head)
+            # What one request has, as at the head, is not fetched ahead: a thread that stays has a
+            # connection to the node.
+            is_short = node_head - first < self._prefetcher.limit.blocks
             write = self._write if is_short else self._write_many
             session.head = write(session.inspector, missing)
             return False
@@ -234,6 +238,7 @@ class ChainIndexer:
         )
         self._source.expect(chain.identity.chain_id)
         fill_missing(self._database)
+        self._database.rows("indexer/bodies_from_set", is_stored=self._settings.stores_bodies)
         with suppress(client.NodeError):  # what is asked next says so
             cures = ("update Scan before", "update the node")
             for warning, cure in zip(fork_schedule.fork_warnings(self._node), cures, strict=True):
@@ -281,11 +286,10 @@ class ChainIndexer:
         the new head. Raises NodeError where blocks do not link, as after a reorganisation."""
         first, last, head, genesis_hash, selection = missing
         blocks = self._prefetcher.fetch(first, last, selection)
-        require_linked(blocks, head and head.hash, genesis_hash)
+        contracts = [block.contracts for block in blocks]
+        require_linked(contracts, head and head.hash, genesis_hash)
         began = monotonic()
-        batch = writer.inspected_batch(
-            blocks, inspector.inspect([block.contracts for block in blocks])
-        )
+        batch = writer.inspected_batch(blocks, inspector.inspect(contracts))
         inspected = monotonic()
         with self._writer.appending(head, batch, alone=True) as append:
             append.add(batch)
@@ -315,7 +319,8 @@ class ChainIndexer:
                     return head
                 self._note_written(inspector, head, missing.last)
                 if monotonic() >= check_watched_at:
-                    if block_rows.lacks_watched(missing.selection, self._database):
+                    present = block_rows.watched_selection(missing.selection, self._database)
+                    if not present.watched <= missing.selection.watched:
                         return head
                     check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
             if batches.fault is not None:

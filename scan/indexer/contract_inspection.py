@@ -10,25 +10,22 @@ from scan.ethereum import client, events, token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
-from scan.indexer.contract_findings import (
+from scan.indexer.contract_state import (
+    BlockId,
     ContractChange,
     ContractCode,
     ContractFindings,
+    Factories,
     FoundPool,
     FoundToken,
     FoundWrapper,
     KnownContract,
     PoolTrade,
     RejectedEmitter,
-    TokenEnd,
-    Tries,
-    initialized_pools,
-)
-from scan.indexer.contract_state import (
-    BlockId,
-    Factories,
     StateQuery,
     StateReader,
+    TokenEnd,
+    Tries,
     block_id,
     claimed_balances,
     pool_fields,
@@ -90,8 +87,7 @@ class ContractInspector:
     def _inspect(self, batch: Batch) -> ContractFindings:
         """Inspect blocks of which only the first may change what a token is."""
         codes = self._new_codes(batch)
-        changes = list(self._changes(batch))
-        ends, others = self._ended_tokens(batch)
+        changes, ends, others = self._changed_tokens(batch[0]) if batch else ([], [], [])
         tokens, wrappers, token_rejections = self._new_tokens(batch)
         tokens = others + tokens
         pools, pool_rejections = self._new_pools(batch)
@@ -104,7 +100,12 @@ class ContractInspector:
             pools,
             token_rejections + pool_rejections,
             list(self._transfers(batch)),
-            list(self._trades(batch)),
+            [
+                PoolTrade(block.number, row, pool.dex, events.trade(swap, pool.token0, pool.token1))
+                for block in batch
+                for swap, row in block.swap_logs
+                if (pool := self._contracts[swap.pool].pool) and pool.block_number <= block.number
+            ],
             changes,
             ends,
         )
@@ -113,8 +114,8 @@ class ContractInspector:
         """Return those of the addresses that are not known as a token, a wrapper or a pool."""
         unknown = set(addresses)
         self._load_contracts(unknown)
-        known = {"transfer": "token_type", "wrap": "wraps_since", "swap": "pool"}[sight]
-        return {address for address in unknown if getattr(self._contracts[address], known) is None}
+        attribute = {"transfer": "token_type", "wrap": "wraps_since", "swap": "pool"}[sight]
+        return {a for a in unknown if getattr(self._contracts[a], attribute) is None}
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
@@ -127,7 +128,9 @@ class ContractInspector:
     def _load_contracts(self, addresses: set[bytes]) -> None:
         """Load the stored state of contracts that are not in memory yet."""
         if len(self._contracts) > MAX_CONTRACTS:
-            self._forget_stored_contracts()
+            at = self._inspected_at.items()
+            self._inspected_at = {address: n for address, n in at if n > self.stored_to}
+            self._contracts = {address: self._contracts[address] for address in self._inspected_at}
         unknown = [address for address in addresses if address not in self._contracts]
         if not unknown:
             return
@@ -139,12 +142,6 @@ class ContractInspector:
                 contract.pool = FoundPool(bytes(row[0]), 0, row[5], bytes(row[6]), bytes(row[7]))
             contract.rejected = {claim: (first, last) for claim, (first, last) in row[8].items()}
             contract.code_hash = None if row[9] is None else bytes(row[9])
-
-    def _forget_stored_contracts(self) -> None:
-        self._inspected_at = {
-            address: at for address, at in self._inspected_at.items() if at > self.stored_to
-        }
-        self._contracts = {address: self._contracts[address] for address in self._inspected_at}
 
     # Code
 
@@ -176,47 +173,46 @@ class ContractInspector:
 
     # Tokens
 
-    def _ended_tokens(self, batch: Batch) -> tuple[list[TokenEnd], list[FoundToken]]:
-        """Return the ends of lives of tokens in the first block: their code ended there, or began
-        anew, or what it answers is of another type, as which they go on."""
+    def _changed_tokens(
+        self, block: BlockContracts
+    ) -> tuple[list[ContractChange], list[TokenEnd], list[FoundToken]]:
+        """Return the older tokens that a block may change, and the ends of lives: their code ended
+        there, or began anew, or what it answers is of another type, as which they go on."""
+        number = block.number
+        contracts = {
+            address: contract
+            for address in sorted(block.changed | block.created)
+            if (contract := self._contracts[address]).token_type
+            and contract.token_since[0] < number
+        }
+        if not contracts:
+            return [], [], []
+        at = block_id(block)
+        codes = self._state.read(StateQuery(address, None, at) for address in contracts)
+        ended = {query.address for query, code in codes.items() if not code}
+        present = self._metadata_at(contracts, at)
+        shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
+        ending = [
+            address
+            for address, contract in contracts.items()
+            if address in ended | block.created
+            or events.token_type(shapes[address], present[address]) != contract.token_type
+        ]
         ends: list[TokenEnd] = []
         others: list[FoundToken] = []
-        for block in batch[:1]:
-            changed = [
-                address
-                for address in sorted(block.changed | block.created)
-                if self._is_older_token(address, block.number)
-            ]
-            at = block_id(block)
-            codes = self._state.read(StateQuery(address, None, at) for address in changed)
-            ended = {query.address for query, code in codes.items() if not code}
-            present = self._metadata_at(changed, at)
-            shapes = {a: events.SHAPES[self._contracts[a].token_type or ""] for a in changed}
-            types = {a: events.token_type(shapes[a], present[a]) for a in changed}
-            ending = [
-                address
-                for address in changed
-                if address in ended | block.created
-                or types[address] != self._contracts[address].token_type
-            ]
-            before = BlockId(block.number - 1, block.parent_hash)
-            for address, last in self._metadata_at(ending, before).items():
-                end_block = block.number + (address in ended)
-                self._contracts[address].end_life(end_block)
-                labels = last.name, last.symbol, last.decimals, last.total_supply
-                ends.append(TokenEnd(address, block.number, end_block, *labels))
-                if address not in ended | block.created:
-                    since = block.number, 0
-                    found = self._found_token(address, since, shapes[address], present[address])
-                    others.append(found)
-        return ends, others
-
-    def _is_older_token(self, address: bytes, number: int) -> bool:
-        contract = self._contracts[address]
-        return contract.token_type is not None and contract.token_since[0] < number
+        before = BlockId(number - 1, block.parent_hash)
+        for address, last in self._metadata_at(ending, before).items():
+            end_block = number + (address in ended)
+            contracts[address].end_life(end_block)
+            labels = last.name, last.symbol, last.decimals, last.total_supply
+            ends.append(TokenEnd(address, number, end_block, *labels))
+            if address not in ended | block.created:
+                since = number, 0
+                others.append(self._found_token(address, since, shapes[address], present[address]))
+        return [ContractChange(address, number) for address in contracts], ends, others
 
     def _metadata_at(
-        self, addresses: Sequence[bytes], block: BlockId
+        self, addresses: Iterable[bytes], block: BlockId
     ) -> dict[bytes, token_metadata.TokenMetadata]:
         queries = {
             address: [StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
@@ -288,10 +284,10 @@ class ContractInspector:
             ]
             results = self._state.read(chain.from_iterable(queries))
             for (block, log), token_queries in zip(chunk, queries, strict=True):
-                found = [results[query] for query in token_queries]
+                answers = [results[query] for query in token_queries]
                 count = len(token_metadata.TOKEN_CALLS)
-                is_wrapper = log.claim is not None and events.is_wrapped(log.claim, found[count:])
-                metadata = token_metadata.decode_token_metadata(found[:count])
+                is_wrapper = log.claim is not None and events.is_wrapped(log.claim, answers[count:])
+                metadata = token_metadata.decode_token_metadata(answers[:count])
                 yield block, log, metadata, is_wrapper
 
     def _deciding_logs(self, batch: Batch) -> list[tuple[BlockContracts, TransferLog]]:
@@ -317,12 +313,6 @@ class ContractInspector:
         logs = [*firsts.values(), *wraps]
         return sorted(logs, key=lambda first: (first[0].number, first[1].log_index))
 
-    def _changes(self, batch: Batch) -> Iterator[ContractChange]:
-        for block in batch:
-            for address in sorted(block.changed | block.created):
-                if self._is_older_token(address, block.number):
-                    yield ContractChange(address, block.number)
-
     def _transfers(self, batch: Batch) -> Iterator[tuple[int, str]]:
         for block in batch:
             for log in block.transfer_logs:
@@ -339,7 +329,15 @@ class ContractInspector:
     # Pools
 
     def _new_pools(self, batch: Batch) -> tuple[list[FoundPool], list[RejectedEmitter]]:
-        pools, rejections = initialized_pools(batch, self._contracts, self._factories), []
+        pools: list[FoundPool] = []
+        rejections: list[RejectedEmitter] = []
+        for block in batch:
+            for address, token0, token1 in block.pool_events:  # of managers, which begin them
+                manager, contract = address[:20], self._contracts[address]
+                if contract.pool is None:
+                    dex = self._factories.get(manager) or f"v4-{to_hex(manager)}"
+                    contract.pool = FoundPool(address, block.number, dex, token0, token1)
+                    pools.append(contract.pool)
         tries = Tries("pool", self._contracts)
         swaps = [
             (swap.pool, block_id(block), swap.family)
@@ -378,11 +376,3 @@ class ContractInspector:
                 pools[number] = pool._replace(dex=f"{families[pool.address]}-unconfirmed")
             self._contracts[pool.address].pool = pools[number]
         return pools, rejections
-
-    def _trades(self, batch: Batch) -> Iterable[PoolTrade]:
-        for block in batch:
-            for swap, row in block.swap_logs:
-                pool = self._contracts[swap.pool].pool
-                if pool is not None and pool.block_number <= block.number:
-                    pool_trade = events.trade(swap, pool.token0, pool.token1)
-                    yield PoolTrade(block.number, row, pool.dex, pool_trade)

@@ -1,4 +1,8 @@
-"""Code, balances and return values of contracts at a block."""
+"""Contracts as the indexer knows them: code, balances and return values, read from the node at a
+block, and what their inspection finds, as the writer takes it.
+
+A token has lives: its contract or delegation may end and begin anew, and be of another type.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.ethereum import client, token_metadata
-from scan.ethereum.events import ZERO_ADDRESS, WrapClaim
+from scan.ethereum.events import ZERO_ADDRESS, Trade, WrapClaim
 from scan.ethereum.served_chain import BlockId as BlockId
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
@@ -97,23 +101,29 @@ class StateReader:
         A text is cut to MAX_TEXT_BYTES, and any other call's result to a word. Where the node has
         pruned the state of a block, the latest state is read instead.
         """
-        for chunk in _chunks(list(dict.fromkeys(queries))):
-            read = partial(self._chunk_results, chunk)
-            yield from zip(chunk, read_again(self._node, read), strict=True)
+        distinct = list(dict.fromkeys(queries))
+        # Calls and code are separate: their bounds differ.
+        calls = [query for query in distinct if query.data is not None]
+        codes = [query for query in distinct if query.data is None]
+        for group, size in ((calls, CHUNK_CALLS), (codes, client.MAX_BATCH)):
+            for start in range(0, len(group), size):
+                chunk = group[start : start + size]
+                read = partial(self._chunk_results, chunk)
+                yield from zip(chunk, read_again(self._node, read), strict=True)
 
     def _chunk_results(self, chunk: Sequence[StateQuery]) -> list[bytes | None]:
         results = self._read_chunk(chunk, [query.block for query in chunk])
         for result in results:
             _require_state(result)
-        pruned = [
-            index
-            for index, result in enumerate(results)
-            if isinstance(result, client.RpcError) and (result.is_missing_state or result.is_pruned)
-        ]
-        for index in pruned:
-            if chunk[index].is_of_block_only:
-                results[index] = None
-        pruned = [index for index in pruned if results[index] is not None]
+        pruned = []
+        for index, result in enumerate(results):
+            if isinstance(result, client.RpcError) and (
+                result.is_missing_state or result.is_pruned
+            ):
+                if chunk[index].is_of_block_only:
+                    results[index] = None
+                else:
+                    pruned.append(index)
         latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
         for index, result in zip(pruned, latest, strict=True):
             results[index] = result
@@ -143,15 +153,6 @@ class StateReader:
         most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
         results = self._node.results(calls, most_bytes=most_bytes)
         return list(map(_without_excess, queries, results))
-
-
-def _chunks(queries: list[StateQuery]) -> Iterator[list[StateQuery]]:
-    """Yield the queries of each request. Calls and code are separate: their bounds differ."""
-    calls = [query for query in queries if query.data is not None]
-    codes = [query for query in queries if query.data is None]
-    for group, size in ((calls, CHUNK_CALLS), (codes, client.MAX_BATCH)):
-        for start in range(0, len(group), size):
-            yield group[start : start + size]
 
 
 def _require_state(result: Any) -> Any:
@@ -210,3 +211,155 @@ def _data(query: StateQuery, result: Any) -> bytes:
         raise client.MalformedResponse(
             f"the node's response to {method} is malformed: {error}"
         ) from error
+
+
+class ContractCode(NamedTuple):
+    """The code of an address since a block; none where its contract destroyed itself."""
+
+    address: bytes
+    block_number: int
+    code_hash: bytes | None
+    code: bytes
+
+
+class FoundToken(NamedTuple):
+    address: bytes
+    block_number: int
+    log_index: int
+    type: str
+    name: str
+    symbol: str
+    decimals: int | None
+    total_supply: int | None
+    item_type: str | None
+    is_first: bool  # whether the token had no life before
+
+
+class TokenEnd(NamedTuple):
+    """The end of a token's life: its contract or delegation ended in a block, or has another type
+    from it on. Name and numbers are those before that block."""
+
+    address: bytes
+    block_number: int
+    end_block: int  # the first one whose events are not of that life
+    name: str
+    symbol: str
+    decimals: int | None
+    total_supply: int | None
+
+
+class FoundWrapper(NamedTuple):
+    """A token whose Deposits and Withdrawals mint and burn, from a block on."""
+
+    address: bytes
+    block_number: int
+
+
+class ContractChange(NamedTuple):
+    """A block after a token's first event in which what it answers may have changed."""
+
+    address: bytes
+    block_number: int
+
+
+class FoundPool(NamedTuple):
+    address: bytes
+    block_number: int
+    dex: str
+    token0: bytes
+    token1: bytes
+
+
+class RejectedEmitter(NamedTuple):
+    address: bytes
+    claim: str
+    block_number: int
+
+
+class PoolTrade(NamedTuple):
+    block_number: int
+    row: str  # as SwapLog has it
+    dex: str
+    trade: Trade
+
+
+class ContractFindings(NamedTuple):
+    """The rows of a batch of blocks besides blocks and transactions."""
+
+    codes: list[ContractCode]
+    tokens: list[FoundToken]
+    wrappers: list[FoundWrapper]
+    pools: list[FoundPool]
+    rejections: list[RejectedEmitter]
+    transfers: list[tuple[int, str]]  # block number, and the row as COPY text
+    trades: list[PoolTrade]
+    changes: list[ContractChange]
+    ends: list[TokenEnd]
+
+
+class TokenLife(NamedTuple):
+    """What a token's events mean, from a log on: block number and log index."""
+
+    type: str
+    since: tuple[int, int]
+    item_type: str | None
+    wraps_since: int | None  # block number
+
+
+class KnownContract:
+    """A contract's stored state, as far as it is needed to read logs."""
+
+    __slots__ = (
+        *"code_hash ended_lives item_type may_begin_at pool rejected".split(),
+        *"token_since token_type wraps_since".split(),
+    )
+
+    def __init__(self) -> None:
+        self.token_type: str | None = None
+        self.token_since = (-1, -1)  # block number and log index from which it counts as a token
+        self.item_type: str | None = None  # of a BEP20 that has items
+        self.wraps_since: int | None = None  # block number
+        self.may_begin_at: int | None = None  # the first block after a token's last life
+        self.ended_lives: list[tuple[int, TokenLife]] = []  # of blocks since it is known
+        self.pool: FoundPool | None = None
+        self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
+        self.code_hash: bytes | None = None
+
+    def end_life(self, end_block: int) -> None:
+        assert self.token_type is not None
+        life = TokenLife(self.token_type, self.token_since, self.item_type, self.wraps_since)
+        self.ended_lives.append((end_block, life))
+        self.token_type = self.item_type = self.wraps_since = None
+        self.may_begin_at = end_block
+
+    def life_at(self, number: int, log_index: int) -> TokenLife | None:
+        """Return the life that an event is of, None where it is none of a token."""
+        for end_block, life in self.ended_lives:
+            if life.since <= (number, log_index) and number < end_block:
+                return life
+        if self.token_type is None or (number, log_index) < self.token_since:
+            return None
+        return TokenLife(self.token_type, self.token_since, self.item_type, self.wraps_since)
+
+    def reject(self, claim: str, number: int) -> None:
+        first, _ = self.rejected.get(claim, (number, number))
+        self.rejected[claim] = first, number
+
+
+class Tries:
+    """The blocks of a batch in which contracts are tried as tokens or pools, all but the first on
+    the condition that they were refused before."""
+
+    def __init__(self, claim: str, contracts: Mapping[bytes, KnownContract]) -> None:
+        self._claim = claim
+        self._contracts = contracts
+        self._spans: dict[bytes, tuple[int, int]] = {}  # first and last block
+
+    def is_next(self, address: bytes, number: int) -> bool:
+        """Return whether the contract is to be tried in the block, and note it."""
+        rejected = self._contracts[address].rejected.get(self._claim)
+        first, last = self._spans.get(address, rejected) or (number, number - 1)
+        if not is_reading_due(number, first, last):
+            return False
+        self._spans[address] = first, number
+        return True

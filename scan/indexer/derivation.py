@@ -14,7 +14,7 @@ from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.ethereum.events import WITH_AMOUNTS
 from scan.indexer.block_rows import WRITTEN, WatchedLog
-from scan.indexer.hooks import BlockRange, Derived
+from scan.indexer.hooks import BlockRange, Derived, Span
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
 # middle of the list passes over half of them.
@@ -26,8 +26,8 @@ log = logging.getLogger(__name__)
 
 def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
     """Return the range of the blocks first..last, which must be written already."""
-    blocks = {"block_from": first, "block_to": last}
-    return BlockRange(blocks=blocks, **tx.value("indexer/blocks_get_range", **blocks))
+    [row] = tx.rows("indexer/blocks_get_range", block_from=first, block_to=last)
+    return BlockRange(Span(*row[:-1]), row[-1])
 
 
 class RowsRemoved(Exception):
@@ -94,24 +94,24 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept, span=orphaned.span)
     _derive_holders_and_addresses(tx, orphaned, sign=-1)
     _derive_items(tx, orphaned, sign=-1)
-    tx.execute("indexer/token_items_unwind", **orphaned.transfers)
+    tx.execute("indexer/token_items_unwind", span=orphaned.span)
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
     if orphaned.listed:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     for extension in registry.parts(Derived):
         extension.unwind(tx, orphaned)
     others = [bytes(row[0]) for row in tx.rows("indexer/tokens_unwind", last_kept=last_kept)]
-    tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
-    derive_anew(tx, others)
+    tx.execute("indexer/blocks_unwind", last_kept=last_kept, span=orphaned.span)
+    if others:
+        derive_anew(tx, others)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
     tx.execute("indexer/addresses_restore_last_seen", day=day)
 
 
 def derive_anew(tx: Transaction, tokens: Sequence[bytes]) -> None:
     """Derive who holds what of tokens that are in another life than before these blocks."""
-    if tokens:
-        tx.execute("indexer/tokens_forget_holders", addresses=tokens)
-        tx.execute("indexer/tokens_derive_holders", addresses=tokens)
+    tx.execute("indexer/tokens_forget_holders", addresses=tokens)
+    tx.execute("indexer/tokens_derive_holders", addresses=tokens)
 
 
 def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
@@ -123,13 +123,8 @@ def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int
     changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
     grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
     _allow_all(tx)
-    if changed:
-        _count_holders(tx, changed)
-    return grown
-
-
-def _count_holders(tx: Transaction, changed: Sequence[Row]) -> None:
-    """Add changes that token_holders_derive returned to the tokens' numbers of holders."""
+    if not changed:
+        return grown
     tokens, holders, held, at_zero = zip(*changed, strict=True)
     uncounted = tx.value(
         "indexer/tokens_add_holders",
@@ -148,6 +143,7 @@ def _count_holders(tx: Transaction, changed: Sequence[Row]) -> None:
             for holder in holders_at_zero or ()
         ],
     )
+    return grown
 
 
 def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) -> None:
@@ -169,7 +165,7 @@ def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) 
 
 
 def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    types = {row[0] for row in tx.rows("indexer/token_items_list_types", **blocks.transfers)}
+    types = {row[0] for row in tx.rows("indexer/token_items_list_types", span=blocks.span)}
     if not types:
         return []
     grown = tx.rows("indexer/token_items_derive", span=blocks.span, sign=sign)
@@ -215,8 +211,7 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
         tx.defer(
             "indexer/events_insert",
             now=datetime.now(UTC),
-            **written.blocks,
-            **written.rows,
+            span=written.span,
             **{
                 f"watched_{name}": list(values)
                 for name, values in zip(WatchedLog._fields, columns, strict=True)

@@ -8,7 +8,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError
 from scan.indexer import block_source, writer
-from scan.indexer.block_rows import BlockRows
+from scan.indexer.block_rows import BlockContracts
 from scan.indexer.node_reader import NodeHead, read_hash
 
 MAX_BACKOFF_S = 60.0
@@ -138,7 +138,7 @@ class ForkBackoff:
             raise NodeError("the node goes back and forth between forks; staying on this one")
 
 
-def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockRows]) -> bool:
+def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockContracts]) -> bool:
     """Return whether each block's parent hash is the hash before it. `parent_hash` is None where
     the first block may have any parent."""
     parent = blocks[0].parent_hash if parent_hash is None else parent_hash
@@ -150,7 +150,7 @@ def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockR
 
 
 def require_linked(
-    blocks: Sequence[BlockRows], parent_hash: bytes | None, genesis_hash: bytes
+    blocks: Sequence[BlockContracts], parent_hash: bytes | None, genesis_hash: bytes
 ) -> None:
     """Raise NodeError unless the blocks follow each other and their parent, and block 0 is the
     chain's."""

@@ -10,45 +10,38 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from scan import registry
 from scan.database import connection, transaction
 from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.sparse_tables import SparseTable
-from scan.indexer.block_traces import TraceReader
+from scan.ethereum.sparse_tables import InternalTransfer, SparseTable
 from scan.registry import Part
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # what serves reads tables here, and reaches no node by itself
     from scan.ethereum.client import Node
 
-Bounds = dict[str, int]
-# The attributes of the type block_range in sql/schema.
-SPAN = tuple(
-    """
-    block_from block_to first_transaction last_transaction first_transfer last_transfer first_trade
-    last_trade first_internal last_internal first_log last_log
-    """.split()
-)
+
+class Span(NamedTuple):
+    """The first and last row of each table in a range: blocks by number, all others by ordinal,
+    where the last is before the first if there are none. A value of the type block_range in
+    sql/schema."""
+
+    first_block: int
+    last_block: int
+    first_transaction: int
+    last_transaction: int
+    first_transfer: int
+    last_transfer: int
+    first_trade: int
+    last_trade: int
+    first_internal: int
+    last_internal: int
+    first_log: int
+    last_log: int
 
 
 class BlockRange(NamedTuple):
-    """The first and last row of each table in a range: blocks by number, all others by ordinal."""
+    """A range of blocks whose rows are written."""
 
-    blocks: Bounds
-    transactions: Bounds
-    transfers: Bounds
-    trades: Bounds
-    internal: Bounds
-    logs: Bounds
+    span: Span
     listed: list[str]  # the tables with rows in the range whose lists list_counts counts
-
-    @property
-    def span(self) -> tuple[int, ...]:
-        """The range as a value of the type block_range."""
-        bounds = self.blocks | self.rows | self.logs
-        return tuple(bounds[name] for name in SPAN)
-
-    @property
-    def rows(self) -> Bounds:
-        """The bounds of the numbered tables, without those of logs."""
-        return self.transactions | self.transfers | self.trades | self.internal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +81,50 @@ class Derived(Part):
     """Adds what blocks change, and returns the lists that passed a checkpoint."""
     unwind: Callable[[transaction.Transaction, BlockRange], None] = lambda tx, orphaned: None
     """Removes what orphaned blocks changed."""
+
+
+TRACE_ATTEMPTS = 3  # after which a block that the node fails to trace is returned without traces
+
+
+class TracedBlock(NamedTuple):
+    """The result of tracing a block: either all of its internal transfers or none. `created`
+    includes the contracts that transactions create; the code of `destroyed` ones may have ended.
+
+    `is_complete` is False where needed traces could not be read, where logs may have the transfers
+    (EIP-7708), and None where none are needed, since no transaction ran code. `failed` has the
+    indexes of failed transactions, only where receipts have no status.
+    """
+
+    created: list[bytes]
+    transfers: list[InternalTransfer]
+    is_complete: bool | None
+    failed: frozenset[int] = frozenset()
+    destroyed: tuple[bytes, ...] = ()
+
+
+class TraceReader:
+    """Returns what is known of blocks without traces."""
+
+    @property
+    def can_trace(self) -> bool:
+        """Whether the node may offer a method that traces."""
+        return False
+
+    def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
+        """Return the traces of the blocks in their order, at least of the first one; of fewer
+        blocks where they have many transfers.
+
+        Raises MalformedBlock, and NodeError where the node may trace a block later.
+        """
+        return [*map(self.without_traces, blocks)]
+
+    def without_traces(self, block: DecodedBlock) -> TracedBlock:
+        """Return what is known of a block without traces of it."""
+        return TracedBlock([], [], False if ran_code(block) else None)
+
+
+def ran_code(block: DecodedBlock) -> bool:
+    return any(transaction.ran_code for transaction in block.transactions)
 
 
 @dataclass(frozen=True, kw_only=True)

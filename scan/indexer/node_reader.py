@@ -120,15 +120,6 @@ class LargeReceipts:
             yield receipt
 
 
-def is_large(header: Any, receipts: Any) -> bool:
-    """Return whether a block or its receipts are above the usual bound. Raises MalformedBlock where
-    either is malformed."""
-    for part in (header, receipts):
-        if isinstance(part, blocks.MalformedBlock):
-            raise part
-    return isinstance(header, client.AnswerTooLarge) or isinstance(receipts, client.AnswerTooLarge)
-
-
 def read_part(result: Any, type_: Any, number: int) -> Any:
     """Return a result as the struct `type_`, or one of UNREAD; an error, or null, unchanged.
 
@@ -210,7 +201,7 @@ def read_head(node: client.Node, indexed: int | None = None) -> NodeHead:
     if indexed is not None:
         calls.append(client.Call("eth_getBlockByNumber", (hex(indexed), False)))
     with answers_of(node):
-        number, chain_id, *headers = node.batch(calls)
+        number, chain_id, *headers = node.results(calls)
         return NodeHead(
             block_number(result_of(number)),
             quantity(result_of(chain_id)),

@@ -12,11 +12,13 @@ from contextlib import contextmanager, suppress
 
 from scan.database import connection, errors, migrations, transaction
 from scan.errors import ScanError
+from scan.indexer.block_rows import BODIES
 from scan.settings import Keep
 
 log = logging.getLogger(__name__)
 
-TABLES = ("transactions", "token_transfers", "dex_trades", "internal_transfers", "logs")
+TABLES = ("transactions", "token_transfers", "dex_trades", "internal_transfers", "logs", BODIES)
+ROWS_OF_BODY = 100  # of other tables, that take as much room; the ordinal of a body is its block
 PATIENCE_S = 10.0  # for a lock without which the next batch cannot be written
 PAUSE_S = 0.5
 LEAST_KEPT_ROWS = 100_000  # of a partition, where old ones are dropped
@@ -36,6 +38,11 @@ def _add(tx: transaction.Transaction, table: str, bound: int, rows: int) -> int:
     end = (bound // rows + 1) * rows
     tx.execute("indexer/partitions_add", table=table, first=bound, bound=end)
     return end
+
+
+def rows_of(table: str, rows: int) -> int:
+    """Return how many rows of a table take as much room as so many of the other tables."""
+    return max(rows // ROWS_OF_BODY, 1) if table == BODIES else rows
 
 
 def _ahead(rows: int) -> int:
@@ -116,11 +123,12 @@ class Partitions:
     def _rows_of(self, table: str) -> int:
         """Return how many rows a new partition takes: all at most, or a sixteenth of those that
         SCAN_KEEP_DAYS keeps."""
+        most = rows_of(table, self._most_rows)
         if self._keep is None:
-            return self._most_rows
+            return most
         steps = self._database.row("indexer/retention_get_step", **self._keep._asdict())
         rows: int = steps[TABLES.index(table)] if steps else 0
-        return min(max(rows, LEAST_KEPT_ROWS), self._most_rows)
+        return min(max(rows, rows_of(table, LEAST_KEPT_ROWS)), most)
 
     def _analyze(self, table: str) -> None:
         """Analyze the whole table beside the writer, unless that still runs."""

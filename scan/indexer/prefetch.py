@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from scan.indexer import contract_inspection, fork_finder, prefetch_process, progress, writer
-from scan.indexer.block_rows import BlockRows, LogSelection, event_count, log_characters
+from scan.indexer.block_rows import BlockRows, LogSelection, event_count, long_characters
 from scan.indexer.block_source import BlockSource, FetchedRows
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
@@ -32,8 +32,8 @@ class BlockPrefetcher:
     def __init__(self, settings: Settings, source: BlockSource, stop: threading.Event) -> None:
         self._source = source
         self._stop = stop
-        self._limit = prefetch_process.FetchLimit(stop)
-        self._second_process = prefetch_process.ProcessForLongRanges(settings, self._limit)
+        self.limit = prefetch_process.FetchLimit(stop)
+        self._second_process = prefetch_process.ProcessForLongRanges(settings, self.limit)
         # Its threads stay, with their connections to the node.
         self._threads = ThreadPoolExecutor(prefetch_process.MAX_CONCURRENCY, "fetch")
 
@@ -45,19 +45,15 @@ class BlockPrefetcher:
 
         After a fault the second process stays: it remembers which methods the node offers.
         """
-        if (process := self._second_process.for_range(last - first + 1)) is not None:
-            yield from self._in_order(
-                lambda start, end: process.submit(start, end, selection), first, last, seconds
-            )
-        else:
-            yield from self._in_order(
-                lambda start, end: self._threads.submit(
-                    self._limit.run, partial(self._source.rows, start, end, selection)
-                ),
-                first,
-                last,
-                seconds,
-            )
+        process = self._second_process.for_range(last - first + 1)
+
+        def submit(start: int, end: int) -> "Future[FetchedRows]":
+            if process is not None:
+                return process.submit(start, end, selection)
+            request = partial(self._source.rows, start, end, selection)
+            return self._threads.submit(self.limit.run, request)
+
+        yield from self._in_order(submit, first, last, seconds)
         self._second_process.close()
 
     def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
@@ -65,15 +61,11 @@ class BlockPrefetcher:
         blocks() does, and RateLimited at once: there is nothing else in flight."""
         self._second_process.close()
         fetched = self._source.rows(first, last, selection)
-        self._record(fetched, was_waited_for=False)
+        transactions = sum(len(block.transactions) for block in fetched.blocks)
+        self.limit.record_answer(len(fetched.blocks), transactions, was_waited_for=False)
         count_stage("node", fetched.node_s)
         count_stage("decode", fetched.decode_s)
         return fetched.blocks
-
-    def is_short(self, first: int, last: int) -> bool:
-        """Return whether one request has these blocks, as at the head: there is nothing to fetch
-        ahead, and a thread that stays has a connection to the node."""
-        return last - first < self._limit.blocks
 
     def close(self) -> None:
         """End the threads, and the second process, if there is one."""
@@ -89,7 +81,7 @@ class BlockPrefetcher:
         try:
             while not self._stop.is_set():
                 while first <= last and not _are_enough(pending):
-                    range_last = min(first + self._limit.blocks - 1, last)
+                    range_last = min(first + self.limit.blocks - 1, last)
                     pending.append((submit(first, range_last), range_last))
                     first = range_last + 1
                 if not pending:
@@ -100,23 +92,19 @@ class BlockPrefetcher:
                     continue
                 pending.popleft()
                 fetched = future.result()
-                fetched_last = fetched.blocks[-1].number
+                fetched_last = fetched.blocks[-1].contracts.number
                 if fetched_last < range_last:
                     pending.appendleft((submit(fetched_last + 1, range_last), range_last))
-                self._record(fetched, was_waited_for=was_waited_for)
+                blocks = fetched.blocks
+                transactions = sum(len(block.transactions) for block in blocks)
+                self.limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
                 seconds.add("node", fetched.node_s)
                 seconds.add("decode", fetched.decode_s)
-                blocks = fetched.blocks
                 del future, fetched
                 yield blocks
         finally:
             for future, _ in pending:
                 future.cancel()
-
-    def _record(self, fetched: FetchedRows, *, was_waited_for: bool) -> None:
-        blocks = fetched.blocks
-        transactions = sum(len(block.transactions) for block in blocks)
-        self._limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
 
 
 def _are_enough(pending: _Pending) -> bool:
@@ -125,7 +113,7 @@ def _are_enough(pending: _Pending) -> bool:
         for future, _ in pending
         if future.done() and not future.cancelled() and future.exception() is None
     )
-    characters = sum(log_characters(block) for rows in fetched for block in rows.blocks)
+    characters = sum(long_characters(block) for rows in fetched for block in rows.blocks)
     return (
         len(pending) >= prefetch_process.FETCHES_AHEAD
         or characters >= prefetch_process.CHARACTERS_AHEAD
@@ -138,7 +126,7 @@ BATCH_TRANSACTIONS = 24_000
 BATCH_BLOCKS = 1_600
 BATCH_EVENTS = 80_000
 BATCH_S = 10.0  # after which a slow node's batch is written although it is not full
-BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
+BATCH_LONG_CHARACTERS = 64 * 1024 * 1024
 BATCHES_AHEAD = 2  # besides the one being read, and the one being written
 CHECK_ENDED_S = 0.2
 
@@ -226,10 +214,11 @@ class BatchReader:
         parent_hash = head and head.hash
         with closing(self._prefetcher.blocks(first, last, selection, self._seconds)) as fetched:
             for batch, is_full in _batches(fetched):
-                fork_finder.require_linked(batch, parent_hash, genesis_hash)
-                parent_hash = batch[-1].hash
+                contracts = [block.contracts for block in batch]
+                fork_finder.require_linked(contracts, parent_hash, genesis_hash)
+                parent_hash = contracts[-1].hash
                 with self._seconds.clock("inspect"):
-                    findings = self._inspector.inspect([block.contracts for block in batch])
+                    findings = self._inspector.inspect(contracts)
                 yield writer.inspected_batch(batch, findings, is_full=is_full)
 
     def _put(self, item: writer.InspectedBatch | Exception | None) -> None:
@@ -244,14 +233,14 @@ class _BatchSize(NamedTuple):
     blocks: int = 0
     transactions: int = 0
     events: int = 0
-    log_characters: int = 0
+    long_characters: int = 0
 
     def plus(self, blocks: Sequence[BlockRows]) -> "_BatchSize":
         return _BatchSize(
             self.blocks + len(blocks),
             self.transactions + sum(len(block.transactions) for block in blocks),
             self.events + sum(map(event_count, blocks)),
-            self.log_characters + sum(map(log_characters, blocks)),
+            self.long_characters + sum(map(long_characters, blocks)),
         )
 
     @property
@@ -260,7 +249,7 @@ class _BatchSize(NamedTuple):
             self.blocks >= BATCH_BLOCKS
             or self.transactions >= BATCH_TRANSACTIONS
             or self.events >= BATCH_EVENTS
-            or self.log_characters >= BATCH_LOG_CHARACTERS
+            or self.long_characters >= BATCH_LONG_CHARACTERS
         )
 
 

@@ -257,7 +257,7 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     metrics.keep_observations()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     node = node_of_index(settings)
-    source = BlockSource(node, traces=settings.traces)
+    source = BlockSource(node, traces=settings.traces, stores_bodies=settings.stores_bodies)
     try:
         connections[0].send(None)
     except OSError:  # the parent ended while this process started

@@ -183,8 +183,9 @@ class StatusReporter:
         if self._has_logged_problem:
             log.info("following again; the node is at block %d", node_head)
         self._has_logged_problem = False
-        self._problem = None
-        self._retries.succeeded()
+        if self._problem is not None:
+            self._problem = None
+            self._retries = Retries()
 
     def store_following(self, tx: transaction.Transaction, node_head: int) -> None:
         """Record that there is no problem, with the blocks that a transaction writes: a commit of

@@ -150,7 +150,10 @@ class StaleStateRefresher:
             refreshed = _columns(REFRESHED, [token.row(results) for token in tokens])
             statements.append(("indexer/tokens_refresh", refreshed))
         if changes:
-            decimals = [(q.address, n, _decimals_before(results[q])) for q, n in changes]
+            decimals = [
+                (q.address, n, None if word(results[q]) is None else decimal_places(results[q]))
+                for q, n in changes
+            ]
             read_before = _columns(READ_BEFORE, decimals)
             statements.append(("indexer/contract_changes_store_read", read_before))
         if statements:
@@ -165,10 +168,6 @@ class StaleStateRefresher:
             row = {"addresses": addresses, "balances": balances, "block_number": head.number}
             self._writer.execute(head, [("indexer/addresses_refresh", row)])
         return bool(addresses)
-
-
-def _decimals_before(result: bytes | None) -> int | None:
-    return None if word(result) is None else decimal_places(result)
 
 
 def _columns(names: Sequence[str], rows: Sequence[tuple[object, ...]]) -> dict[str, object]:

@@ -12,7 +12,7 @@ from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.indexer import block_rows, derivation, partitions
-from scan.indexer.contract_findings import (
+from scan.indexer.contract_state import (
     ContractChange,
     ContractFindings,
     FoundToken,
@@ -48,6 +48,9 @@ class RowCounts(NamedTuple):
         return RowCounts(*map(sum, zip(self, counts, strict=True)))
 
 
+NO_ROWS = RowCounts()
+
+
 class IndexedHead(NamedTuple):
     number: int
     hash: bytes
@@ -81,8 +84,8 @@ def inspected_batch(
     counts = [
         RowCounts(
             transactions=len(block.transactions),
-            token_transfers=transfers[block.number],
-            dex_trades=trades[block.number],
+            token_transfers=transfers[block.contracts.number],
+            dex_trades=trades[block.contracts.number],
             internal_transfers=len(block.internal_transfers),
             traced=int(block.columns["traced"] is True),
             untraced=int(block.columns["traced"] is False),
@@ -110,7 +113,7 @@ class Append:
 
     def add(self, batch: InspectedBatch) -> None:
         tx, blocks, findings = self.transaction, batch.blocks, batch.findings
-        before = totals_of(self.head)
+        before = self.head.totals if self.head else NO_ROWS
         totals = _copy_blocks(tx, before, batch)
         transactions = _lines(block.transactions for block in blocks)
         _copy_numbered(
@@ -141,19 +144,21 @@ class Append:
             lines = _lines(block.unnumbered.get(table, ()) for block in blocks)
             transaction.copy_lines(tx, table, columns, lines)
         if self._first_block is None:
-            self._first_block = blocks[0].number
+            self._first_block = blocks[0].contracts.number
         self._ended_tokens |= {end.address for end in findings.ends}
         self._watched_logs += [log for block in blocks for log in block.watched_logs]
         self.blocks += len(blocks)
         self.transactions += batch.rows.transactions
-        self.head = IndexedHead(blocks[-1].number, blocks[-1].hash, totals)
+        last = blocks[-1].contracts
+        self.head = IndexedHead(last.number, last.hash, totals)
 
     def derive(self) -> IndexedHead:
         """Update the derived tables by the added rows; return the new head."""
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
-        derivation.derive_anew(self.transaction, [*self._ended_tokens])
+        if self._ended_tokens:
+            derivation.derive_anew(self.transaction, [*self._ended_tokens])
         derivation.insert(self.transaction, written, self._watched_logs)
         return self.head
 
@@ -185,9 +190,9 @@ class Writer:
         where webhooks are active: their events wait in a bounded queue, which is emptied between
         commits.
         """
-        after = totals_of(head).plus(batch.rows)
+        needed = _partitioned_rows((head.totals if head else NO_ROWS).plus(batch.rows), batch)
         return (
-            all(self._partitions.are_made(t, getattr(after, t)) for t in partitions.TABLES)
+            all(self._partitions.are_made(table, rows) for table, rows in needed.items())
             and not self._database.value("indexer/webhooks_find_active")
             and not self._database.value("indexer/lock_is_awaited")
         )
@@ -198,10 +203,9 @@ class Writer:
     ) -> Iterator[Append]:
         """Make the partitions that the batch needs, and begin a transaction on top of the head,
         which others may be added to unless it is written `alone`."""
-        before = totals_of(head)
-        after = before.plus(batch.rows)
-        for table in partitions.TABLES:
-            self._partitions.prepare(table, getattr(before, table), getattr(after, table))
+        before = head.totals if head else NO_ROWS
+        for table, needed in _partitioned_rows(before.plus(batch.rows), batch).items():
+            self._partitions.prepare(table, getattr(before, table, sum(before)), needed)
         are_few = sum(batch.rows) <= FEW_ROWS
         with self._locked_transaction(head, prepared=alone and are_few) as tx:
             if tx.is_prepared:
@@ -262,8 +266,12 @@ class Writer:
             tx.defer("indexer/chain_notify")
 
 
-def totals_of(head: IndexedHead | None) -> RowCounts:
-    return head.totals if head else RowCounts()
+def _partitioned_rows(after: RowCounts, batch: InspectedBatch) -> dict[str, int]:
+    """Return up to which ordinal each partitioned table has rows once a batch is written."""
+    rows = {t: getattr(after, t) for t in partitions.TABLES if t != block_rows.BODIES}
+    if any(block_rows.BODIES in block.unnumbered for block in batch.blocks):
+        rows[block_rows.BODIES] = batch.blocks[-1].contracts.number + 1
+    return rows
 
 
 def _indexed_head(row: Row | None) -> IndexedHead | None:
@@ -330,8 +338,8 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         *((end.end_block, 0, "indexer/tokens_end", end._asdict()) for end in findings.ends),
         *(
             (token["block_number"], 1, "indexer/tokens_begin", token)
-            for token, found in zip(tokens, findings.tokens, strict=True)
-            if not found.is_first
+            for token, life in zip(tokens, findings.tokens, strict=True)
+            if not life.is_first
         ),
         *(
             (number, 2, "indexer/tokens_set_wraps", {"address": address, "block_number": number})

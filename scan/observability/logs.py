@@ -57,11 +57,9 @@ def escape(text: str) -> str:
     what a terminal shows, written as JSON does. JSON remains the same value."""
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() else _escape_of(c) for c in text)
-
-
-def _escape_of(character: str) -> str:
-    return json.dumps(character)[1:-1] if character != "\x7f" else "\\u007f"
+    return "".join(
+        c if c.isprintable() else "\\u007f" if c == "\x7f" else json.dumps(c)[1:-1] for c in text
+    )
 
 
 class TextLines(logging.Formatter):
@@ -148,17 +146,13 @@ def log_request(
         "client": client,
     }
     if refusal is not None:
-        fields["reason"] = _reason(refusal)
+        fields["reason"] = refusal.code
+        # The sentence only where it is the service's own, and quotes nothing of the request.
+        if refusal.status >= 500 or refusal.status == 429:
+            sentence = _UNPRINTABLE.sub(" ", refusal.message)[:MAX_REASON]
+            fields["reason"] = f"{refusal.code}: {sentence}"
     level = logging.WARNING if status >= 500 else logging.INFO
     log.log(level, "%s", _Line(fields), extra={"fields": fields})
-
-
-def _reason(refusal: ScanError) -> str:
-    """Return why a request was refused: the code, with the sentence where that is the service's own
-    and quotes nothing of the request."""
-    if refusal.status < 500 and refusal.status != 429:
-        return refusal.code
-    return f"{refusal.code}: {_UNPRINTABLE.sub(' ', refusal.message)[:MAX_REASON]}"
 
 
 class _Line:

@@ -1,12 +1,9 @@
 """The metrics that this process counts. Metrics of the index's state are read from the database."""
 
-import functools
-import time
-from collections import Counter as Counted
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from prometheus_client import Counter, Gauge, Histogram, start_http_server
 
@@ -40,8 +37,6 @@ INDEXER_STALLED = Gauge("scan_indexer_stalled", "1 while the head cannot advance
 
 DELIVERY_ATTEMPTS = Counter("scan_delivery_attempts", "Webhook attempts that ended.", ["outcome"])
 DELIVERY_SECONDS = Histogram("scan_delivery_seconds", "Time of an attempt.", buckets=_SLOW_S)
-
-_Post = TypeVar("_Post", bound=Callable[..., Any])
 
 
 class RpcObservation(NamedTuple):
@@ -107,22 +102,3 @@ def serve(host: str, port: int | None) -> None:
     nothing."""
     if port is not None:
         start_http_server(port, addr=host)
-
-
-def observed_rpc(post: _Post) -> _Post:
-    """Decorate a method that sends a batch, `post(node, url, calls, …)`, so that it is counted."""
-
-    @functools.wraps(post)
-    def observe(node: Any, url: str, calls: Sequence[Any], *arguments: Any, **keywords: Any) -> Any:
-        began = time.perf_counter()
-        failure = None
-        try:
-            return post(node, url, calls, *arguments, **keywords)
-        except Exception as error:
-            failure = type(error).__name__
-            raise
-        finally:
-            methods = Counted(call.method for call in calls)
-            count_rpc(RpcObservation(methods, time.perf_counter() - began, failure, 0))
-
-    return observe  # type: ignore[return-value]

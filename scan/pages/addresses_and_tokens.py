@@ -282,20 +282,13 @@ def list_tokens() -> Response:
 @blueprint.get("/token-transfers")
 def list_token_transfers() -> Response:
     transfers = entity_list("token_transfers", "/token-transfers", "/token-transfers")
-    return transfers.response(
-        "token_transfers.html",
-        shown=transfers,
-        names=names_of(transfers.records),
-        prices=unit_prices(reader()),
-    )
+    return transfers.show("token_transfers.html", prices=unit_prices(reader()))
 
 
 @blueprint.get("/trades")
 def list_trades() -> Response:
     trades = entity_list("dex_trades", "/trades", "/dex-trades")
-    return trades.response(
-        "trades.html", shown=trades, names=names_of(trades.records), prices=unit_prices(reader())
-    )
+    return trades.show("trades.html", prices=unit_prices(reader()))
 
 
 @blueprint.get("/token/<address>")

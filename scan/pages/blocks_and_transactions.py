@@ -25,8 +25,7 @@ blueprint = Blueprint("pages_blocks_and_transactions", __name__)
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    block_list = entity_list("blocks", "/blocks", "/blocks")
-    return block_list.response("blocks.html", shown=block_list, names=names_of(block_list.records))
+    return entity_list("blocks", "/blocks", "/blocks").show("blocks.html")
 
 
 @blueprint.get("/block/<block>")
@@ -63,12 +62,7 @@ ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
 def list_transactions() -> Response:
     transactions = entity_list("transactions", "/txs", "/transactions")
     hooks.complete_transactions(transactions.records)
-    return transactions.response(
-        "transactions.html",
-        shown=transactions,
-        names=names_of(transactions.records),
-        prices=unit_prices(reader()),
-    )
+    return transactions.show("transactions.html", prices=unit_prices(reader()))
 
 
 @blueprint.get("/tx/<transaction_hash>")

@@ -159,6 +159,11 @@ class FilteredList(records.Listing):
             paging["page"] = self.number
         return _url(self.whole, paging)
 
+    def show(self, template: str, **values: Any) -> Response:
+        """Return a page of the list, with the names of the addresses in it."""
+        names = records.names_of(self.records)
+        return self.response(template, shown=self, names=names, **values)
+
     def response(self, template: str, **values: Any) -> Response:
         """Return the page, with the error's status where there is one."""
         if self.error is None:

@@ -84,4 +84,4 @@ def watch_list() -> Response:
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
     creations = entity_list("contract_creations", "/contracts", "/contract-creations")
-    return creations.response("contracts.html", shown=creations, names=names_of(creations.records))
+    return creations.show("contracts.html")

@@ -300,4 +300,4 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
         transaction_index=record["transactionIndex"],
         batch_index=int(batch_index or 0),
     )
-    return cursors.position_before(ordinal, direction)
+    return (ordinal + 1 if direction == "desc" else ordinal - 1,)

@@ -115,17 +115,9 @@ def page_paths(app: Flask, blueprints: Iterable[Blueprint]) -> PagePaths:
 
 
 TEMPLATES_FOLDER = Path(__file__).parent
-POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "style-src 'self'",
-        "script-src 'self'",
-        "img-src 'self'",
-        "connect-src 'self'",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'none'",
-    )
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HTML, AS_MARKDOWN = "text/html; charset=utf-8", f"{request_state.MARKDOWN}; charset=utf-8"
 HEADERS = (

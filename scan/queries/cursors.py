@@ -263,8 +263,3 @@ def ordinal_at(
         batch_index=batch_index,
     )
     return int(ordinal)
-
-
-def position_before(ordinal: int, direction: str) -> tuple[int]:
-    """Return the position in a list after which the row with an ordinal comes first."""
-    return (ordinal + 1 if direction == "desc" else ordinal - 1,)

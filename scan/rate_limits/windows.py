@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
+from pathlib import Path
 from threading import Lock, RLock, Thread
 from typing import Any, NamedTuple
 
@@ -33,6 +34,7 @@ MAX_THREADS = 8  # requests that are counted at the same time in a shared storag
 # would hold every thread for ever.
 TIMEOUT_S = 1.0
 UNUSABLE = (ConfigurationError, NotImplementedError, AssertionError, ValueError)
+CHARGE = Path(__file__).with_name("charge.lua")  # counts a request in all of its windows
 PROBE_EVERY_S = 0.1  # while a shared storage does not respond
 
 
@@ -270,34 +272,6 @@ class ProcessWindows(MovingWindows):
         self._storage.give_back(window.rate.key_for(window.client), window.rate.get_expiry())
 
 
-# Counts a request in all of its windows, KEYS, or in none. A window is a list of times, the newest
-# first, as in the scripts of `limits`. ARGV: the time, whether it counts, each window's limit and
-# length. Returns whether it is allowed, and each window's count and oldest time.
-CHARGE = b"""
-local now, allowed, reply = tonumber(ARGV[1]), 1, {}
-for i, key in ipairs(KEYS) do
-    local oldest = redis.call('lindex', key, -1)
-    while oldest and tonumber(oldest) < now - ARGV[2 * i + 2] do
-        redis.call('rpop', key)
-        oldest = redis.call('lindex', key, -1)
-    end
-    if redis.call('llen', key) >= tonumber(ARGV[2 * i + 1]) then
-        allowed = 0
-    end
-end
-for i, key in ipairs(KEYS) do
-    if allowed == 1 and ARGV[2] == '1' then
-        redis.call('lpush', key, ARGV[1])
-        redis.call('expire', key, ARGV[2 * i + 2])
-    end
-    reply[2 * i] = redis.call('llen', key)
-    reply[2 * i + 1] = redis.call('lindex', key, -1) or ARGV[1]
-end
-reply[1] = allowed
-return reply
-"""
-
-
 class SharedWindows(MovingWindows):
     """Windows in a storage that others share, by their clocks. While it does not respond,
     `when_lost` returns the results, and requests do not wait: one to an unreachable cluster takes
@@ -326,7 +300,7 @@ class SharedWindows(MovingWindows):
         self._errors = (*lost, storage.base_exceptions)
         self._script: Any = None
         if isinstance(storage, RedisStorage) and "+cluster" not in uri.partition("://")[0]:
-            self._script = storage.get_connection().register_script(CHARGE)
+            self._script = storage.get_connection().register_script(CHARGE.read_bytes())
         self._when_lost = when_lost
         self.is_lost = False
         self._losing = Lock()

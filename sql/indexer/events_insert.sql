@@ -10,9 +10,7 @@
 -- event. The range is given for every table, since a join might otherwise read all of it. No CTE is joined
 -- with another, since the planner knows the size of none. `watched_data` is null where a log's data is left
 -- out of its event.
--- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
---   first_transfer bigint, last_transfer bigint, first_internal bigint, last_internal bigint,
---   first_trade bigint, last_trade bigint, now timestamptz, watched_block_number bigint[],
+-- params: span block_range, now timestamptz, watched_block_number bigint[],
 --   watched_log_index integer[], watched_transaction_index integer[], watched_address bytea[],
 --   watched_topics text[], watched_data bytea[], queue_events bigint, queue_bytes bigint,
 --   block_events bigint, block_bytes bigint, queue_events_reason text,
@@ -32,8 +30,8 @@ WITH events AS MATERIALIZED (
         JOIN webhooks w
             ON w.watch_address = party AND w.active AND 'tx' = ANY (w.event_types)
         JOIN blocks b
-            ON b.number = t.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
-        WHERE t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+            ON b.number = t.block_number AND b.number BETWEEN (%(span)s::block_range).first_block AND (%(span)s::block_range).last_block
+        WHERE t.ordinal BETWEEN (%(span)s::block_range).first_transaction AND (%(span)s::block_range).last_transaction
         GROUP BY t.ordinal, b.number
         UNION ALL
         SELECT 'token_transfer', x.block_number, t.ordinal, x.log_index, x.ordinal,
@@ -43,12 +41,12 @@ WITH events AS MATERIALIZED (
         JOIN webhooks w
             ON w.watch_address = party AND w.active AND 'token_transfer' = ANY (w.event_types)
         JOIN blocks b
-            ON b.number = x.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+            ON b.number = x.block_number AND b.number BETWEEN (%(span)s::block_range).first_block AND (%(span)s::block_range).last_block
         JOIN transactions t
             ON t.ordinal = b.transactions_before + x.transaction_index
-            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+            AND t.ordinal BETWEEN (%(span)s::block_range).first_transaction AND (%(span)s::block_range).last_transaction
         JOIN tokens k ON k.address = x.token_address
-        WHERE x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
+        WHERE x.ordinal BETWEEN (%(span)s::block_range).first_transfer AND (%(span)s::block_range).last_transfer
         GROUP BY x.ordinal, t.ordinal, k.address, b.number
         UNION ALL
         -- A log_index of -1 puts it after its transaction and before the transaction's logs.
@@ -59,11 +57,11 @@ WITH events AS MATERIALIZED (
         JOIN webhooks w
             ON w.watch_address = party AND w.active AND 'internal_transfer' = ANY (w.event_types)
         JOIN blocks b
-            ON b.number = i.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+            ON b.number = i.block_number AND b.number BETWEEN (%(span)s::block_range).first_block AND (%(span)s::block_range).last_block
         JOIN transactions t
             ON t.ordinal = b.transactions_before + i.transaction_index
-            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
-        WHERE i.ordinal BETWEEN %(first_internal)s AND %(last_internal)s
+            AND t.ordinal BETWEEN (%(span)s::block_range).first_transaction AND (%(span)s::block_range).last_transaction
+        WHERE i.ordinal BETWEEN (%(span)s::block_range).first_internal AND (%(span)s::block_range).last_internal
         GROUP BY i.ordinal, t.ordinal, b.number
         UNION ALL
         SELECT 'dex_trade', d.block_number, t.ordinal, d.log_index, 9223372036854775806,
@@ -73,12 +71,12 @@ WITH events AS MATERIALIZED (
         JOIN webhooks w
             ON w.watch_address = party AND w.active AND 'dex_trade' = ANY (w.event_types)
         JOIN blocks b
-            ON b.number = d.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+            ON b.number = d.block_number AND b.number BETWEEN (%(span)s::block_range).first_block AND (%(span)s::block_range).last_block
         JOIN transactions t
             ON t.ordinal = b.transactions_before + d.transaction_index
-            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+            AND t.ordinal BETWEEN (%(span)s::block_range).first_transaction AND (%(span)s::block_range).last_transaction
         JOIN dexes e ON e.dex_id = d.dex_id
-        WHERE d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
+        WHERE d.ordinal BETWEEN (%(span)s::block_range).first_trade AND (%(span)s::block_range).last_trade
         GROUP BY d.ordinal, t.ordinal, e.dex_id, b.number
         UNION ALL
         -- The highest number puts it after the transfers and trades of the same log.
@@ -97,10 +95,10 @@ WITH events AS MATERIALIZED (
             OFFSET 0
         ) AS l
         JOIN blocks b
-            ON b.number = l.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+            ON b.number = l.block_number AND b.number BETWEEN (%(span)s::block_range).first_block AND (%(span)s::block_range).last_block
         JOIN transactions t
             ON t.ordinal = b.transactions_before + l.transaction_index
-            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+            AND t.ordinal BETWEEN (%(span)s::block_range).first_transaction AND (%(span)s::block_range).last_transaction
         WHERE l.webhook_ids <> '{}'
     ) AS e
 ), matched AS MATERIALIZED (
@@ -128,10 +126,10 @@ WITH events AS MATERIALIZED (
         WHEN q.pending_bytes + c.bytes > %(queue_bytes)s
             THEN %(queue_bytes_reason)s
         WHEN sum(c.events) OVER (ORDER BY c.events, w.created_at, w.id)
-                > %(block_events)s::bigint * (%(block_to)s - %(block_from)s + 1)
+                > %(block_events)s::bigint * ((%(span)s::block_range).last_block - (%(span)s::block_range).first_block + 1)
             THEN %(block_events_reason)s
         WHEN sum(c.stored_bytes) OVER (ORDER BY c.bytes, w.id)
-                > %(block_bytes)s::bigint * (%(block_to)s - %(block_from)s + 1)
+                > %(block_bytes)s::bigint * ((%(span)s::block_range).last_block - (%(span)s::block_range).first_block + 1)
             THEN %(block_bytes_reason)s
         END AS stopped_reason
     FROM counted c

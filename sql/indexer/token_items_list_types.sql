@@ -1,5 +1,5 @@
 -- The types of the items that were moved in blocks already written.
--- params: first_transfer bigint, last_transfer bigint
+-- params: span block_range
 -- literals: none
 -- returns: type
 -- index: token_transfers_pkey, tokens_pkey
@@ -8,4 +8,4 @@ FROM tokens k
 WHERE k.address IN (
     SELECT x.token_address
     FROM token_transfers x
-    WHERE x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s AND x.token_id IS NOT NULL);
+    WHERE x.ordinal BETWEEN (%(span)s::block_range).first_transfer AND (%(span)s::block_range).last_transfer AND x.token_id IS NOT NULL);

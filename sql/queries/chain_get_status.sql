@@ -3,7 +3,7 @@
 -- params: version text, chain_name text null
 -- literals: none
 -- returns: one row: index version, the body as JSON text
--- index: blocks_pkey, blocks_unproven
+-- index: blocks_pkey, blocks_unproven, bodies_from_pkey
 SELECT index_version(), row_to_json(body)::text
 FROM (
     SELECT 'ready' AS "status",
@@ -21,6 +21,7 @@ FROM (
         CASE s.state_by_hash WHEN true THEN 'blockHash' WHEN false THEN 'blockNumber' END
             AS "stateReadBy",
         head.untraced AS "untracedBlocks",
+        (SELECT greatest(f.block_number, first_kept_block()) FROM bodies_from f) AS "bodiesFrom",
         (
             SELECT json_build_object('stage', f.stage, 'lastBlock', f.last_block,
                 'progress', f.progress, 'secondsLeft', f.seconds_left)

@@ -117,6 +117,14 @@ CREATE INDEX IF NOT EXISTS transactions_by_ticket
     ON transactions (substring(chain_fields FROM '"ticketId":"(0x[0-9a-f]{64})"'), ordinal)
     WHERE type = '\x68';
 
+-- Whole blocks, of those that have transactions: these and their receipts as the block's roots prove them,
+-- see scan/ethereum/stored_blocks.py. Compressed by zstandard, which PostgreSQL is not to try again.
+CREATE TABLE IF NOT EXISTS block_bodies (
+    block_number bigint PRIMARY KEY,
+    digest bytea NOT NULL,         -- of the decompressed bytes
+    body bytea STORAGE EXTERNAL NOT NULL
+) PARTITION BY RANGE (block_number);
+
 -- Value that contracts moved inside transactions, and contracts they created, be it without value: from
 -- traces, and in blocks without traces that have logs of coin, value alone, from these.
 CREATE TABLE IF NOT EXISTS internal_transfers (

@@ -53,6 +53,7 @@ RETURN coalesce((
         WHEN 'internal_transfers' THEN b.internal_transfers_before
         WHEN 'dex_trades' THEN b.dex_trades_before
         WHEN 'logs' THEN b.logs_before
+        WHEN 'block_bodies' THEN b.number
         ELSE first_ordinal_in(b.number) END
     FROM retention r
     JOIN blocks b ON b.number = r.first_block), 0);

@@ -25,6 +25,12 @@ CREATE TABLE IF NOT EXISTS chain (
         CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard'))
 );
 
+-- From which block on every block with transactions has a row in block_bodies; no row while SCAN_BODIES=off.
+CREATE TABLE IF NOT EXISTS bodies_from (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    block_number bigint NOT NULL
+);
+
 -- The tables of the extensions that are on. Once an extension is turned on, its derived tables are filled anew,
 -- and its tables of blocks' rows have those of all blocks from then on.
 CREATE TABLE IF NOT EXISTS filled_tables (

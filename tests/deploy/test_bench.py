@@ -21,8 +21,7 @@ def test_every_comparison_of_the_benchmark_runs(tmp_path):
         "BENCH_ROUNDS": "1",
         "BENCH_ONLY": "index|bulk|head|requests (blocks|transactions|tokens) |requests address one",
     }
-    command = [sys.executable, "-m", "bench"]
-    run = completed(command, timeout=None, cwd=ROOT, env=environment)
+    run = completed([sys.executable, "-m", "bench"], timeout=None, cwd=ROOT, env=environment)
     assert run.returncode == 0, run.stderr[-3000:]
     results = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     columns = {

@@ -168,7 +168,7 @@ def test_a_late_answer_is_nobodys(tmp_path):
     with served(tmp_path, serve) as (path, _):
         node = client.Node([path])
         with pytest.raises(client.TimedOut):
-            node.call("slow", timeout_s=0.1)
+            node.batch([client.Call("slow", ())], 0.1)
         given_up.set()
         assert answered.wait(PATIENCE_S), "the late answer was not sent"
         assert node.call("quick") == "quick"

@@ -35,7 +35,7 @@ def sizes(blocks):
         ("BATCH_BLOCKS", 3, 3),
         ("BATCH_TRANSACTIONS", 400, 4),
         ("BATCH_EVENTS", 20, 2),
-        ("BATCH_LOG_CHARACTERS", 45, 5),
+        ("BATCH_LONG_CHARACTERS", 45, 5),
     ],
 )
 def test_a_batch_ends_at_each_of_its_limits(monkeypatch, limit, most, blocks):

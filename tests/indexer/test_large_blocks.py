@@ -1,18 +1,19 @@
 """Blocks whose answers are larger than is read at once: checked as others are, or refused."""
 
 import json
+from functools import partial
 from typing import Any
 
 import pytest
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError
-from scan.indexer import node_reader
-from scan.indexer.block_source import BlockSource
+from scan.indexer import block_source, node_reader
 from tests.support import anvil, faulty_node
 
 Json = dict[str, Any]
 NUMBER = 3
+source_of = partial(block_source.BlockSource, stores_bodies=True)
 LARGER = MAX_ANSWER_BYTES + 2**20
 
 
@@ -90,10 +91,10 @@ def gas(method, result):
 
 
 def test_spaces_around_a_block_leave_it_proven(chain):
-    true = BlockSource(Node([chain.url])).blocks(0, 5)
+    true = source_of(Node([chain.url])).blocks(0, 5)
     with faulty_node.FaultyNode(chain.url) as node:
         node.fault = padded(nothing)
-        source = BlockSource(Node([node.url]))
+        source = source_of(Node([node.url]))
         assert [block for n in range(6) for block in source.blocks(n, n)] == true
         assert [fetched.block.unproven for fetched in true] == [None] * 6
 
@@ -110,22 +111,22 @@ ALTERATIONS = {
 
 @pytest.mark.parametrize("alter", ALTERATIONS, ids=lambda alter: alter.__name__)
 def test_a_large_block_that_is_altered_is_refused_and_taken_from_the_next_node(chain, alter):
-    true = BlockSource(Node([chain.url])).blocks(0, 5)
+    true = source_of(Node([chain.url])).blocks(0, 5)
     with faulty_node.FaultyNode(chain.url) as node:
         node.fault = padded(alter)
         with pytest.raises(MalformedBlock, match=f"block 3 .*{ALTERATIONS[alter]}"):
-            BlockSource(Node([node.url])).blocks(NUMBER, NUMBER)
-        source = BlockSource(Node([node.url, chain.url]))
+            source_of(Node([node.url])).blocks(NUMBER, NUMBER)
+        source = source_of(Node([node.url, chain.url]))
         assert source.blocks(NUMBER, NUMBER) == true[NUMBER : NUMBER + 1]
-        pairs = BlockSource(Node([node.url, chain.url])).raw_blocks(NUMBER, NUMBER, checked=True)
+        pairs = source_of(Node([node.url, chain.url])).raw_blocks(NUMBER, NUMBER, checked=True)
         assert [pair[0].hash for pair in pairs] == ["0x" + true[NUMBER].block.hash.hex()]
 
 
 def test_an_answer_above_all_bounds_is_refused_and_the_next_node_is_asked(chain, monkeypatch):
     monkeypatch.setattr(node_reader, "MAX_BLOCK_BYTES", LARGER)
-    true = BlockSource(Node([chain.url])).blocks(NUMBER, NUMBER)
+    true = source_of(Node([chain.url])).blocks(NUMBER, NUMBER)
     with faulty_node.FaultyNode(chain.url) as node:
         node.fault = padded(nothing, 2 * LARGER)
         with pytest.raises(NodeError, match="larger than 9 MiB"):
-            BlockSource(Node([node.url])).blocks(NUMBER, NUMBER)
-        assert BlockSource(Node([node.url, chain.url])).blocks(NUMBER, NUMBER) == true
+            source_of(Node([node.url])).blocks(NUMBER, NUMBER)
+        assert source_of(Node([node.url, chain.url])).blocks(NUMBER, NUMBER) == true

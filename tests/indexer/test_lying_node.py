@@ -30,7 +30,9 @@ BY_TRACES = ("internal_transfers_before", "internal_transfer_count", "traced", "
 COUNTS = {*BY_STATE, "dex_trade_count", *BY_TRACES, "untraced_before"}
 FROM_BLOCKS: Mapping[str, Collection[str]] = {
     "blocks": COUNTS,
-    **dict.fromkeys(("transactions", "logs", "withdrawals", "authorizations", "chain"), ()),
+    **dict.fromkeys(
+        ("transactions", "logs", "withdrawals", "authorizations", "block_bodies", "chain"), ()
+    ),
     "chain": {"token_count"},
 }
 LIES = {

@@ -150,7 +150,7 @@ def test_errors_arrive_whole(process, node):
         process.submit(2, 3).result(PATIENCE_S)
     node.fault = None
     blocks = process.submit(0, 3).result(PATIENCE_S).blocks
-    assert [block.number for block in blocks] == [0, 1, 2, 3]
+    assert [block.contracts.number for block in blocks] == [0, 1, 2, 3]
     assert all(isinstance(block, block_rows.BlockRows) for block in blocks)
 
 
@@ -168,7 +168,7 @@ def test_results_belong_to_their_ranges_and_are_counted(process, node):
 
     before = counted()
     futures = [process.submit(number, number) for number in range(6)]
-    assert [f.result(PATIENCE_S).blocks[0].number for f in futures] == list(range(6))
+    assert [f.result(PATIENCE_S).blocks[0].contracts.number for f in futures] == list(range(6))
     node.fault = faulty_node.refuse_method("eth_getBlockByNumber")
     with pytest.raises(NodeError):
         process.submit(0, 0).result(PATIENCE_S)

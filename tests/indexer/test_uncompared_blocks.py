@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,12 +11,13 @@ from scan.ethereum.block_validation import STATUSES, check_body
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.indexer.block_source import BlockSource
+from scan.indexer import block_source
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.mined_chain import MinedChain
 
 BLOCKS = 4
+source_of = partial(block_source.BlockSource, stores_bodies=True)
 Records = list[dict[str, Any]]
 
 
@@ -83,12 +85,12 @@ LISTS = ("eth_getBlockByNumber", "eth_getBlockReceipts")
 
 @pytest.mark.parametrize("alter", [unknown_type, fee_for_l1])
 def test_one_lie_about_what_no_root_covers_changes_nothing(plain, alter):
-    true = BlockSource(Node([plain.url])).blocks(0, BLOCKS)
+    true = source_of(Node([plain.url])).blocks(0, BLOCKS)
     with FaultyNode(plain.url) as node:
         node.fault = Altered(alter, {3}, times=1)
-        assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
+        assert source_of(Node([node.url])).blocks(0, BLOCKS) == true
         node.fault = Altered(alter, {3}, times=ALWAYS)
-        assert BlockSource(Node([node.url, plain.url])).blocks(0, BLOCKS) == true
+        assert source_of(Node([node.url, plain.url])).blocks(0, BLOCKS) == true
 
 
 def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_not_known(
@@ -96,7 +98,7 @@ def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_n
 ):
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = fault = Altered(fee_for_l1, {2, 3, 4}, times=ALWAYS)
-        source = BlockSource(Node([node.url]))
+        source = source_of(Node([node.url]))
         blocks = [fetched.block for fetched in source.blocks(0, BLOCKS)]
     words = "fields of Scroll"
     assert [block.unproven for block in blocks] == [None, None, *[words] * 3]
@@ -106,10 +108,10 @@ def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_n
 
 
 def test_a_node_that_gives_a_known_reason_does_not_keep_the_next_node_from_being_asked(plain):
-    true = BlockSource(Node([plain.url])).blocks(0, BLOCKS)
+    true = source_of(Node([plain.url])).blocks(0, BLOCKS)
     with FaultyNode(plain.url) as node, FaultyNode(plain.url) as other:
         node.fault = other.fault = Altered(fee_for_l1, {2}, times=ALWAYS)
-        source = BlockSource(Node([node.url, other.url]))
+        source = source_of(Node([node.url, other.url]))
         assert source.blocks(2, 2)[0].block.unproven == "fields of Scroll"
         node.fault, other.fault = Altered(fee_for_l1, {3, 4}, times=ALWAYS), None
         assert source.blocks(3, BLOCKS) == true[3:]
@@ -119,7 +121,7 @@ def test_a_node_that_gives_a_known_reason_does_not_keep_the_next_node_from_being
 def test_a_type_that_nobody_knows_is_refused_without_its_bytes(plain, chain_id):
     with FaultyNode(plain.url) as node:
         node.fault = Altered(unknown_type, {3}, times=ALWAYS)
-        source = BlockSource(Node([node.url]))
+        source = source_of(Node([node.url]))
         source.expect(chain_id)
         with pytest.raises(MalformedBlock, match=r"block 3 .*\(transactions of type 80, unknown"):
             source.blocks(3, 3)
@@ -138,7 +140,7 @@ def test_no_field_of_a_transaction_makes_a_body_pass(mainnet):
     with FaultyNode(mainnet.url) as node:
         node.fault = Altered(another_chain, {3}, times=ALWAYS)
         with pytest.raises(MalformedBlock, match="transactions and transactionsRoot"):
-            BlockSource(Node([node.url])).blocks(3, 3)
+            source_of(Node([node.url])).blocks(3, 3)
 
 
 def false_type(records):
@@ -147,15 +149,15 @@ def false_type(records):
 
 
 def test_a_type_that_a_transactions_hash_belies_contradicts_its_block(mainnet):
-    true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
+    true = source_of(Node([mainnet.url])).blocks(0, BLOCKS)
     with FaultyNode(mainnet.url) as node:
         node.fault = Altered(false_type, {3}, times=ALWAYS)
         with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
-            BlockSource(Node([node.url])).blocks(3, BLOCKS)
+            source_of(Node([node.url])).blocks(3, BLOCKS)
         node.fault = Altered(false_type, {3}, times=ALWAYS)
-        assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
+        assert source_of(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
         node.fault = Altered(fee_for_l1, {3}, times=ALWAYS)
-        assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
+        assert source_of(Node([node.url])).blocks(0, BLOCKS) == true
 
 
 def with_state_sync(calls, forward):
@@ -179,16 +181,16 @@ def with_state_sync(calls, forward):
 
 
 def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, caplog):
-    true = BlockSource(Node([mainnet.url])).blocks(0, BLOCKS)
+    true = source_of(Node([mainnet.url])).blocks(0, BLOCKS)
     with FaultyNode(mainnet.url) as node:
         node.fault = with_state_sync
-        assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
-        [(header, receipts)] = BlockSource(Node([node.url])).raw_blocks(3, 3)
+        assert source_of(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
+        [(header, receipts)] = source_of(Node([node.url])).raw_blocks(3, 3)
         contradiction = check_body(header, receipts, chain_id=1).contradiction
         assert contradiction == "transactions and transactionsRoot"
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = with_state_sync
-        block = BlockSource(Node([node.url])).blocks(3, 3)[0].block
+        block = source_of(Node([node.url])).blocks(3, 3)[0].block
     assert len(block.transactions) == 2
     assert [record.getMessage() for record in caplog.records] == [
         "block 3, and maybe later ones, are not proven: a state sync"
@@ -203,5 +205,5 @@ def test_before_byzantium_a_block_is_unproven_where_a_transaction_used_all_its_g
         anvil.send(anvil.accounts[0], None, data="0xfe", gas=60_000, gasPrice=10**10)
         anvil.mine()
         node.fault = MinedChain(anvil, {}, head=2)
-        blocks = BlockSource(Node([node.url]), traces="off").blocks(1, 2)
+        blocks = source_of(Node([node.url]), traces="off").blocks(1, 2)
     assert [fetched.block.unproven for fetched in blocks] == [None, STATUSES]

@@ -1,6 +1,5 @@
 """Chromium without a window, spoken to over a pipe in its DevTools protocol."""
 
-import base64
 import itertools
 import json
 import os
@@ -98,10 +97,6 @@ class Page:
 
     def text(self, selector="main"):
         return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
-
-    def screenshot(self, path):
-        answer = self.call("Page.captureScreenshot", format="png")
-        path.write_bytes(base64.b64decode(answer["data"]))
 
     def _receive(self):
         message = self._browser.receive()

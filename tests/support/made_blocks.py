@@ -11,13 +11,12 @@ import pytest
 
 from scan.database import transaction
 from scan.database.connection import Database
-from scan.ethereum.block_decoder import block_with_fees
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.events import Trade, Transfer
-from scan.ethereum.forms.form import numbered
+from scan.ethereum.forms.form import numbered, settle_by_ethereum
 from scan.indexer import block_rows
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
-from scan.indexer.contract_findings import ContractFindings, FoundPool, FoundToken, PoolTrade
+from scan.indexer.contract_state import ContractFindings, FoundPool, FoundToken, PoolTrade
 from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
@@ -83,6 +82,7 @@ class Chain:
         keeps_destroyed=False,
         block_access_list_hash=None,
         unproven=None,
+        body=None,
     ):
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
         index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
@@ -110,8 +110,10 @@ class Chain:
             keeps_destroyed=keeps_destroyed,
             block_access_list_hash=block_access_list_hash,
             unproven=unproven,
+            body=body,
         )
-        block = block_with_fees(block)._replace(credits=numbered(block, credits))
+        block = block._replace(**settle_by_ethereum(block)._asdict())
+        block = block._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
         found = [FoundPool(pool, number, DEX, TOKEN, pool) for pool in pools]
         findings = self._findings(number, transfers)._replace(trades=trades, pools=found)

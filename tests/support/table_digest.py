@@ -22,7 +22,7 @@ Rows = dict[Key, dict[str, Any]]  # of a table, by its primary key
 # Columns that may differ between databases of one chain; see audit/tables_digest.sql.j2 of audit.
 WITHOUT_MEANING = {
     *("dex_id", "topic_id", "balance", "balance_block", "balance_stale", "supply_block"),
-    *("read_block", "inconsistent_since"),
+    *("read_block", "inconsistent_since", "body"),
 }
 SHOWN_ROWS = 8
 AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": None, "last": None}

@@ -34,7 +34,6 @@ FIELDS = {
     "internal_transfer": ("transferIndex", "value"),
     "dex_trade": ("logIndex", "tokenIn", "amountOut"),
 }
-Told = tuple[str, str, str, int]
 
 
 @pytest.fixture(scope="module")

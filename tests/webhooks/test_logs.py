@@ -108,7 +108,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
     add, emitters = writer.Append.add, []
 
     def register_then_add(append, batch):
-        if batch.blocks[-1].number > first + 15:
+        if batch.blocks[-1].contracts.number > first + 15:
             owner = address(f"owner {len(emitters)}")
             emitter = owner if emitters else bytes.fromhex(coin.address[2:])
             webhooks.register(owner, "https://localhost:1/", ("log",), emitter)

@@ -99,24 +99,20 @@ def produced(transactions: Sequence[Any], base_fee: int | None) -> int:
     return sum([(t.gas_price - floor) * t.gas_used for t in transactions if t.gas_price > floor])
 
 
-def blob_fees(transactions: Sequence[Any]) -> int | None:
-    fees = [
-        BLOB_GAS * len(t.blob_versioned_hashes) * int.from_bytes(t.blob_gas_price)
-        for t in transactions
-        if t.blob_gas_price is not None
-    ]
-    return sum(fees) if fees else None
-
-
 def settle_by_ethereum(block: Any) -> Settlement:
     """Give the producer the fees beyond the base fee, and burn base fees (EIP-1559) and fees for
     blobs (EIP-4844). The block's own gas_used is not what was paid for (EIP-7778, EIP-8037)."""
     base_fee = block.base_fee_per_gas
     gas_used = sum([transaction.gas_used for transaction in block.transactions])
+    blob_fees = [
+        BLOB_GAS * len(t.blob_versioned_hashes) * int.from_bytes(t.blob_gas_price)
+        for t in block.transactions
+        if t.blob_gas_price is not None
+    ]
     return Settlement(
         produced(block.transactions, base_fee),
         None if base_fee is None else base_fee * gas_used,
-        blob_fees(block.transactions),
+        sum(blob_fees) if blob_fees else None,
     )
 
 

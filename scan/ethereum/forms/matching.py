@@ -29,6 +29,13 @@ ETHEREUM_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))
 FIRST_PROTECTED_V = 35  # EIP-155
 _UNCOVERED_ENDS = {form.has_uncovered_end for form in FORMS if form.has_uncovered_end}
 
+# Forms that have one type have one tail; receipts of other forms lack its fields.
+RECEIPT_TAILS = {
+    number: encoding
+    for form in FORMS
+    for number, encoding in form.encodings.items()
+    if encoding.receipt_tail
+}
 # The fields of JSON that some form reads.
 TRANSACTION_FIELDS = frozenset(
     name for form in FORMS for name in (*form.transaction_fields, *form.signs)
@@ -112,11 +119,11 @@ def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
     where a transaction of another type has it, or all have it.
     """
     signs = {name: True for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
-    is_own = [type_ not in ETHEREUM_TYPES for type_ in sent.get("type", ())]
+    others = [type_ not in ETHEREUM_TYPES for type_ in sent.get("type", ())]
     for name, values in _present(received, RECEIPT_FIELDS).items():
-        signs[name] = all(own or v is not None for own, v in zip(is_own, values, strict=True))
+        signs[name] = all(other or v is not None for other, v in zip(others, values, strict=True))
     for name, values in _present(sent, TRANSACTION_FIELDS).items():
-        having = [own for own, v in zip(is_own, values, strict=True) if v is not None]
+        having = [other for other, v in zip(others, values, strict=True) if v is not None]
         signs[name] = any(having) or len(having) == len(values)
     return signs
 

@@ -10,7 +10,7 @@ from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import Response, query_arguments, reader
-from scan.pages import filtered_lists, hooks, records
+from scan.pages import filtered_lists, hooks
 from scan.queries.cursors import ADDRESS, AMOUNT
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -79,12 +79,10 @@ def show_accounts() -> Response:
     is_whole = account_list.is_counted
     if not is_whole:  # page numbers end where the API's do
         account_list = replace(account_list, total=MOST_COUNTED, is_counted=True)
-    return account_list.response(
+    return account_list.show(
         "accounts.html",
-        shown=account_list,
         is_whole=is_whole,
         reason=account_list.source.reason if isinstance(account_list.source, AccountPage) else None,
-        names=records.names_of(account_list.records),
     )
 
 

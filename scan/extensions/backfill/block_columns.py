@@ -14,7 +14,7 @@ import pyarrow
 from pyarrow import compute
 
 from scan.cached_values import LazyMapping
-from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, WrapClaim, trade
+from scan.ethereum.events import WRAPPING, trade
 from scan.extensions.exports import parquet
 from scan.indexer.block_rows import UNNUMBERED, FetchedBlock, LogSelection, Rows, table_rows
 
@@ -142,41 +142,6 @@ def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
     return parquet.make_table(columns, dict(zip(columns, map(list, values), strict=True)))
 
 
-def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
-    """Return a row of SWAP_EVENTS."""
-    swapped = trade(swap, _TOKEN0, _TOKEN1)
-    return (
-        number,
-        swap.log_index,
-        swap.transaction_index,
-        swap.pool,
-        maker,
-        swap.family,
-        swapped.token_in == _TOKEN0,
-        swapped.amount_in,
-        swapped.amount_out,
-    )
-
-
-def _transfer_rows(number: int, event: TransferEvent, claim: WrapClaim | None) -> Rows:
-    """Return the rows of TRANSFER_EVENTS that an event makes."""
-    return [
-        (
-            number,
-            event.transaction_index,
-            event.log_index,
-            batch_index,
-            event.token,
-            event.from_address,
-            event.to_address,
-            event.shape.value,
-            claim and json.dumps([claim.party.hex(), *claim[1:]]),
-            *words,
-        )
-        for batch_index, words in enumerate(event.words)
-    ]
-
-
 def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
     made = table_rows(fetched, selection)
     number = fetched.block.number
@@ -184,9 +149,19 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
         rows[kind] += getattr(made, kind)
     for kind, of_block in made.unnumbered.items():
         rows[kind] += of_block
-    for transfer in made.transfers:
-        rows["transfer_events"] += _transfer_rows(number, *transfer)
-    rows["swap_events"] += [_swap_row(number, *swap) for swap in made.swaps]
+    for event, claim in made.transfers:
+        indexes = number, event.transaction_index, event.log_index
+        parties = event.token, event.from_address, event.to_address
+        claimed = claim and json.dumps([claim.party.hex(), *claim[1:]])
+        rows["transfer_events"] += [
+            (*indexes, batch_index, *parties, event.shape.value, claimed, *words)
+            for batch_index, words in enumerate(event.words)
+        ]
+    for swap, maker in made.swaps:
+        swapped = trade(swap, _TOKEN0, _TOKEN1)
+        indexes = number, swap.log_index, swap.transaction_index
+        amounts = swapped.token_in == _TOKEN0, swapped.amount_in, swapped.amount_out
+        rows["swap_events"].append((*indexes, swap.pool, maker, swap.family, *amounts))
     rows["code_sights"] += [
         (number, address, address in made.created, False) for address in made.possible_contracts
     ]
@@ -279,12 +254,9 @@ def _first_events(
 def make_table_of(kind: str, columns: Mapping[str, Any]) -> pyarrow.Table:
     """Return a table of a kind from columns by the names that the file has, such as limbs'."""
     fields = _SCHEMAS[kind]
-    return pyarrow.Table.from_arrays(
-        [_array(columns[field.name], field.type) for field in fields], schema=fields
-    )
-
-
-def _array(column: Any, type_: pyarrow.DataType) -> Any:
-    if isinstance(column, pyarrow.Array | pyarrow.ChunkedArray):
-        return column
-    return pyarrow.array(column, type_)
+    arrays = (pyarrow.Array, pyarrow.ChunkedArray)
+    made = [
+        column if isinstance(column, arrays) else pyarrow.array(column, field.type)
+        for field, column in ((field, columns[field.name]) for field in fields)
+    ]
+    return pyarrow.Table.from_arrays(made, schema=fields)

@@ -19,7 +19,7 @@ from scan.database import connection, transaction
 from scan.errors import Unavailable
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.node_errors import RETRIED
-from scan.extensions.backfill import derivation, loading, spool, worker_pool
+from scan.extensions.backfill import derivation, loading, spool
 from scan.extensions.backfill.contracts import Inspection, RangeInspector
 from scan.extensions.backfill.plan import (
     Attempts,
@@ -33,7 +33,6 @@ from scan.extensions.backfill.plan import (
     require_plan,
 )
 from scan.extensions.backfill.range_files import SELECTED, RangeFiles, remove_beside
-from scan.extensions.backfill.range_scheduler import make_tasks, spooling
 from scan.extensions.backfill.resources import (
     Requirements,
     Resources,
@@ -41,6 +40,7 @@ from scan.extensions.backfill.resources import (
     TooLittleRoom,
 )
 from scan.extensions.backfill.warehouse import FILE, Warehouse
+from scan.extensions.backfill.worker_pool import make_tasks, spooling, start_pool
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, node_reader
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.derivation import fill_missing, forget_others
@@ -102,6 +102,10 @@ class ChainBackfill:
             stored = chain_identity.check(self._node, self._database)
             if stored is not None and settings.logs not in ("", stored.logs):
                 raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
+            stores_bodies = self._database.value("indexer/bodies_from_get") is not None
+            if settings.stores_bodies != stores_bodies:
+                began = "on" if stores_bodies else "off"
+                raise CannotBackfill(f"it was begun with SCAN_BODIES={began}: --discard it")
             try:
                 self._requirements.require_memory(
                     plan.stage, plan.first_block, plan.last_block, plan.range_blocks
@@ -120,6 +124,7 @@ class ChainBackfill:
                 + (f"; the files in {folder} may be deleted" if folder.exists() else "")
             )
         fill_missing(self._database)
+        self._database.rows("indexer/bodies_from_set", is_stored=settings.stores_bodies)
         if self._database.value("indexer/webhooks_find_active"):
             raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
@@ -214,7 +219,7 @@ class ChainBackfill:
             progress = self._progress.part("spool", "ranges", total, total - len(missing))
             resources = self._resources
             tasks = make_tasks(self._settings, resources, selection, missing, self._history)
-            pool = partial(worker_pool.start_pool, self._resources, self._source, files)
+            pool = partial(start_pool, self._resources, self._source, files)
             advance = spool.advancing(progress, self._history, files, plan.ranges)
             with spooling(pool, tasks, advance, self._stop) as end:
                 self._inspect_behind(inspection, end)

@@ -23,7 +23,6 @@ from distributed import Client, KilledWorker, Security, get_worker
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.served_chain import ChainIdentity
 from scan.extensions.backfill import range_files, resources, spool
-from scan.extensions.backfill.range_scheduler import RangeFailed
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
@@ -146,12 +145,12 @@ class ClusterPool:
         try:
             stored: StoredRange = future.result()
         except KilledWorker:
-            raise RangeFailed(f"{task}: every worker that had them was lost") from None
+            raise spool.RangeFailed(f"{task}: every worker that had them was lost") from None
         except CancelledError:
             raise self._scheduler_lost() from None
         except Exception as error:  # such as that of a worker without Scan
             self._require_scheduler()
-            raise RangeFailed(f"{task}: {error!r}") from None
+            raise spool.RangeFailed(f"{task}: {error!r}") from None
         if stored.permanent is not None:
             raise stored.permanent
         try:
@@ -161,7 +160,7 @@ class ClusterPool:
             self._store.take(self._files, task.blocks, stored.digest, folder)
         except range_files.StoreFailed as error:
             self._failed[task.blocks].add(stored.worker)
-            raise RangeFailed(f"{task}: {error} (worker {stored.worker})") from None
+            raise spool.RangeFailed(f"{task}: {error} (worker {stored.worker})") from None
         self._failed.pop(task.blocks, None)
         return stored.transactions
 

@@ -16,7 +16,7 @@ from scan.ethereum.events import PoolEvent, SwapEvent, TransferShape, WrapClaim
 from scan.extensions.backfill import block_columns, plan
 from scan.extensions.backfill.range_files import Range, RangeFiles
 from scan.extensions.exports.parquet import ADDRESS, read_file
-from scan.indexer import contract_findings, contract_inspection
+from scan.indexer import contract_inspection, contract_state
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
 
 MAX_REMEMBERED = 1_000_000
@@ -50,7 +50,7 @@ class RangeInspector:
         self._files = files
         self._with_code: set[bytes] = set()
 
-    def inspect(self, blocks: Range) -> contract_findings.ContractFindings:
+    def inspect(self, blocks: Range) -> contract_state.ContractFindings:
         """Return the findings about the contracts in a range that the ranges before it lack. Raises
         NodeError.
 
@@ -172,18 +172,16 @@ def _blocks(
     hashes: dict[int, tuple[bytes, bytes]],
 ) -> Sequence[BlockContracts]:
     """Return blocks that have nothing but these sights, in the chain's order."""
-    by_block = [_by_block(rows) for rows in (codes, events, changes, pools)]
+    by_block = []
+    for rows in (codes, events, changes, pools):
+        grouped: dict[int, list[Any]] = defaultdict(list)
+        for row in rows:
+            grouped[row[0]].append(row)
+        by_block.append(grouped)
     return [
         _block(number, *hashes[number], *(rows[number] for rows in by_block))
         for number in sorted(set().union(*by_block))
     ]
-
-
-def _by_block(rows: Iterable[Any]) -> dict[int, list[Any]]:
-    grouped: dict[int, list[Any]] = defaultdict(list)
-    for row in rows:
-        grouped[row[0]].append(row)
-    return grouped
 
 
 def _block(

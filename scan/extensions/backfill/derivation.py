@@ -12,6 +12,7 @@ from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports import parquet
+from scan.indexer.block_rows import BODIES
 from scan.indexer.hooks import Derived, DerivedTable
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
@@ -183,7 +184,9 @@ def _table(
 
 def _file_ordinals(files: RangeFiles, ranges: Sequence[Range]) -> pyarrow.Table:
     """Return the number of rows in the files before each file, read from the files' footers."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
+    for blocks in ranges:  # whose numbers are ordinals of their bodies
+        rows.append((BODIES, str(files.path(BODIES, blocks)), blocks.first))
     for kind in NUMBERED:
         rows_before = 0
         for blocks in ranges:

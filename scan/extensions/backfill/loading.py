@@ -1,8 +1,11 @@
 """Loading of tables, partitions and counters, each in a transaction that also records it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
+
+import pyarrow
+from pyarrow import parquet
 
 from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
@@ -10,7 +13,7 @@ from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.extensions.backfill.derivation import OF_EXTENSIONS
-from scan.extensions.backfill.warehouse import Warehouse
+from scan.extensions.backfill.warehouse import CsvReader, Warehouse
 from scan.extensions.exports.parquet import KINDS
 from scan.indexer import block_rows, hooks, partitions, writer
 
@@ -23,6 +26,7 @@ COPY: Mapping[str, str] = LazyMapping(
         "dex_trades": "bulk/dex_trades_copy",
         "logs": "bulk/logs_copy",
         **dict.fromkeys(block_rows.UNNUMBERED, "bulk/files_copy"),
+        block_rows.BODIES: "bulk/bodies_list_files",  # which are read without DuckDB
         "uncles": "bulk/uncles_copy",
         "token_holders": "bulk/token_holders_copy",
         "item_balances": "bulk/item_balances_copy",
@@ -40,6 +44,7 @@ COPY: Mapping[str, str] = LazyMapping(
 REPLACED = ("timestamp_s", "dex", "topic0")
 COUNTERS = "counters"
 READ_BYTES = 1 << 18  # read from a file at once
+BODIES_AT_ONCE = 16
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
 ENDING: Sequence[str] = LazySequence(
     lambda: [
@@ -128,10 +133,11 @@ class Loader:
             self._database.close()  # this thread's connection
 
 
-def rows_of_partition(most: int, count: int, *, keeps_all: bool) -> int:
+def rows_of_partition(table: str, most: int, count: int, *, keeps_all: bool) -> int:
     """Return how many of `count` rows a partition takes: `most`, or fewer where old rows are
     dropped afterwards, so that most of them can be."""
-    return most if keeps_all else min(most, max(count // KEPT_PARTS, partitions.LEAST_KEPT_ROWS))
+    most, least = (partitions.rows_of(table, n) for n in (most, partitions.LEAST_KEPT_ROWS))
+    return most if keeps_all else min(most, max(count // KEPT_PARTS, least))
 
 
 def make_partitions(
@@ -145,11 +151,16 @@ def make_partitions(
     """Make partitions of the long tables for all rows, and return all steps."""
     for table in partitions.TABLES:
         if table not in loaded:
-            [(count,)] = warehouse.rows("bulk/rows_count", table=table)
+            is_of_bodies = table == block_rows.BODIES
+            [(count,)] = (
+                warehouse.rows("bulk/bodies_get_bound")
+                if is_of_bodies
+                else warehouse.rows("bulk/rows_count", table=table)
+            )
             with database.transaction() as tx:
                 require_writer(tx)
-                size = rows_of_partition(rows, count, keeps_all=keeps_all)
-                partitions.make_empty(tx, table, size, count)
+                size = rows_of_partition(table, rows, count or 0, keeps_all=keeps_all)
+                partitions.make_empty(tx, table, size, count or 0)
     steps: list[Step] = []
     for table in LOADED:
         is_by_ordinal = table in partitions.TABLES
@@ -213,10 +224,29 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
         if not follows_rows:
             tx.script(statement)
     warehouse.run("bulk/partition_set", table=step.table, first=step.first, bound=step.bound)
-    _copy(tx, warehouse, step.table, f"{step.name}_loading")
+    if step.table == block_rows.BODIES:
+        paths = [path for (path,) in warehouse.rows(COPY[step.table])]
+        lines = CsvReader(_body_lines(paths, step.first, step.bound))
+        columns = block_rows.UNNUMBERED[step.table]
+        transaction.copy_csv(tx, f"{step.name}_loading", columns, lines, READ_BYTES)
+        if lines.failure:
+            raise lines.failure
+    else:
+        _copy(tx, warehouse, step.table, f"{step.name}_loading")
     for statement, follows_rows in statements:
         if follows_rows:
             tx.script(statement)
+
+
+def _body_lines(paths: Sequence[str], first: int, bound: int) -> Iterator[bytes]:
+    """Yield rows of block_bodies from files: DuckDB would hold some thousand bodies as text."""
+    for path in paths:
+        for batch in parquet.ParquetFile(path).iter_batches(BODIES_AT_ONCE):
+            yield b"".join(
+                b"%d,\\x%b,\\x%b\n" % (number, digest.hex().encode(), body.hex().encode())
+                for number, digest, body in zip(*map(pyarrow.Array.to_pylist, batch), strict=True)
+                if first <= number < bound
+            )
 
 
 def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:

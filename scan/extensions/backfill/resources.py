@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import disk_usage
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from scan.database.connection import Database
@@ -21,10 +21,10 @@ from scan.rate_limits.limiter import is_loopback
 
 SAMPLE_BLOCKS = 100
 # Bytes for a transaction, estimated. Files: 90 bytes of hashes and addresses that do not compress,
-# and the rest for events and DuckDB's tables. Tables: rows and indexes, measured at 10 M
-# transactions.
-FILE_BYTES = 300
-TABLE_BYTES = 1_200
+# 450 of its block's body, and the rest for events and DuckDB's tables. Tables: rows and indexes,
+# measured at 10 M transactions, and 470 of bodies.
+FILE_BYTES = 750
+TABLE_BYTES = 1_670
 OBVIOUS = 0.8  # a disk with less than this share of the estimate is surely too small
 GB = 10**9
 
@@ -46,7 +46,10 @@ def estimate(node: Node, first: int, last: int, history: History | None = None) 
     elsewhere = [n for n in numbers if history is not None and n <= history.last_block]
     calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers[len(elsewhere) :]]
     counts = [history.transactions_of(n) for n in elsewhere if history is not None]
-    counts += _counts(list(node.results(calls)))
+    try:
+        counts += [len(header["transactions"]) for header in node.results(calls)]
+    except (TypeError, KeyError) as error:
+        raise NodeError(f"the node's answer is malformed: {error!r}") from error
     transactions = fmean(counts) * (last - first + 1)
     tenth = -(-len(counts) // 10)
     return Estimate(
@@ -66,7 +69,8 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
     data = interface.folder(database)
     for path, size in ((folder, needed.file_bytes), (data, needed.table_bytes)):
         if path is not None:
-            path = _existing(path)
+            while not path.exists():
+                path = path.parent
             first, others = needs.get(path.stat().st_dev, (path, 0))
             needs[path.stat().st_dev] = first, others + size
     for path, size in needs.values():
@@ -78,25 +82,11 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
             )
 
 
-def _existing(path: Path) -> Path:
-    """Return the path, or the nearest parent of it that exists."""
-    while not path.exists():
-        path = path.parent
-    return path
-
-
-def _counts(headers: Sequence[Any]) -> list[float]:
-    try:
-        return [len(header["transactions"]) for header in headers]
-    except (TypeError, KeyError) as error:
-        raise NodeError(f"the node's answer is malformed: {error!r}") from error
-
-
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 # Measured: a process of Python with its packages; each transaction in a range of 75,000, as columns
 # and as the records that are decoded at once; the process that inspects and derives, without the
 # memory that DuckDB counts.
-WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 1_500, 250_000_000
+WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 2_400, 250_000_000
 DUCKDB_EXCESS = 1.1  # DuckDB held at most 1.1 GB with a limit of 1 GB
 
 

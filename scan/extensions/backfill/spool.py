@@ -32,6 +32,10 @@ class SpoolFailed(Exception):
     """The files of a range cannot be written, for a reason that no other try may mend."""
 
 
+class RangeFailed(SpoolFailed):
+    """A range failed at one of the workers, of which another one may have a better node."""
+
+
 class Source(Protocol):
     """Blocks of a node, or of elsewhere."""
 
@@ -67,6 +71,7 @@ class RangeTask(NamedTuple):
     history: "RangeHistory | None" = None
     chain: served_chain.ChainIdentity | None = None
     computes_senders: bool = True
+    stores_bodies: bool = False
 
     def __str__(self) -> str:
         return f"blocks {self.blocks.first} to {self.blocks.last}"
@@ -79,15 +84,17 @@ def spool_range(task: RangeTask, folder: Path) -> int:
     """Write the files of a range, and return how many transactions it has. Raises the errors of
     BlockSource.blocks(), and OSError."""
     selection, blocks = task.selection, task.blocks
-    key = (task.rpc_urls, task.ca_bundle, task.traces, task.chain, task.computes_senders)
+    options: dict[str, Any] = {
+        "traces": task.traces,
+        "computes_senders": task.computes_senders,
+        "stores_bodies": task.stores_bodies,
+    }
+    key = (task.rpc_urls, task.ca_bundle, task.chain, *options.values())
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         chain = served_chain.ServedChain(task.rpc_urls, lambda: task.chain)
         node = client.Node(task.rpc_urls, ca_bundle=task.ca_bundle, chain=chain)
-        _sources[key] = (
-            node,
-            BlockSource(node, traces=task.traces, computes_senders=task.computes_senders),
-        )
+        _sources[key] = (node, BlockSource(node, **options))
     tables = block_columns.RangeTables(selection)
     transactions = _read(_fetch(task, *_sources[key]), tables)
     RangeFiles(folder).write(blocks, tables.finish())

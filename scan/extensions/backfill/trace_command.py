@@ -101,7 +101,12 @@ class TraceBackfill:
                 for read in pool.map(partial(self._read, hashes), _spans([*hashes])):
                     if self._stop.is_set():
                         return
-                    self._put(read)
+                    if read:
+                        numbers, hashes_, rows = map(list, zip(*read, strict=True))
+                        with self._database.transaction() as tx:
+                            tx.execute(
+                                "bulk/traces_put", numbers=numbers, hashes=hashes_, rows=rows
+                            )
                     yield len(read)
 
     def _read(self, hashes: dict[int, bytes], span: Sequence[int]) -> list[tuple[int, bytes, str]]:
@@ -157,12 +162,6 @@ class TraceBackfill:
                 if code is not None and not code.startswith(DELEGATION)
             ],
         }
-
-    def _put(self, read: Sequence[tuple[int, bytes, str]]) -> None:
-        if read:
-            numbers, hashes, rows = map(list, zip(*read, strict=True))
-            with self._database.transaction() as tx:
-                tx.execute("bulk/traces_put", numbers=numbers, hashes=hashes, rows=rows)
 
     def write(self, partition_rows: int) -> None:
         """Put what was read into the tables. The indexer waits for the end of the transaction, and

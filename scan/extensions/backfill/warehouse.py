@@ -176,18 +176,17 @@ class Warehouse:
         lines = rows.query("copied", _text("bulk/lines_copy"))
         # DuckDB's own COPY is not used: its threads spin while their file is a full pipe.
         with lines.to_arrow_reader(BATCH_ROWS) as batches:
-            file = CsvReader(batches)
+            file = CsvReader(memoryview(batch[0].buffers()[-1] or b"") for batch in batches)
             yield rows.columns, file
         if file.failure:
             raise file.failure
 
 
 class CsvReader:
-    """A file of lines that DuckDB derives while they are read."""
+    """A file of texts, each of some lines, that are derived while they are read."""
 
-    def __init__(self, batches: pyarrow.RecordBatchReader) -> None:
-        """`batches` have lines of text in their only column."""
-        self._batches = batches
+    def __init__(self, texts: Iterator[bytes | memoryview]) -> None:
+        self._texts = texts
         self._text = memoryview(b"")
         self.failure: duckdb.Error | None = None
 
@@ -195,8 +194,7 @@ class CsvReader:
         """Return at most `size` bytes, b"" at the end or after a failure."""
         try:
             while not self._text:
-                [lines] = self._batches.read_next_batch().columns
-                self._text = memoryview(lines.buffers()[-1] or b"")
+                self._text = memoryview(next(self._texts))
         except StopIteration:
             return b""
         except Exception as error:  # DuckDB's error by way of pyarrow; psycopg2 would hide it
@@ -209,7 +207,7 @@ class CsvReader:
 def _text(statement: str, **texts: str) -> str:
     """Return a statement as DuckDB takes it, with $name for each parameter not in `texts`."""
     loaded = load_statements()[statement]
-    names: Mapping[str, str] = {name: f"${name}" for name in loaded.params} | texts
+    names: Mapping[str, str] = {name: f"${name}" for name in loaded.types} | texts
     return loaded.text % names if "%" in loaded.text else loaded.text
 
 

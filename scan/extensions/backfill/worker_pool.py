@@ -1,29 +1,216 @@
-"""Processes of this machine that write the files of ranges: pools of pebble, which replaces a
-process that was killed."""
+"""Ranges of blocks given to a pool of workers, to another one where the first is lost or slow; and
+processes of this machine that write their files: pools of pebble, which replaces a process that was
+killed.
+"""
 
+import logging
 import multiprocessing
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection
-from concurrent.futures import Future
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import NamedTuple
+from statistics import median
+from typing import NamedTuple, Protocol
 
 from pebble import ProcessExpired, ProcessPool
 
+from scan.contracts.account_state import stored_identity
 from scan.ethereum.client import NodeError, RpcError
-from scan.extensions.backfill import range_files, spool
-from scan.extensions.backfill.range_scheduler import Pool, WorkerLost
+from scan.extensions.backfill.range_files import INCOMING, Range, RangeFiles
 from scan.extensions.backfill.resources import Resources
+from scan.extensions.backfill.spool import History, RangeFailed, RangeTask, SpoolFailed, spool_range
+from scan.indexer.block_rows import LogSelection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+MAX_LOSSES = 20  # of workers with the same range
+MAX_FAILURES = 4  # of a range, each at another worker
+# A range that takes SLOW times the median of others is slow: its worker may be frozen.
+SLOW, LEAST_SLOW_S, FIRST_SLOW_S = 4.0, 30.0, 120.0
+REMEMBERED = 100  # ranges for the median
+COPIES = 4  # one in so many ranges may be given to a second worker
+POLL_S = 0.2
+
+
+class WorkerLost(Exception):
+    """A worker ended before the files of its range were written; the message says how."""
+
+
+class Pool(Protocol):
+    """Workers that write the files of ranges."""
+
+    def slots(self) -> int:
+        """Return how many ranges may be in work now. Raises SpoolFailed."""
+
+    def submit(self, task: RangeTask, copies: Collection[Future[int]]) -> Future[int]:
+        """Give a range to a worker that has none of its `copies`."""
+
+    def result(self, future: Future[int]) -> int:
+        """Return how many transactions a completed range has. Raises WorkerLost, RangeFailed, and
+        errors that no other worker mends: those of RETRIED, and SpoolFailed."""
+
+    def cancel(self, future: Future[int]) -> None:
+        """Cancel a copy of a range that another worker has completed."""
+
+    def close(self) -> None:
+        """End all work of the pool."""
+
+
+@dataclass
+class _Work:
+    """A range in work, with a future for each copy of it."""
+
+    task: RangeTask
+    began_s: float
+    futures: set[Future[int]] = field(default_factory=set)
+    losses: int = 0
+    failures: int = 0
+
+
+def spool(pool: Pool, tasks: Sequence[RangeTask]) -> Generator[int, None, None]:
+    """Yield how many transactions each range has, in the order of completion. Raises SpoolFailed
+    and, of RETRIED, the error of a worker that has tried for a while.
+
+    The pool is closed when the caller stops reading.
+    """
+    waiting = deque(tasks)
+    in_work: dict[Range, _Work] = {}
+    durations_s: deque[float] = deque(maxlen=REMEMBERED)
+    try:
+        while waiting or in_work:
+            slots = pool.slots()
+            while waiting and len(in_work) < slots:
+                work = _Work(waiting.popleft(), time.monotonic())
+                work.futures.add(pool.submit(work.task, ()))
+                in_work[work.task.blocks] = work
+            _copy_slow(pool, in_work.values(), durations_s, max(slots // COPIES, 1))
+            by_future = {future: work for work in in_work.values() for future in work.futures}
+            done, _ = wait(by_future, POLL_S, FIRST_COMPLETED)
+            for future in done:
+                work = by_future[future]
+                if in_work.get(work.task.blocks) is not work:
+                    continue  # another copy of the range was completed in the same moment
+                work.futures.remove(future)
+                transactions = _result(pool, work, future)
+                if transactions is None:
+                    continue
+                durations_s.append(time.monotonic() - work.began_s)
+                del in_work[work.task.blocks]
+                for copy in work.futures:
+                    pool.cancel(copy)
+                yield transactions
+    finally:
+        pool.close()
+
+
+def _copy_slow(
+    pool: Pool, in_work: Collection[_Work], durations_s: Collection[float], most: int
+) -> None:
+    """Give ranges that take much longer than those before them to a second worker."""
+    slow_s = max(SLOW * median(durations_s), LEAST_SLOW_S) if durations_s else FIRST_SLOW_S
+    copied = sum(len(work.futures) > 1 for work in in_work)
+    for work in in_work:
+        elapsed_s = time.monotonic() - work.began_s
+        if copied < most and len(work.futures) == 1 and elapsed_s > slow_s:
+            log.warning("%s take long (%.0f s); a second worker takes them", work.task, elapsed_s)
+            work.futures.add(pool.submit(work.task, work.futures))
+            copied += 1
+
+
+def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
+    """Return how many transactions a range has; None where this copy of it failed, and another
+    worker has it. Raises what spool() does."""
+    try:
+        return pool.result(future)
+    except WorkerLost as error:
+        work.losses += 1
+        if work.losses == MAX_LOSSES:
+            raise SpoolFailed(f"{work.task}: {error}") from None
+        log.warning("the worker with %s %s; another one takes them", work.task, error)
+    except RangeFailed as error:
+        work.failures += 1
+        if work.failures == MAX_FAILURES:
+            raise
+        log.warning("%s; another worker takes them", error)
+    if not work.futures:
+        work.began_s = time.monotonic()
+        work.futures.add(pool.submit(work.task, ()))
+    return None
+
+
+def make_tasks(
+    settings: Settings,
+    resources: Resources,
+    selection: LogSelection,
+    ranges: Sequence[Range],
+    history: History | None = None,
+) -> list[RangeTask]:
+    """Return a task for each range. The tasks begin with the nodes in turn."""
+    urls = settings.rpc_urls
+    chain = stored_identity(settings.database_url)
+    return [
+        RangeTask(
+            rpc_urls=urls[number % len(urls) :] + urls[: number % len(urls)],
+            ca_bundle=settings.ca_bundle,
+            traces=settings.traces,
+            selection=selection,
+            blocks=blocks,
+            history=None if history is None else history.range_history(blocks),
+            chain=chain,
+            computes_senders=resources.computes_senders,
+            stores_bodies=settings.stores_bodies,
+        )
+        for number, blocks in enumerate(ranges)
+    ]
+
+
+@contextmanager
+def spooling(
+    make_pool: Callable[[], Pool],
+    tasks: Sequence[RangeTask],
+    advance: Callable[[int, int], object],
+    stop: threading.Event,
+) -> Iterator[Future[None]]:
+    """Write the files of ranges in a thread, until all are written or `stop` is set. Yield the
+    thread's future.
+
+    The end of the `with` block waits for the thread and raises its error; an error in the block
+    ends the thread. `advance` is called with the ranges and transactions that were added.
+    """
+    ending = threading.Event()
+
+    def run() -> None:
+        with closing(spool(make_pool(), tasks)) as results:
+            for transactions in results:
+                advance(1, transactions)
+                if ending.is_set():
+                    return
+
+    with ThreadPoolExecutor(1, "spool") as pool:
+        end = pool.submit(run)
+        try:
+            yield end
+            while not wait([end], POLL_S).done:
+                if stop.is_set():
+                    ending.set()
+            end.result()
+        finally:
+            ending.set()
 
 
 class _Submitted(NamedTuple):
-    blocks: range_files.Range
+    blocks: Range
     folder: Path
     pool: ProcessPool
 
@@ -34,13 +221,13 @@ class WorkerPool:
     def __init__(
         self,
         processes: int,
-        files: range_files.RangeFiles,
-        work: Callable[[spool.RangeTask, Path], int] = spool.spool_range,
+        files: RangeFiles,
+        work: Callable[[RangeTask, Path], int] = spool_range,
     ) -> None:
         self._processes = processes
         self._files = files
         self._work = work
-        self._incoming = files.folder / range_files.INCOMING
+        self._incoming = files.folder / INCOMING
         shutil.rmtree(self._incoming, ignore_errors=True)  # of a run that was killed
         self._numbers = count()
         self._written: dict[Future[int], _Submitted] = {}
@@ -52,7 +239,7 @@ class WorkerPool:
                 self._pools[number] = self._replacement(pool, 1 if number else self._processes)
         return self._processes
 
-    def submit(self, task: spool.RangeTask, copies: Collection[Future[int]]) -> Future[int]:
+    def submit(self, task: RangeTask, copies: Collection[Future[int]]) -> Future[int]:
         if copies and len(self._pools) == 1:
             self._pools.append(_start(1))
         folder = self._incoming / str(next(self._numbers))
@@ -69,16 +256,16 @@ class WorkerPool:
         blocks, folder, _ = self._written.pop(future)
         try:
             transactions = future.result()
-            self._files.move_from(range_files.RangeFiles(folder), blocks)
+            self._files.move_from(RangeFiles(folder), blocks)
             return transactions
         except ProcessExpired as error:
             raise WorkerLost(f"ended with exit code {error.exitcode}") from None
         except BrokenProcessPool:
             raise WorkerLost("ended as it started") from None
-        except (NodeError, RpcError, spool.SpoolFailed):
+        except (NodeError, RpcError, SpoolFailed):
             raise
         except Exception as error:
-            raise spool.SpoolFailed(str(error) or repr(error)) from None
+            raise SpoolFailed(str(error) or repr(error)) from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -100,7 +287,7 @@ class WorkerPool:
         return _start(processes)
 
 
-def start_pool(resources: Resources, source: BlockSource, files: range_files.RangeFiles) -> Pool:
+def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> Pool:
     """Start processes on this machine, or connect to a cluster. Raises SpoolFailed, NodeError."""
     if resources.cluster is None:
         return WorkerPool(resources.processes, files)

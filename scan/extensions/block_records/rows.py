@@ -6,7 +6,7 @@ A message is one by the event of a rollup's own contract. Only L1 knows whether 
 executed: here it is initiated.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count
 from typing import Annotated, Any, NamedTuple
@@ -165,21 +165,6 @@ class Authorization(NamedTuple):
     fault: Annotated[str | None, Column(TEXT, COMPUTED)]
 
 
-def read_authorizations(
-    block_number: int, lists: Iterable[tuple[int, Sequence[Any], bytes]]
-) -> Iterator[Authorization]:
-    """Yield the authorizations of a block in their order.
-
-    `lists` has the index, authorizationList and chain id of each transaction. Raises BadHex,
-    KeyError or TypeError for a malformed entry.
-    """
-    ordinals = count(block_number << PLACE_BITS)
-    for index, entries, chain_id in lists:
-        for authorization_index, entry in enumerate(entries):
-            position = next(ordinals), block_number, index, authorization_index
-            yield Authorization(*position, *_read(entry, chain_id))
-
-
 def _read(entry: Any, chain_id: bytes) -> tuple[Any, ...]:
     """Return the fields of an Authorization from `chain_id` on."""
     numbers = {
@@ -218,9 +203,16 @@ def _signed_hash(entry: Any) -> bytes:
 
 
 def authorizations_in(block: DecodedBlock) -> list[Authorization]:
-    """Return the authorizations of a block. Raises MalformedBlock."""
+    """Return the authorizations of a block in their order. Raises MalformedBlock."""
+    ordinals = count(block.number << PLACE_BITS)
     try:
-        authorizations = [*read_authorizations(block.number, block.authorization_lists)]
+        authorizations = [
+            Authorization(
+                next(ordinals), block.number, index, authorization_index, *_read(entry, chain_id)
+            )
+            for index, entries, chain_id in block.authorization_lists
+            for authorization_index, entry in enumerate(entries)
+        ]
     except (BadHex, KeyError, TypeError) as error:
         raise MalformedBlock(f"block {block.number}: {type(error).__name__}: {error}") from error
     if len(authorizations) >> PLACE_BITS:

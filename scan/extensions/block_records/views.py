@@ -24,7 +24,7 @@ from scan.http.request_state import PARAMETER
 from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
-from scan.pages.records import Record, names_of
+from scan.pages.records import Record
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, cursors, hooks, pages, transactions
 from scan.queries.reader import Reader
@@ -186,9 +186,7 @@ def show_earnings() -> Response:
     earnings_list = filtered_lists.filtered_list(
         "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
     )
-    return earnings_list.response(
-        "earnings.html", shown=earnings_list, names=names_of(earnings_list.records)
-    )
+    return earnings_list.show("earnings.html")
 
 
 def requests_of(block: Record, window: pages.Window) -> dict[str, list[Record]]:

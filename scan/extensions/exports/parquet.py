@@ -114,6 +114,7 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
         "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(blocks.Withdrawal),
         "credits": _of_record(Credit),
         "contract_creations": _of_record(sparse_tables.ContractCreation),
+        "block_bodies": _kind(block_number=BLOCK_NUMBER) | _of_record(blocks.StoredBody),
         "uncles": _of_record(blocks.Uncle),
         "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
         "token_transfers": _kind(

@@ -4,7 +4,7 @@ the code by which a contract created another."""
 import logging
 import threading
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 from scan.ethereum import client, request_node, sparse_tables
@@ -21,15 +21,16 @@ from scan.extensions.internal_transfers.traces import (
 )
 from scan.hex import BadHex, to_hex
 from scan.indexer import hooks
-from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
+from scan.indexer.hooks import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
 from scan.verification.hooks import CreationInput
 
 log = logging.getLogger(__name__)
 
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
 MAX_TRANSFERS = 50_000  # of one read(), which returns fewer blocks beyond that
-# debug_traceBlockByHash with callTracer, trace_block, debug_traceTransaction without a tracer.
+# With callTracer, as flat traces, and by debug_traceTransaction without a tracer.
 TRACERS = ("debug", "trace", "steps")
+METHODS = {"debug": "debug_traceBlockByHash", "trace": "trace_block"}
 STEPS = {"disableMemory": True, "disableStorage": True}
 # The bound on a transaction's trace: 100,000 calls, or some 80,000 steps. Larger ones are not read.
 MAX_TRACE_BYTES = 32 * 1024 * 1024
@@ -71,10 +72,12 @@ class NodeTraceReader(TraceReader):
                 traced[block.number] = self._verified("steps", block, None)
         elif with_code:
             transfers = 0
-            for block, answer in self._block_traces(tracers[0], with_code):
+            slow = [block for block in with_code if block.hash in self._slow_blocks]
+            others = [block for block in with_code if block.hash not in self._slow_blocks]
+            late = ((b, client.AnswerTooLarge(0, "it took too long before")) for b in slow)
+            for block, answer in chain(self._block_traces(tracers[0], others), late):
                 if self._is_unsupported(tracers[0], answer):
-                    method = _trace_call(tracers[0], block).method
-                    log.info("the node does not offer %s: %s", method, answer)
+                    log.info("the node does not offer %s: %s", METHODS[tracers[0]], answer)
                     self._tracers = tuple(t for t in self._tracers if t != tracers[0])
                     return self.read(blocks)
                 traced[block.number] = self._verified(tracers[0], block, answer)
@@ -89,19 +92,25 @@ class NodeTraceReader(TraceReader):
     def without_traces(self, block: DecodedBlock) -> TracedBlock:
         return completed_by_logs(block, super().without_traces(block))
 
-    def _block_traces(
-        self, tracer: str, blocks: list[DecodedBlock]
-    ) -> Iterator[tuple[DecodedBlock, Any]]:
-        slow = [block for block in blocks if block.hash in self._slow_blocks]
-        yield from self._of_blocks(tracer, [b for b in blocks if b.hash not in self._slow_blocks])
-        for block in slow:
-            yield block, client.AnswerTooLarge(0, "it took too long before")
-
     def _verified(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
         """Return a block's traces, UNTRACED where the transactions or proven balances contradict
         them. Raises NodeError where a retry, or another node, may have others."""
+        entries = answer if tracer == "debug" and isinstance(answer, list) else ()
+        is_cut = isinstance(answer, client.AnswerTooLarge) or any(
+            # An error in place of a transaction's trace, as after geth's time-out.
+            isinstance(entry, dict) and entry.get("error") and "result" not in entry
+            for entry in entries
+        )
         try:
-            traced = self._traced(tracer, block, answer)
+            if tracer == "steps" or is_cut:
+                traced = self._of_transactions(tracer, block)
+            elif self._is_traced(block, answer):
+                self._has_traced = True
+                read = read_call_traces if tracer == "debug" else read_flat_traces
+                traces = read(block, answer)
+                traced = TracedBlock(traces.created, traces.transfers, True, *traces[2:])
+            else:
+                return UNTRACED
             trace_checks.require_spendable(
                 block, traced.transfers, self._balances.before(block, traced)
             )
@@ -114,25 +123,17 @@ class NodeTraceReader(TraceReader):
             self._count_failure(block, error)
             return UNTRACED
 
-    def _traced(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
-        if tracer == "steps":
-            return self._of_transactions(tracer, block)
-        if isinstance(answer, client.AnswerTooLarge) or (
-            tracer == "debug" and _is_incomplete(answer)
-        ):
-            return self._of_transactions(tracer, block)
-        if not self._is_traced(block, answer):
-            return UNTRACED
-        self._has_traced = True
-        read = read_call_traces if tracer == "debug" else read_flat_traces
-        traces = read(block, answer)
-        return TracedBlock(traces.created, traces.transfers, True, *traces[2:])
-
-    def _of_blocks(
+    def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
     ) -> Iterator[tuple[DecodedBlock, Any]]:
         """Yield blocks with their traces, or with AnswerTooLarge, also where tracing times out."""
-        calls = [_trace_call(tracer, block) for block in blocks]
+        method, options = METHODS[tracer], {"tracer": "callTracer"}
+        calls = [
+            client.Call(
+                method, (to_hex(b.hash), options) if tracer == "debug" else (hex(b.number),)
+            )
+            for b in blocks
+        ]
         timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
         read_count = 0
         try:
@@ -145,7 +146,7 @@ class NodeTraceReader(TraceReader):
                 yield blocks[0], client.AnswerTooLarge(0, str(error))
                 return
             for block in blocks[read_count:]:
-                yield from self._of_blocks(tracer, [block])
+                yield from self._block_traces(tracer, [block])
 
     def _of_transactions(self, tracer: str, block: DecodedBlock) -> TracedBlock:
         """Trace a block by its transactions, where the block's own trace is too large.
@@ -201,7 +202,8 @@ class NodeTraceReader(TraceReader):
     def _is_unsupported(self, tracer: str, answer: Any) -> bool:
         """Return whether the node has no such method, or has failed at it from the start. A node
         that has pruned old state is not unsupported: it may trace new blocks."""
-        if tracer == "debug" and _has_steps(answer):
+        entries = answer if tracer == "debug" and isinstance(answer, list) else ()
+        if any(isinstance(e, dict) and "structLogs" in (e.get("result") or ()) for e in entries):
             return True  # the node ignores the tracer without an error
         if not isinstance(answer, client.RpcError) or isinstance(answer, client.AnswerTooLarge):
             return False
@@ -240,19 +242,6 @@ def completed_by_logs(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:
     return traced._replace(transfers=trace_checks.logged_transfers(block))
 
 
-def _trace_call(tracer: str, block: DecodedBlock) -> client.Call:
-    if tracer == "debug":
-        options = {"tracer": "callTracer"}
-        return client.Call("debug_traceBlockByHash", (to_hex(block.hash), options))
-    return client.Call("trace_block", (hex(block.number),))
-
-
-def _has_steps(answer: Any) -> bool:
-    return isinstance(answer, list) and any(
-        isinstance(entry, dict) and "structLogs" in (entry.get("result") or ()) for entry in answer
-    )
-
-
 def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: Any) -> BlockTraces:
     if not block.has_statuses and answer.get("failed") is True:
         return BlockTraces([], [], frozenset((transaction.transaction_index,)))
@@ -264,13 +253,6 @@ def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: An
         return IncompleteTraces([], [])
     traces = read_call_trace(block, transaction, frame)
     return traces if is_complete else IncompleteTraces(*traces)
-
-
-def _is_incomplete(answer: Any) -> bool:
-    """Return whether a transaction has an error in place of its trace, as after geth's time-out."""
-    return isinstance(answer, list) and any(
-        isinstance(entry, dict) and entry.get("error") and "result" not in entry for entry in answer
-    )
 
 
 _KIND = transaction_traces.CALL_TRACE._replace(cache_bytes=transaction_traces.CACHE_BYTES // 8)

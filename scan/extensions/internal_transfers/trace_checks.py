@@ -18,7 +18,7 @@ from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcErr
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.internal_transfers import state_proofs
 from scan.hex import data, quantity, to_hex
-from scan.indexer.block_traces import TracedBlock
+from scan.indexer.hooks import TracedBlock
 
 LAST_ETHEREUM_TYPE = b"\4"  # transactions of a chain's own types have traces of its own, too
 # The spenders of a block whose balances are worth a call of the node: most blocks have none.

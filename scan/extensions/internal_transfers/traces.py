@@ -145,10 +145,22 @@ def _checked(
     transfers: list[InternalTransfer] = []
     failed: list[int] = []
     try:
-        for transaction, frame in frames:
+        for transaction, of_transaction in frames:
             index = transaction.transaction_index
-            succeeded = _add(created, destroyed, transfers, index, frame)
-            if transaction.status and not succeeded:
+            last, has_outermost = -1, False
+            for call_index, kind, from_address, to_address, value in of_transaction:
+                has_outermost = has_outermost or call_index == 0
+                if kind in CREATIONS:
+                    created.append(to_address)
+                if kind is TransferType.SELFDESTRUCT:
+                    destroyed.append(from_address)
+                if (value or kind in CREATIONS) and call_index != 0:
+                    # What moves outside of calls takes the next index.
+                    last = max(call_index or 0, last + 1)
+                    transfers.append(
+                        InternalTransfer(index, last, kind, from_address, to_address, value)
+                    )
+            if transaction.status and not has_outermost:  # which was undone
                 failed.append(index)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
@@ -158,28 +170,6 @@ def _checked(
         frozenset(() if block.has_statuses else failed),
         () if block.keeps_destroyed else tuple(destroyed),
     )
-
-
-def _add(
-    created: list[bytes],
-    destroyed: list[bytes],
-    transfers: list[InternalTransfer],
-    index: int,
-    frames: Iterable[_Frame],
-) -> bool:
-    """Add a transaction's frames to the lists. Return whether it succeeded: only then is its
-    outermost call among the frames."""
-    last, succeeded = -1, False
-    for call_index, kind, from_address, to_address, value in frames:
-        succeeded = succeeded or call_index == 0
-        if kind in CREATIONS:
-            created.append(to_address)
-        if kind is TransferType.SELFDESTRUCT:
-            destroyed.append(from_address)
-        if (value or kind in CREATIONS) and call_index != 0:
-            last = max(call_index or 0, last + 1)  # what moves outside of calls takes the next one
-            transfers.append(InternalTransfer(index, last, kind, from_address, to_address, value))
-    return succeeded
 
 
 def _result(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) -> Any:
@@ -208,16 +198,18 @@ def _call_frames(
     fields = outermost if isinstance(outermost, dict) else {}
     if transaction.status:
         require_own_call(transaction, outermost, has_status=block.has_statuses)
-    yield from _protocol_transfers(fields.get("beforeEVMTransfers"))
+    if entries := fields.get("beforeEVMTransfers"):
+        yield from _protocol_transfers(entries)
     if transaction.status:
         yield from _executed_frames(transaction, outermost)
-    yield from _protocol_transfers(fields.get("afterEVMTransfers"))
+    if entries := fields.get("afterEVMTransfers"):
+        yield from _protocol_transfers(entries)
 
 
-def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
+def _protocol_transfers(entries: Iterable[Any]) -> Iterator[_Frame]:
     """Yield the transfers of Arbitrum's protocol outside of calls. Entries with one party only are
     fees and mints."""
-    for entry in entries or ():
+    for entry in entries:
         if entry["from"] is not None and entry["to"] is not None:
             parties = data(entry["from"], 20), data(entry["to"], 20)
             yield _Frame(None, TransferType.CALL, *parties, quantity(entry["value"]))

@@ -16,7 +16,7 @@ from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.requests import Response, query_arguments, reader
 from scan.pages import hooks, tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, hash_of, names_of
+from scan.pages.records import Record, hash_of
 from scan.queries.holdings import unit_prices
 from scan.queries.hooks import Entities
 from scan.queries.pages import Form, Page, Value, Window, filtered_page
@@ -94,12 +94,7 @@ page_views = Blueprint("pages_internal_transfers", __name__)
 @page_views.get("/internal-transfers")
 def list_internal_transfers() -> Response:
     transfer_list = entity_list("internal_transfers", "/internal-transfers", "/internal-transfers")
-    return transfer_list.response(
-        "internal_transfers.html",
-        shown=transfer_list,
-        names=names_of(transfer_list.records),
-        prices=unit_prices(reader()),
-    )
+    return transfer_list.show("internal_transfers.html", prices=unit_prices(reader()))
 
 
 def transaction_head(transaction: Record) -> hooks.Shown:

@@ -11,7 +11,7 @@ from scan.hex import data
 from scan.http import list_responses, requests
 from scan.pages import filtered_lists, formatting
 from scan.pages.hooks import Pages, Shown, TransactionSection
-from scan.pages.records import Record, names_of
+from scan.pages.records import Record
 
 api_views = Blueprint("memos", __name__)
 list_responses.add_list(api_views, "/memos", "memos")
@@ -23,7 +23,7 @@ page_views = Blueprint("pages_memos", __name__)
 @page_views.get("/memos")
 def list_memos() -> Response:
     memo_list = filtered_lists.entity_list("memos", "/memos", "/memos")
-    return memo_list.response("memos.html", shown=memo_list, names=names_of(memo_list.records))
+    return memo_list.show("memos.html")
 
 
 def add_to_transactions(records: Sequence[Record]) -> None:

@@ -62,9 +62,7 @@ def list_user_operations() -> Response:
     operation_list = filtered_lists.entity_list(
         "user_operations", "/user-operations", "/user-operations"
     )
-    return operation_list.response(
-        "user_operations.html", shown=operation_list, names=names_of(operation_list.records)
-    )
+    return operation_list.show("user_operations.html")
 
 
 @page_views.get("/user-operation/<operation_hash>")

@@ -8,6 +8,7 @@ Every target begins with a path of Scan, in which arguments are quoted: none lea
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -31,30 +32,7 @@ NOT_CRAWLED = ("/api/", "/v2/", "/server/", "/mcp", "/search", "/watchlist", "/k
 CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 SECURITY_LASTS = timedelta(days=180)  # RFC 9116: less than a year
 
-HEAD = """\
-# Scan
-
-> A block explorer's API for one EVM chain: blocks, transactions, tokens, addresses, transfers, DEX
-> trades, logs, verified contracts and read-only calls to them, exact up to the newest block.
-
-- All endpoints are below {base}/api/v1 and return JSON. Amounts are strings of decimal digits in
-  the smallest unit (wei). Times are ISO 8601 in UTC. Addresses are 0x and 40 hex digits.
-- Lists take `limit` (at most 100) and return `next`: pass it as `cursor` for the next page. With
-  `format=csv` or `format=ndjson` a list is one file.
-- Requests are limited per client address, or per API key (header `X-API-Key`); 429 has
-  `Retry-After`.
-- Errors are {{"error": message, "code": slug}}.
-{pages}- {strangers}
-
-## Documentation
-
-- [OpenAPI document]({base}/api/v1/openapi.json): every operation, parameter and schema
-- [API documentation]({base}/docs/): the same document for people
-{tools}- [Status]({base}/readyz): how far the index is behind the node
-
-## Operations
-
-"""
+HEAD = Path(__file__).with_name("llms.txt")
 PAGES = "- Pages of this site are available as Markdown: send `Accept: text/markdown`.\n"
 
 
@@ -101,7 +79,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         lines = [interface.line_of_llms for interface in _interfaces() if interface.line_of_llms]
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
         shows_pages = services().settings.pages and registry.has("markdown")
-        head = HEAD.format(
+        head = HEAD.read_text(encoding="utf-8").format(
             base=base,
             tools=tools,
             pages=PAGES if shows_pages else "",

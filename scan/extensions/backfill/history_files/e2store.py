@@ -20,7 +20,6 @@ import cramjam
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 
 VERSION, HEADER, BODY, RECEIPTS, SLIM_RECEIPTS = 0x3265, 3, 4, 5, 10
-DIFFICULTY, ACCUMULATOR, PROOF = 6, 7, 11
 BLOCK_INDEX, DYNAMIC_BLOCK_INDEX = 0x3266, 0x3267
 # The bound on a block's part when it is decompressed: blocks have 10 MiB at most (EIP-7934), and
 # receipts 8 MB with a gas limit of 60 million.
@@ -88,7 +87,11 @@ class E2File:
             self._headers, self._bodies = entries[HEADER], entries[BODY]
             self._are_slim = bool(entries[SLIM_RECEIPTS])
             self._receipts = entries[SLIM_RECEIPTS] or entries[RECEIPTS]
-            self._require_counts()
+            if not self._receipts:
+                raise BadFile("it has no receipts (profile noreceipts), which transactions need")
+            counts = {len(self._headers), len(self._bodies), len(self._receipts), self.count}
+            if len(counts) > 1 or not 0 < self.count <= BLOCKS_OF_FILE:
+                raise BadFile("its blocks are not as many as its index says")
         except BadFile:
             self.close()
             raise
@@ -117,13 +120,6 @@ class E2File:
         if entry.end - entry.start > MAX_COMPRESSED_BYTES:
             raise BadFile(f"a part of a block has more than {MAX_PART_BYTES:,} bytes")
         return decompress(self._data[entry.start : entry.end])
-
-    def _require_counts(self) -> None:
-        if not self._receipts:
-            raise BadFile("it has no receipts (profile noreceipts), which transactions need")
-        counts = {len(self._headers), len(self._bodies), len(self._receipts), self.count}
-        if len(counts) > 1 or not 0 < self.count <= BLOCKS_OF_FILE:
-            raise BadFile("its blocks are not as many as its index says")
 
 
 class _Entry(NamedTuple):

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scan.ethereum import block_validation, client
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.encoded_parts import slim_receipt, transaction_item
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.backfill import plan, spool
 from scan.extensions.backfill.history_files import raw_block, raw_decoder
 from scan.extensions.backfill.history_files.e2store import BadFile, E2File
@@ -52,10 +53,6 @@ class RangeHistory(NamedTuple):
         return self._replace(downloads=str(folder))
 
 
-def _may_have_failed(transaction: DecodedTransaction) -> bool:
-    return transaction.gas_used == int.from_bytes(transaction.gas_limit or b"")
-
-
 class HistorySource:
     """Reads blocks from files; from the node those after the last file."""
 
@@ -77,7 +74,13 @@ class HistorySource:
         where no source has a file that is right, and what BlockSource.blocks() raises."""
         if first > self._history.last_block:
             fetched = self._blocks.blocks(first, last)
-            self._require_followed(fetched[0].block)
+            # The node's first block after a file has to follow on it, as it may be the first that
+            # the node has at all. Else the range's blocks are not linked, so that it is read again.
+            if self._open is not None:
+                (listed, file), block = self._open, fetched[0].block
+                end = self._history.last_block
+                if block.number == end + 1 and block.parent_hash != keccak256(file.header(end)):
+                    self._refuse(listed, f"the node's block {end + 1} does not name block {end}")
             return fetched
         while True:
             listed, file = self._file_of(first)
@@ -85,16 +88,6 @@ class HistorySource:
                 return self._read(file, first, min(last, self._history.last_block, file.last_block))
             except BadFile as error:
                 self._refuse(listed, str(error))
-
-    def _require_followed(self, block: DecodedBlock) -> None:
-        """Refuse the file if the node's first block after it does not follow on it, as it may be
-        the first that the node has at all. The range's blocks are not linked then, so that it is
-        read again."""
-        if self._open is not None:
-            listed, file = self._open
-            last = self._history.last_block
-            if block.number == last + 1 and block.parent_hash != keccak256(file.header(last)):
-                self._refuse(listed, f"the node's block {last + 1} does not name block {last}")
 
     def _read(self, file: E2File, first: int, last: int) -> list[FetchedBlock]:
         if self._chain_id is None:
@@ -121,7 +114,15 @@ class HistorySource:
                 block = completed(block, self._chain_id, len(uncles), uncles)
         except BadHex as error:
             raise BadFile(f"block {block.number}: {error}") from None
-        if not block.has_statuses and any(map(_may_have_failed, block.transactions)):
+        if self._blocks.stores_bodies:
+            sent = [*map(transaction_item, raw.transactions)]
+            slim = [slim_receipt(receipt.encoded) for receipt in raw.receipts]
+            block = block._replace(body=stored_body(sent, slim))
+        # One that used all its gas may have failed.
+        if not block.has_statuses and any(
+            transaction.gas_used == int.from_bytes(transaction.gas_limit or b"")
+            for transaction in block.transactions
+        ):
             block = block._replace(unproven=block_validation.STATUSES)
         return self._blocks.untraced(block_in_unit(block, self._chain_id))
 

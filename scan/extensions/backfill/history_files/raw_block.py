@@ -8,93 +8,33 @@ the node has.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from scan.ethereum import block_encoding, blocks
+from scan.ethereum import block_encoding
+from scan.ethereum.encoded_parts import (
+    BLOOM_BYTES,
+    BLOOM_PREFIX,
+    RawReceipt,
+    logs_bloom,
+    raw_receipt,
+    slim_receipt,
+    transaction_item,
+)
 from scan.ethereum.rlp_and_tries import (
     LISTS,
-    LONG,
-    STRINGS,
+    Item,
+    items_of,
     join_list,
     keccak256,
+    list_content,
     list_prefix_bytes,
     list_root,
-    string_prefix_bytes,
+    read_list,
+    whole_list,
 )
 from scan.extensions.backfill.history_files.e2store import BadFile, Parts
 
-MAX_DEPTH = 8  # of lists within lists; an access list of a transaction in a block has five
-
-
-def list_content(data: bytes, start: int = 0) -> tuple[int, int]:
-    """Return where the content of a list begins and ends, which is all of `data` from `start`."""
-    [(_, content, end)] = items_of(data, start, len(data))
-    if data[start] < LISTS:
-        raise ValueError("not a list")
-    return content, end
-
-
-def items_of(data: bytes, start: int, end: int) -> list[tuple[int, int, int]]:
-    """Return the positions of consecutive items: where each begins, and where its content begins
-    and ends."""
-    items = []
-    while start < end:
-        prefix = data[start]
-        content = start + 1
-        if prefix < STRINGS:
-            items.append((start, start, content))
-            start = content
-            continue
-        size = prefix - (STRINGS if prefix < LISTS else LISTS)
-        if size > LONG:
-            content += size - LONG
-            size = int.from_bytes(data[start + 1 : content])
-        stop = content + size
-        if stop > end:
-            break
-        items.append((start, content, stop))
-        start = stop
-    if start != end:
-        raise ValueError("an item is longer than its list")
-    return items
-
-
-def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list[Any]:
-    """Return the items of a list whose content is given: bytes, and lists."""
-    if depth < 0:
-        raise ValueError("lists are too deep")
-    return [
-        read_list(data, content, stop, depth - 1) if data[item] >= LISTS else data[content:stop]
-        for item, content, stop in items_of(data, start, end)
-    ]
-
-
-def whole_list(data: bytes, start: int = 0) -> list[Any]:
-    """Return the items of a list that is all of `data` from `start`."""
-    return read_list(data, *list_content(data, start))
-
-
-_BLOOM_BYTES = 256
-_BLOOM_PREFIX = bytes.fromhex("b90100")
-_NO_BLOOM = bytes(_BLOOM_BYTES)
 _LEAST_ITEMS = 15  # of a header
-_ADDRESS_BYTES = 20
-_TOPIC_ITEM, _TOPIC_PREFIX = 33, b"\xa0"
-
-RawLog = tuple[bytes, tuple[bytes, ...], bytes]  # address, topics, data
-Item = tuple[int, int, int]  # positions, as items_of() returns them
-
-
-class RawReceipt(NamedTuple):
-    """A receipt: its type, its status or root of the state, its logs, and all of it as consensus
-    encodes it."""
-
-    type: int
-    outcome: bytes
-    cumulative_gas_used: bytes
-    logs: Sequence[RawLog]
-    encoded: bytes
 
 
 class RawBlock(NamedTuple):
@@ -182,75 +122,24 @@ def _receipts(parts: Parts) -> list[RawReceipt]:
 def _full_receipt(encoded: bytes) -> RawReceipt:
     type_ = 0 if encoded[0] >= LISTS else encoded[0]
     items = items_of(encoded, *list_content(encoded, 1 if type_ else 0))
-    outcome, gas, bloom, log_list = items
-    if bloom[2] - bloom[1] != _BLOOM_BYTES or encoded[log_list[0]] < LISTS:
+    outcome, gas, bloom, logs = items
+    if bloom[2] - bloom[1] != BLOOM_BYTES:
         raise ValueError("a receipt has another form")
-    return _receipt(type_, encoded, outcome, gas, _read_logs(encoded, *log_list[1:]), encoded)
+    return raw_receipt(type_, encoded, outcome, gas, logs)._replace(encoded=encoded)
 
 
 def _slim_receipt(data: bytes, start: int, end: int) -> RawReceipt:
     """Return a receipt of an ere file, encoded with the bloom that follows from its logs."""
-    type_item, outcome, gas, log_list = items_of(data, start, end)
+    type_item, outcome, gas, logs = items_of(data, start, end)
     type_ = int.from_bytes(data[type_item[1] : type_item[2]])
-    logs = _read_logs(data, *log_list[1:])
-    encoded = join_list(
-        (data[outcome[0] : gas[2]], _BLOOM_PREFIX, _bloom(logs), data[log_list[0] : end])
-    )
-    if type_:
-        encoded = type_.to_bytes(1) + encoded
-    return _receipt(type_, data, outcome, gas, logs, encoded)
-
-
-def _receipt(
-    type_: int, data: bytes, outcome: Item, gas: Item, logs: Sequence[RawLog], encoded: bytes
-) -> RawReceipt:
-    if data[outcome[0]] >= LISTS or data[gas[0]] >= LISTS:
-        raise ValueError("a receipt has another form")
-    return RawReceipt(type_, data[outcome[1] : outcome[2]], data[gas[1] : gas[2]], logs, encoded)
-
-
-def _read_logs(data: bytes, start: int, end: int) -> list[RawLog]:
-    """Return the logs of a list's content. Raises ValueError where one has not an address, up to
-    four topics of 32 bytes, and data. To read lists of any form takes twice as long."""
-    logs = []
-    for log, content, stop in items_of(data, start, end):
-        address, (topic_list, first, last), value = items_of(data, content, stop)
-        topics = tuple([data[at + 1 : at + _TOPIC_ITEM] for at in range(first, last, _TOPIC_ITEM)])
-        count = len(topics)
-        if (
-            min(data[log], data[topic_list]) < LISTS
-            or max(data[address[0]], data[value[0]]) >= LISTS
-            or address[2] - address[1] != _ADDRESS_BYTES
-            or count > blocks.MAX_TOPICS
-            or last - first != count * _TOPIC_ITEM
-            or data[first:last:_TOPIC_ITEM] != _TOPIC_PREFIX * count
-        ):
-            raise ValueError("a log has another form")
-        logs.append((data[address[1] : address[2]], topics, data[value[1] : value[2]]))
-    return logs
-
-
-def _bloom(logs: Sequence[RawLog]) -> bytes:
-    """Return the filter of logs (Yellow Paper, section 4.3.1)."""
-    if not logs:
-        return _NO_BLOOM
-    bits = 0
-    for value in {value for address, topics, _ in logs for value in (address, *topics)}:
-        bits |= _bloom_bits(value)
-    return bits.to_bytes(_BLOOM_BYTES)
-
-
-@lru_cache(16_384)
-def _bloom_bits(value: bytes) -> int:
-    hash_ = keccak256(value)
-    bits = 0
-    for at in (0, 2, 4):
-        bits |= 1 << (int.from_bytes(hash_[at : at + 2]) & 2047)
-    return bits
+    receipt = raw_receipt(type_, data, outcome, gas, logs)
+    bloom = BLOOM_PREFIX + logs_bloom(receipt.logs)
+    encoded = join_list((data[outcome[0] : gas[2]], bloom, data[logs[0] : end]))
+    return receipt._replace(encoded=type_.to_bytes(1) + encoded if type_ else encoded)
 
 
 def _withdrawals(
-    body: bytes, lists: Sequence[tuple[int, int, int]], root: bytes | None, number: int
+    body: bytes, lists: Sequence[Item], root: bytes | None, number: int
 ) -> list[list[bytes]] | None:
     _require(len(lists) == (root is not None), number, "has another form of body than its header")
     if root is None:
@@ -277,25 +166,11 @@ def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Par
     """
     lists = [
         join_list(
-            [_item(encoded) for encoded in block_encoding.encode_transactions(header.transactions)]
+            [*map(transaction_item, block_encoding.encode_transactions(header.transactions))]
         ),
         join_list([block_encoding.encode_header(uncle) for uncle in uncles]),
     ]
     if header.withdrawalsRoot is not None:
         lists.append(join_list(block_encoding.encode_withdrawals(header.withdrawals or ())))
-    slim = join_list([*map(_slim, block_encoding.encode_receipts(receipts))])
+    slim = join_list([*map(slim_receipt, block_encoding.encode_receipts(receipts))])
     return Parts(block_encoding.encode_header(header), join_list(lists), slim, are_slim=True)
-
-
-def _item(encoded: bytes) -> bytes:
-    """Return a transaction as an item of a block's list."""
-    return encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
-
-
-def _slim(encoded: bytes) -> bytes:
-    """Return a receipt without its bloom, and with its type inside."""
-    type_ = 0 if encoded[0] >= LISTS else encoded[0]
-    content = encoded[1:] if type_ else encoded
-    outcome, gas, _, logs = items_of(content, *list_content(content))
-    type_item = bytes([type_ or STRINGS])
-    return join_list([type_item, content[outcome[0] : gas[2]], content[logs[0] : logs[2]]])

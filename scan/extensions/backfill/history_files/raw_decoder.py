@@ -4,11 +4,12 @@ What a node adds to the bytes follows from them: hashes, senders, prices, gas of
 addresses of contracts. The block's own fields, its fees and credits are made as a node's are.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from scan.ethereum import block_decoder, block_encoding, blocks, column_types, rlp_and_tries
+from scan.ethereum.encoded_parts import AUTHORIZATION, RawReceipt, named, read_transaction
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, match
@@ -17,20 +18,9 @@ from scan.ethereum.transaction_checks import signer
 from scan.extensions.backfill.history_files import e2store, raw_block
 from scan.hex import to_hex
 
-_METHOD_BYTES, _ADDRESS_BYTES, _HASH_BYTES, _WORD_BYTES = 4, 20, 32, 32
+_METHOD_BYTES, _HASH_BYTES = 4, 32
 _WITHDRAWAL = ("index", "validatorIndex", "address", "amount")
-_AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 _BLOBS = 3  # the type of transactions with blobs
-_LISTS = ("accessList", "blobVersionedHashes", "authorizationList")
-_PLACES = {
-    **{name: name for name in ("nonce", "gas", "to", "value", "input")},
-    "most": "maxFeePerGas",
-    "tip": "maxPriorityFeePerGas",
-    "blob_price": "maxFeePerBlobGas",
-    "blobs": "blobVersionedHashes",
-    "authorizations": "authorizationList",
-}
-_NO_QUANTITIES = {"to", "input", *_LISTS}
 
 
 class DecodedParts(NamedTuple):
@@ -56,7 +46,7 @@ def decode(raw: raw_block.RawBlock, chain_id: int) -> DecodedParts:
         header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
         header.uncles = [to_hex(rlp_and_tries.keccak256(uncle)) for uncle in raw.uncles]
         if raw.withdrawals is not None:
-            header.withdrawals = [_named(_WITHDRAWAL, entry) for entry in raw.withdrawals]
+            header.withdrawals = [named(_WITHDRAWAL, entry) for entry in raw.withdrawals]
         uncles = [_header(blocks.UncleJson, raw_block.read_header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
     except blocks.MalformedBlock as error:
@@ -76,18 +66,18 @@ def _block(raw: raw_block.RawBlock, header: Any, number: int, chain_id: int) -> 
     for index, (encoded, receipt, (before, after)) in enumerate(
         zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
     ):
-        layout, items = _fields(encoded, receipt)
-        transactions.append(
-            _transaction(encoded, index, layout, items, receipt, after - before, prices)
-        )
-        texts.append(to_hex(items[layout.input][:MAX_MEMO_BYTES]))
+        type_, fields = read_transaction(encoded)
+        if receipt.type != type_:
+            raise ValueError("a receipt is not of its transaction")
+        transactions.append(_transaction(encoded, index, fields, receipt, after - before, prices))
+        texts.append(to_hex(fields["input"][:MAX_MEMO_BYTES]))
         logs += [
             blocks.EventLog(index, log_index, *log)
             for log_index, log in enumerate(receipt.logs, len(logs))
         ]
-        if layout.authorizations is not None:
-            entries = [_named(_AUTHORIZATION, entry) for entry in items[layout.authorizations]]
-            authorizations.append((index, entries, items[0].lstrip(b"\0")))
+        if "authorizationList" in fields:
+            entries = [named(AUTHORIZATION, entry) for entry in fields["authorizationList"]]
+            authorizations.append((index, entries, fields["chainId"].lstrip(b"\0")))
     return block_decoder.assembled(
         header,
         form,
@@ -129,74 +119,26 @@ def _prices(header: Any, transactions: Sequence[bytes], chain_id: int) -> _Price
     return _Prices(base_fee, price)
 
 
-class _Layout(NamedTuple):
-    """The places of the fields of a type of transaction; None where it has no such field."""
-
-    kinds: list[type]
-    quantities: list[int]
-    nonce: int
-    gas: int
-    to: int
-    value: int
-    input: int
-    price: int  # the gas price, or the most that is paid
-    most: int | None
-    tip: int | None
-    blob_price: int | None
-    blobs: int | None
-    authorizations: int | None
-
-    @staticmethod
-    def of(names: Sequence[str]) -> "_Layout":
-        at: Callable[..., Any] = {name: place for place, name in enumerate(names)}.get
-        places = {field: at(name) for field, name in _PLACES.items()}
-        return _Layout(
-            kinds=[list if name in _LISTS else bytes for name in names],
-            quantities=[place for place, name in enumerate(names) if name not in _NO_QUANTITIES],
-            price=at("gasPrice", at("maxFeePerGas")),
-            **places,
-        )
-
-
-def _fields(encoded: bytes, receipt: raw_block.RawReceipt) -> tuple[_Layout, list[Any]]:
-    """Return the layout of a transaction, and its list's items. Raises ValueError where they are of
-    another form, or the receipt is of another type."""
-    type_ = 0 if encoded[0] >= rlp_and_tries.LISTS else encoded[0]
-    layout = _LAYOUTS.get(type_)
-    if layout is None:
-        raise ValueError(f"this version of Scan does not know transactions of type {type_}")
-    start, end = raw_block.list_content(encoded, 1 if type_ else 0)
-    items = raw_block.read_list(encoded, start, end)
-    if [*map(type, items)] != layout.kinds or len(items[layout.to]) not in (0, _ADDRESS_BYTES):
-        raise ValueError(f"a transaction of type {type_} has another form")
-    if max([len(items[place]) for place in layout.quantities]) > _WORD_BYTES:
-        raise ValueError("a number is beyond 256 bits")
-    if receipt.type != type_:
-        raise ValueError("a receipt is not of its transaction")
-    return layout, items
-
-
 def _transaction(
     encoded: bytes,
     index: int,
-    layout: _Layout,
-    items: list[Any],
-    receipt: raw_block.RawReceipt,
+    fields: dict[str, Any],
+    receipt: RawReceipt,
     gas_used: int,
     prices: _Prices,
 ) -> blocks.DecodedTransaction:
     if gas_used < 0:
         raise ValueError("cumulative gas falls")
-    from_address = signer(encoded, *map(int.from_bytes, items[-3:]))
+    from_address = signer(encoded, *map(int.from_bytes, [*fields.values()][-3:]))
     if from_address is None:
         raise ValueError("a transaction's signature is invalid")
-    to_address = items[layout.to] or None
-    nonce = _unsigned(items, layout.nonce)
+    to_address = fields["to"] or None
+    nonce = _unsigned(fields, "nonce")
     status = _status(receipt.outcome, prices)
-    price = int.from_bytes(items[layout.price])
-    if layout.tip is not None:
-        price = min(price, prices.base_fee + int.from_bytes(items[layout.tip]))
-    blobs = None if layout.blobs is None else tuple(items[layout.blobs])
+    price = int.from_bytes(fields.get("gasPrice") or fields.get("maxFeePerGas", b""))
+    if "maxPriorityFeePerGas" in fields:
+        price = min(price, prices.base_fee + int.from_bytes(fields["maxPriorityFeePerGas"]))
+    blobs = tuple(fields["blobVersionedHashes"]) if "blobVersionedHashes" in fields else None
     fee, blob_gas_price = price * gas_used, None
     if blobs is not None and prices.blob is not None:
         if {*map(len, blobs)} - {_HASH_BYTES}:
@@ -210,27 +152,27 @@ def _transaction(
         from_address,
         to_address,
         _created(from_address, nonce) if creates else None,
-        int.from_bytes(items[layout.value]),
+        int.from_bytes(fields["value"]),
         price,
         gas_used,
         status,
         fee,
         encoded[:1] if encoded[0] < rlp_and_tries.LISTS else b"",
         nonce,
-        _unsigned(items, layout.gas),
-        _unsigned(items, layout.most),
-        _unsigned(items, layout.tip),
-        _unsigned(items, layout.blob_price),
+        _unsigned(fields, "gas"),
+        _unsigned(fields, "maxFeePerGas"),
+        _unsigned(fields, "maxPriorityFeePerGas"),
+        _unsigned(fields, "maxFeePerBlobGas"),
         receipt.cumulative_gas_used.lstrip(b"\0"),
-        items[layout.input][:_METHOD_BYTES] or None,
+        fields["input"][:_METHOD_BYTES] or None,
         blobs,
         blob_gas_price,
     )
 
 
-def _unsigned(items: list[Any], place: int | None) -> Any:
+def _unsigned(fields: dict[str, Any], name: str) -> Any:
     """Return a number as a column of the type UNSIGNED has it; None where there is none."""
-    return None if place is None else items[place].lstrip(b"\0")
+    return fields[name].lstrip(b"\0") if name in fields else None
 
 
 def _status(outcome: bytes, prices: _Prices) -> bool:
@@ -253,16 +195,5 @@ def _created(creator: bytes, nonce: bytes) -> bytes:
     )[12:]
 
 
-def _named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
-    """Return an entry of a list as an object; all fields but `address` are QUANTITYs."""
-    return {
-        name: to_hex(value) if name == "address" else _quantity(value)
-        for name, value in zip(names, values, strict=True)
-    }
-
-
 def _quantity(value: bytes) -> str:
     return hex(int.from_bytes(value))
-
-
-_LAYOUTS = {type_: _Layout.of(names) for type_, names in block_encoding.TRANSACTION_FIELDS.items()}

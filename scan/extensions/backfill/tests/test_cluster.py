@@ -7,7 +7,7 @@ from pyarrow import fs
 
 from scan.commands import main
 from scan.ethereum.client import Node
-from scan.extensions.backfill import block_columns, cluster, plan, range_scheduler
+from scan.extensions.backfill import block_columns, cluster, plan, worker_pool
 from scan.extensions.backfill.cluster import ClusterPool
 from scan.extensions.backfill.range_files import FOLDER, RangeFiles, RangeStore, StoreFailed, split
 from scan.extensions.backfill.resources import Cluster
@@ -62,14 +62,14 @@ def test_workers_are_killed_frozen_and_late(
     dask, tasks, scenario, bucket, tmp_path, monkeypatch, caplog
 ):
     """The files are those that one process writes, byte by byte."""
-    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 2.0)
-    monkeypatch.setattr(range_scheduler, "LEAST_SLOW_S", 2.0)
+    monkeypatch.setattr(worker_pool, "FIRST_SLOW_S", 2.0)
+    monkeypatch.setattr(worker_pool, "LEAST_SLOW_S", 2.0)
     environment = {"RPC_URL": scenario.anvil.url}
     killed, frozen = (dask.add_worker(**environment) for _ in range(2))
     pool = ClusterPool(dask.settings(bucket), chain(scenario), files := RangeFiles(tmp_path))
     wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
     finished = 0
-    for number, _ in enumerate(range_scheduler.spool(pool, tasks)):
+    for number, _ in enumerate(worker_pool.spool(pool, tasks)):
         finished += 1
         if number == 1:
             killed.kill()
@@ -92,7 +92,7 @@ def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scena
     other = chain(scenario)._replace(chain_id=1)
     pool = ClusterPool(dask.settings(str(tmp_path / "shared")), other, RangeFiles(tmp_path))
     with pytest.raises(SpoolFailed, match=r"its node serves another chain \(worker tls://"):
-        list(range_scheduler.spool(pool, tasks[:1]))
+        list(worker_pool.spool(pool, tasks[:1]))
 
 
 @pytest.mark.long
@@ -114,7 +114,7 @@ def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_pa
             for blocks in split(0, scenario.anvil.head(), 2)
         ]
         settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")
-        results = range_scheduler.spool(ClusterPool(settings, chain(scenario), files), tasks)
+        results = worker_pool.spool(ClusterPool(settings, chain(scenario), files), tasks)
         next(results)
         own.kill_scheduler()
         with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):

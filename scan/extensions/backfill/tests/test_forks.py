@@ -97,6 +97,8 @@ def test_what_cannot_be_done_is_refused_and_can_be_continued(
     assert problem_of_the_indexer(settings) == "a bulk backfill is not finished"
     with pytest.raises(CannotBackfill, match="begun with SCAN_LOGS=none"):
         backfill(replace(settings, logs="all"), **options)
+    with pytest.raises(CannotBackfill, match="begun with SCAN_BODIES=on"):
+        backfill(replace(settings, stores_bodies=False), **options)
     monkeypatch.setattr(resources, "available_bytes", lambda: 100_000_000)
     with pytest.raises(CannotBackfill, match="lower --memory"):
         backfill(settings, **options)

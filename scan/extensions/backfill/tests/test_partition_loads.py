@@ -49,10 +49,11 @@ def parted(database_url):
 
 def test_partitions_are_small_where_old_ones_are_dropped():
     most, chain = 10**8, 10**10
-    assert rows_of_partition(most, chain, keeps_all=True) == most
-    assert rows_of_partition(most, chain, keeps_all=False) == chain // KEPT_PARTS < most
-    assert rows_of_partition(most, 10**6, keeps_all=False) == partitions.LEAST_KEPT_ROWS
-    assert rows_of_partition(1000, chain, keeps_all=False) == 1000
+    assert rows_of_partition("logs", most, chain, keeps_all=True) == most
+    assert rows_of_partition("logs", most, chain, keeps_all=False) == chain // KEPT_PARTS < most
+    assert rows_of_partition("logs", most, 10**6, keeps_all=False) == partitions.LEAST_KEPT_ROWS
+    assert rows_of_partition("logs", 1000, chain, keeps_all=False) == 1000
+    assert rows_of_partition("block_bodies", most, chain, keeps_all=True) == most // 100
 
 
 def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted):

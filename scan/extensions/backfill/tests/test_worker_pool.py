@@ -15,10 +15,9 @@ from functools import partial
 import psutil
 import pytest
 
-from scan.extensions.backfill import block_columns, range_files, range_scheduler
-from scan.extensions.backfill.range_scheduler import spool
+from scan.extensions.backfill import block_columns, range_files, worker_pool
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed
-from scan.extensions.backfill.worker_pool import WorkerPool
+from scan.extensions.backfill.worker_pool import WorkerPool, spool
 from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 from tests.support.serving import wait_until
@@ -90,7 +89,7 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
 
 
 def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(range_scheduler, "FIRST_SLOW_S", 0.3)
+    monkeypatch.setattr(worker_pool, "FIRST_SLOW_S", 0.3)
     files = range_files.RangeFiles(tmp_path)
     pool = WorkerPool(1, files, partial(_end_once, tmp_path / "marker", signal.SIGSTOP))
     assert list(spool(pool, TASKS)) == [7, 7]
@@ -100,7 +99,7 @@ def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, monkeyp
 
 
 def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path, monkeypatch):
-    monkeypatch.setattr(range_scheduler, "MAX_LOSSES", 2)
+    monkeypatch.setattr(worker_pool, "MAX_LOSSES", 2)
     with pytest.raises(SpoolFailed, match="blocks 0 to 9: ended with exit code -9"):
         list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), _kill_always), TASKS))
     with pytest.raises(SpoolFailed, match="no such block"):
@@ -114,7 +113,7 @@ def test_workers_end_when_the_main_process_is_killed(tmp_path):
         "from scan.extensions.backfill.tests.test_worker_pool import *\n"
         "from scan.extensions.backfill.tests.test_worker_pool import _wait\n"
         "if __name__ == '__main__':\n"
-        "    list(spool(WorkerPool(2, RangeFiles(Path(sys.argv[1])), _wait), TASKS))\n"
+        "    list(spool(WorkerPool(2, range_files.RangeFiles(Path(sys.argv[1])), _wait), TASKS))\n"
     )
     path = tmp_path / "main.py"
     path.write_text(program)

@@ -8,7 +8,7 @@ from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.internal_transfers.trace_checks import METHODS, AccessLists
-from scan.indexer.block_traces import TracedBlock
+from scan.indexer.hooks import TracedBlock
 from tests.support.faulty_node import FaultyNode, Reply
 
 ALICE, BOB = b"\x01" * 20, b"\x02" * 20

@@ -19,6 +19,7 @@ from app import create_app
 from scan.commands.audit import DIFFERS, EXACT
 from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
+from scan.ethereum.blocks import StoredBody
 from scan.ethereum.client import Node
 from scan.extensions.retention import maintenance as retention
 from scan.extensions.retention.maintenance import Retention
@@ -132,6 +133,7 @@ def test_twenty_days_are_kept_and_the_disk_stays_flat(followed, client):
 
 def test_blocks_are_kept_by_their_number(postgres, template, monkeypatch):
     monkeypatch.setattr(retention, "WAIT_S", 0.0)
+    monkeypatch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
     keep = Keep(16, None)
     with (
         postgres.cloned(template) as url,
@@ -140,8 +142,10 @@ def test_blocks_are_kept_by_their_number(postgres, template, monkeypatch):
         own = Retention(database, keep, FINALITY)
         chain = Chain(database, Writer(database, 10**6, keep))
         for number in range(40):
-            chain.append(moves(number), timestamp_s=1_700_000_000 + number * 3600)
+            at_s = 1_700_000_000 + number * 3600
+            chain.append(moves(number), timestamp_s=at_s, body=StoredBody(bytes(16), b"body"))
         remove(own, 40 + FINALITY)
+        assert execute(url, "SELECT min(block_number) FROM block_bodies") == [(24,)]
         assert execute(url, FIRST) == [(24,)]
         steps = database.row("indexer/retention_get_step", **keep._asdict())
         assert steps[partitions.TABLES.index("transactions")] == 4  # of two blocks

@@ -125,16 +125,6 @@ def test_the_deployment_is_that_of_the_creating_transaction(explorer, stored):
     assert deployment["deployer"].lower() == receipt["from"]
 
 
-def test_other_comments_are_a_match_and_no_exact_one(explorer):
-    source = SOURCE.replace("4711", "4720")
-    address = deployed(explorer, source)
-    body = standard_request(source.replace("stays", "goes"))
-    job = ended(explorer, submit(explorer, address, body))
-    assert job["contract"]["match"] == job["contract"]["runtimeMatch"] == "match"
-    fields = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="metadata").json
-    assert fields["match"] == "match" and fields["metadata"]["output"]["devdoc"]["title"]
-
-
 @pytest.mark.parametrize(
     ("changed", "code"),
     [

@@ -6,11 +6,13 @@
 -- returns: statement, whether it follows the rows; in the order to run them in
 -- index: none
 WITH partition AS (
-    SELECT c.*, c.oid::regclass AS name, i.inhparent::regclass AS parent,
+    SELECT a.attname AS key, c.*, c.oid::regclass AS name, i.inhparent::regclass AS parent,
         c.relnamespace::regnamespace AS schema,
         format('%%s.%%I', c.relnamespace::regnamespace, c.relname || '_loading') AS loading
     FROM pg_class c
     JOIN pg_inherits i ON i.inhrelid = c.oid
+    JOIN pg_partitioned_table t ON t.partrelid = i.inhparent
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = t.partattrs[0]
     WHERE c.oid = to_regclass(%(partition)s)
 ), indexes AS (
     SELECT i.indexrelid, i.indisunique, x.relname, 'loading_' || i.indexrelid AS name,
@@ -38,8 +40,8 @@ FROM (
     FROM partition p
     JOIN pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
     UNION ALL
-    SELECT 4, 0, format('ALTER TABLE %%s ADD CONSTRAINT loading_bound CHECK (ordinal >= %%s AND ordinal < %%s)',
-        p.loading, %(first)s::bigint, %(bound)s::bigint)
+    SELECT 4, 0, format('ALTER TABLE %%s ADD CONSTRAINT loading_bound CHECK (%%I >= %%s AND %%I < %%s)',
+        p.loading, p.key, %(first)s::bigint, p.key, %(bound)s::bigint)
     FROM partition p
     UNION ALL
     SELECT 5, i.indexrelid::bigint, CASE

@@ -163,7 +163,7 @@ def test_lists_have_what_was_signed_and_what_became_of_it(delegations):
     assert listed(client, transaction="0x" + 64 * "7") == []
     other = node.call("eth_getBlockByNumber", "0x1", True)["transactions"][-1]["hash"]
     expected = other in {record["transactionHash"] for record in every}
-    assert "authorizations" in client.get(f"/api/v1/transactions/{other}").json == expected
+    assert ("authorizations" in client.get(f"/api/v1/transactions/{other}").json) == expected
 
 
 def test_a_delegating_account_is_shown_as_one(delegations):

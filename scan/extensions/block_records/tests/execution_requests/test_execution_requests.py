@@ -166,7 +166,7 @@ def test_a_block_lists_what_it_took_of_the_queues(requested):
         body = client.get(f"/api/v1/blocks/{record['hash']}/execution-requests").json
         assert body["requestsHash"] == "0x" + hash_.hex()
         expected = count > 0 or "0x" + hash_.hex() != EMPTY
-        assert "requestsHash" in client.get(f"/api/v1/blocks/{record['hash']}").json == expected
+        assert ("requestsHash" in client.get(f"/api/v1/blocks/{record['hash']}").json) == expected
         keys = [row["pubkey"][2:] for row in body["requests"]]
         sizes = ((deposits, 192, 0), (queues[0], 76, 20), (queues[1], 116, 20))
         sizes += ((queues[2], 184, 0), (queues[3], 68, 20))

@@ -1,0 +1,113 @@
+"""Blocks of all chains' forms, as the index stores them, and bytes that are no stored block."""
+
+import hashlib
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scan.ethereum import stored_blocks
+from scan.ethereum.block_hashing import own_form
+from scan.ethereum.block_validation import check_body
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, StoredBody, read_json
+from scan.ethereum.rlp_and_tries import join_list
+from scan.extensions.chains.tests.test_matching import block_of
+from tests.support.chain_forms import forms, genesis, made_chain
+
+pytestmark = pytest.mark.check
+
+
+def body_of_content(content):
+    digest = hashlib.blake2b(content, digest_size=stored_blocks.DIGEST_BYTES).digest()
+    return StoredBody(digest, zstandard.compress(content))
+
+
+def stored(block, receipts, chain_id):
+    header, read = read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
+    verdict = check_body(header, read, chain_id=chain_id, computes_senders=False)
+    encodings = own_form(header, read, chain_id).encodings
+    parts = (header.transactions, read, verdict.sent, verdict.received, encodings)
+    body = stored_blocks.body_of(*parts)
+    return body and stored_blocks.StoredBlock(1, body)
+
+
+def hexed(log):
+    return ("0x" + log.address.hex(), ["0x" + t.hex() for t in log.topics], "0x" + log.data.hex())
+
+
+@pytest.mark.parametrize("form", forms.FORMS)
+def test_a_block_of_any_form_is_stored_whole(form):
+    """What has no encoding that a root proves, or another type than Ethereum's, as its fields."""
+    chain = forms.FORMS[form]()
+    blocks = sum(b"eth_getBlockReceipts" in line for line in chain.lines())
+    for number in range(1, blocks):
+        block, receipts = block_of(chain, number)
+        body = stored(block, receipts, chain.chain_id)
+        if body is None:
+            assert not block["transactions"]
+            continue
+        assert len(body) == len(receipts)
+        for index, (sent, receipt) in enumerate(zip(block["transactions"], receipts, strict=True)):
+            transaction = body.transaction(index)
+            assert "0x" + transaction.input.hex() == sent["input"]
+            assert int(transaction.fields["type"], 16) == int(sent["type"], 16)
+            if "nonce" in transaction.fields:
+                assert transaction.nonce == int(sent["nonce"], 16)
+            assert transaction.gas_limit == int(sent["gas"], 16)
+            for name in transaction.fields.keys() & sent.keys() - {"type", "v", "yParity"}:
+                ours, theirs = transaction.fields[name], sent[name]
+                assert ours == theirs or int(ours, 16) == int(theirs, 16)
+            found = transaction.receipt
+            assert found.status == int(receipt["status"], 16)
+            assert found.cumulative_gas_used == int(receipt["cumulativeGasUsed"], 16)
+            logs = [(log["address"], log["topics"], log["data"]) for log in receipt["logs"]]
+            assert [*map(hexed, found.logs or ())] == logs
+            indexes = [int(log["logIndex"], 16) for log in receipt["logs"]]
+            assert [log.log_index for log in found.logs or ()] == indexes
+            for name in ("depositNonce", "depositReceiptVersion", "baseFee"):
+                if name in found.fields:
+                    assert int(found.fields[name], 16) == int(receipt[name], 16)
+
+
+def test_no_field_is_stored_that_no_hash_covers():
+    chain = forms.FORMS["isthmus"]()
+    block, receipts = block_of(chain, 1)
+    honest = stored(block, receipts, chain.chain_id).transaction(0)
+    assert honest.fields["sourceHash"] == block["transactions"][0]["sourceHash"]
+    block["transactions"][0] |= {"queueIndex": "0x1", "gasPrice": "0x7", "nonce": "0x9"}
+    receipts[0]["gasUsedForL1"] = "0x5"
+    assert stored(block, receipts, chain.chain_id).transaction(0) == honest
+
+
+def test_lengths_are_bounded_before_bytes_are_decompressed(monkeypatch):
+    chain = made_chain.MadeChain(1, genesis.GENESIS)
+    chain.pay(genesis.ALICE, genesis.BOB, 1)
+    chain.mine()
+    large = body_of_content(b"\1" + bytes(4096))
+    monkeypatch.setattr(stored_blocks, "MOST_BYTES", 64)
+    with pytest.raises(stored_blocks.DamagedBody, match="too large"):
+        stored_blocks.StoredBlock(1, large)
+    assert stored(*block_of(chain, 1), 1) is None
+    without_size = zstandard.ZstdCompressor(write_content_size=False).compress(bytes(99))
+    with pytest.raises(stored_blocks.DamagedBody, match="too large"):
+        stored_blocks.StoredBlock(1, StoredBody(b"", without_size))
+
+
+@given(st.binary(max_size=400), st.binary(max_size=400), st.booleans())
+def test_no_bytes_are_read_as_another_error(sent, received, are_lists):
+    if are_lists:
+        sent, received = join_list([join_list([sent])]), join_list([join_list([received])])
+    try:
+        block = stored_blocks.StoredBlock(1, body_of_content(b"\1" + sent + received))
+        for index in range(len(block)):
+            block.transaction(index)
+    except stored_blocks.DamagedBody:
+        pass
+
+
+@pytest.mark.parametrize("item", [b'{"input":"0x', b'{"input":7}', b"\4\xc0", b"\xc1", b"\x7b\xc0"])
+def test_items_of_another_form_are_errors(item):
+    items = join_list([bytes([0x80 + len(item)]) + item if item[0] < 0xC0 else item])
+    with pytest.raises(stored_blocks.DamagedBody):
+        stored_blocks.StoredBlock(1, body_of_content(b"\1" + items + items)).transaction(0)
