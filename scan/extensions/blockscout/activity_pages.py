@@ -246,7 +246,9 @@ def read_activities(
     """Return the rows that match after the request's position, and the position of the next page,
     None where no rows follow."""
     place = read_place()
-    lists = [_rows(rank, activity_filter, place) for rank in _ranks(activity_filter)]
+    ranks = [TRANSACTION, INTERNAL] if activity_filter.has_coin else []
+    ranks += [TRANSFER] if activity_filter.has_tokens else []
+    lists = [_rows(rank, activity_filter, place) for rank in ranks]
     merged = merge(*lists, key=lambda activity: activity.place, reverse=True)
     shown: list[Activity] = []
     compared = None
@@ -257,11 +259,6 @@ def read_activities(
             break
     has_more = compared is not None and next(merged, None) is not None
     return shown, compared.indexes() if has_more and compared is not None else None
-
-
-def _ranks(activity_filter: ActivityFilter) -> list[int]:
-    of_coin = [TRANSACTION, INTERNAL] if activity_filter.has_coin else []
-    return [*of_coin, *([TRANSFER] if activity_filter.has_tokens else [])]
 
 
 def read_place() -> tuple[int, ...] | None:
@@ -334,13 +331,10 @@ def _activities(rank: int, records: list[Record]) -> Iterator[Activity]:
     moves = transaction_objects.move_kinds(records) if rank == INTERNAL else [[] for _ in records]
     for record, of_record in zip(records, moves, strict=True):
         context = context_of[record["transactionHash"]]
-        row_indexes = (record["transferIndex"],) if rank == INTERNAL else _of_transfer(record)
+        names = ("transferIndex",) if rank == INTERNAL else ("logIndex", "batchIndex")
+        row_indexes = [record[name] for name in names]
         place = record["blockNumber"], context["transactionIndex"], rank, *row_indexes
         yield Activity(place, record, context, of_record)
-
-
-def _of_transfer(record: Record) -> tuple[int, int]:
-    return record["logIndex"], record["batchIndex"]
 
 
 def _matches(activity: Activity, activity_filter: ActivityFilter) -> bool:

@@ -39,6 +39,7 @@ NAMES = tuple(
     age methods_names token_contract_symbols_to_include token_contract_symbols_to_exclude
     """.split()
 )
+SUCCEEDED = {"result": "success"}
 COLUMNS = tuple(
     """
     TxHash Type MethodId UtcTimestamp FromAddress ToAddress CreatedContractAddress Value
@@ -114,7 +115,7 @@ def activity_objects(activities: Sequence[Activity]) -> list[routing.Object]:
     fees = _fees(activities)
     return [
         _activity(activity, fee, objects, token_objects)
-        | _status(failed.get(activity.transaction_hash))
+        | {"status": (failed.get(activity.transaction_hash) or SUCCEEDED)["result"]}
         for activity, fee in zip(activities, fees, strict=True)
     ]
 
@@ -130,10 +131,6 @@ def _fees(activities: Sequence[Activity]) -> list[str]:
         seen.add(transaction)
         fees.append(activity.context["fee"] if is_first else "0")
     return fees
-
-
-def _status(failed: routing.Object | None) -> routing.Object:
-    return {"status": "success" if failed is None else failed["result"]}
 
 
 def _activity(

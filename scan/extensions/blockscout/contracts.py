@@ -132,14 +132,10 @@ def get_contract(address_hash: str) -> Response:
         return json_value(shown)
     is_blueprint = preamble_of(bytes(contract.code or b"")) is not None
     fields = {**_source_fields(contract), "is_blueprint": is_blueprint}
-    if proxy is not None and proxy.kind in address_and_token_objects.MINIMAL and not _is_own(key):
-        fields |= OF_IMPLEMENTATION
+    is_minimal = proxy is not None and proxy.kind in address_and_token_objects.MINIMAL
+    if is_minimal and not contracts.get(reader(), key, ()).is_verified:
+        fields |= OF_IMPLEMENTATION  # the source is not that of the contract's own code
     return json_value({**shown, **fields})
-
-
-def _is_own(key: bytes) -> bool:
-    """Return whether the source is that of the contract's own code."""
-    return contracts.get(reader(), key, ()).is_verified
 
 
 def _proxy_fields(kind: str, implementations: Sequence[bytes]) -> lists.Record:

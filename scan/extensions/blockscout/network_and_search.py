@@ -3,6 +3,8 @@
 Search: the results for a text, and a redirect for a hash, address, number or label.
 """
 
+from typing import Any
+
 import orjson
 from flask import request
 
@@ -38,8 +40,9 @@ def get_stats() -> Response:
     totals = network.totals(reader())
     today = totals["today"] or {}
     coin_price = holdings.coin_in_usd(reader())
-    gas_prices = _gas_prices(coin_price, totals["blockTimeMs"])
-    is_whole = request.headers.get(routing.WHOLE_GAS_PRICES) == "true"
+    gas_prices: Any = _gas_prices(coin_price, totals["blockTimeMs"])
+    if gas_prices is not None and request.headers.get(routing.WHOLE_GAS_PRICES) != "true":
+        gas_prices = {name: price["price"] for name, price in gas_prices.items()}
     return json_value(
         {
             **routing.renamed("stats", totals),
@@ -48,7 +51,7 @@ def get_stats() -> Response:
             "total_addresses": str(totals["addresses"] or 0),
             "transactions_today": str(today.get("transactions", 0)),
             "gas_used_today": today.get("gasUsed", "0"),
-            "gas_prices": gas_prices if is_whole else _numbers(gas_prices),
+            "gas_prices": gas_prices,
         }
     )
 
@@ -69,7 +72,7 @@ def _gas_prices(
         prices[name] = {
             "price": _gwei(price),
             "fiat_price": None if fiat is None else f"{fiat:.2f}",
-            "time": float(block_time_ms * blocks_waited) or None,
+            "time": round(float(block_time_ms * blocks_waited), 1) or None,
             "base_fee": _gwei(price - tip),
             "priority_fee": _gwei(tip),
             "wei": str(price),
@@ -80,13 +83,6 @@ def _gas_prices(
 
 def _gwei(wei: int) -> float:
     return float(token_metadata.in_units(wei, token_metadata.GWEI_DECIMALS))
-
-
-def _numbers(gas_prices: dict[str, routing.Object] | None) -> dict[str, float] | None:
-    """Return prices in the form for clients that do not send WHOLE_GAS_PRICES."""
-    return (
-        None if gas_prices is None else {name: price["price"] for name, price in gas_prices.items()}
-    )
 
 
 @blueprint.path("/stats/charts/transactions")

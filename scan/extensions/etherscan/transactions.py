@@ -189,7 +189,7 @@ def transaction_info(parameters: Parameters) -> Reply:
     return Reply(
         {
             **renamed("transaction", record),
-            "timeStamp": str(_seconds(record["timestamp"])),
+            "timeStamp": str(int(datetime.fromisoformat(record["timestamp"]).timestamp())),
             "to": record["toAddress"] or "",
             "input": to_hex(details.input),
             "gasLimit": str(details.gas_limit),
@@ -209,7 +209,3 @@ def transaction_info(parameters: Parameters) -> Reply:
             "next_page_params": following,
         }
     )
-
-
-def _seconds(iso: str) -> int:
-    return int(datetime.fromisoformat(iso).timestamp())
