@@ -39,7 +39,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 # filter; rows without value, of which the index has few; what a filter's value is of.
 CHANGES_NOTHING = frozenset(
     """
-    filter_type preload_ens preload_metadata methods_names include_zero_value
+    age filter_type preload_ens preload_metadata methods_names include_zero_value
     token_contract_symbols_to_include token_contract_symbols_to_exclude
     """.split()
 )
