@@ -142,13 +142,12 @@ def has(module: str) -> bool:
 
 @cache  # which loses the type of what it returns
 def _read(contract: Any, of_installed: bool) -> Sequence[tuple[str, Any]]:
-    return [
-        (name, hooks)
-        for name in (installed() if of_installed else enabled())
-        for part_module in (contract.module, contract.chapter)
-        for module in (_modules(name, part_module) if part_module else ())
-        for hooks in _hooks(module, contract)
-    ]
+    files = [file for file in (contract.module, contract.chapter) if file]
+    read: list[tuple[str, Any]] = []
+    for name in installed() if of_installed else enabled():
+        for module in [module for file in files for module in _modules(name, file)]:
+            read += [(name, hooks) for hooks in _hooks(module, contract)]
+    return read
 
 
 def _hooks(module: str, contract: type[_Part]) -> Sequence[_Part]:

@@ -347,6 +347,7 @@ def results_of(answer: Any, count: int) -> list[Any]:
 
 
 def _result(answer: dict[str, Any]) -> Any:
+    """Return a call's result, or the node's RpcError. Raises RateLimited, NodeError."""
     if answer.get("error") is not None:
         error = _rpc_error(answer["error"])
         if error.is_rate_limit:

@@ -18,7 +18,7 @@ from scan.errors import ScanError
 from scan.observability import metrics
 from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.settings import Settings
-from scan.webhooks import hooks, sender
+from scan.webhooks import hooks, queues, sender
 from scan.webhooks.queues import Connect, Connection, DeliveryQueues, FinishedAttempt, Lease, now
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,7 @@ class DispatcherOptions(NamedTuple):
     threads_for_healthy: int = 8
     burst: Burst = Burst()
     poll_s: float = 1.0
-    retry_steps_s: tuple[float, ...] = sender.RETRY_STEPS_S
+    retry_steps_s: tuple[float, ...] = queues.RETRY_STEPS_S
     timeouts: AttemptTimeouts = AttemptTimeouts()
 
 

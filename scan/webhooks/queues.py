@@ -1,4 +1,6 @@
-"""Delivery queues, which are served under leases: claims, recorded attempts, the next due one."""
+"""Delivery queues, which are served under leases: claims, recorded attempts, the next due one, and
+when a failed delivery is tried again.
+"""
 
 import itertools
 import random
@@ -8,8 +10,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from scan.database.connection import Database
-from scan.webhooks.sender import RETRY_STEPS_S, Message, Outcome, retry_delay_s
+from scan.webhooks.sender import Message, Outcome
 
+RETRY_STEPS_S = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
+JITTER = 0.2  # ±20 % of a step, so that retries after an outage do not all come at once
 LEASE_S = 30.0  # an attempt takes at most 10 s, and the lease is extended before each
 QUICK_S = 2.0  # a receiver that takes longer to respond is not healthy
 MAX_PER_HOST = 8
@@ -19,6 +23,23 @@ UNDELIVERED_KEPT = timedelta(days=7)
 DELETE_BATCH = 1_000
 GONE = "the receiver returned 410"
 OUT_OF_RETRIES = "a delivery failed after all retries, and no other succeeded meanwhile"
+
+
+def retry_delay_s(
+    steps_s: tuple[float, ...], failures: int, requested_s: float | None, chance: float
+) -> float | None:
+    """Return the seconds until the next attempt after this many failures; None if no retry is left.
+
+    `requested_s` is the receiver's Retry-After, honoured up to twice the step. `chance` is a random
+    number between 0 and 1.
+    """
+    if failures > len(steps_s):
+        return None
+    step_s = steps_s[failures - 1]
+    delay_s = step_s * (1 - JITTER + 2 * JITTER * chance)
+    if requested_s is None:
+        return delay_s
+    return max(delay_s, min(requested_s, 2 * step_s))
 
 
 class Attempt(NamedTuple):

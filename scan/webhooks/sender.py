@@ -1,6 +1,4 @@
-"""Signed requests to receivers, at checked addresses only, with a deadline for each attempt, and
-the time of the next attempt after a failed one.
-"""
+"""Signed requests to receivers, at checked addresses only, with a deadline for each attempt."""
 
 import hashlib
 import hmac
@@ -20,27 +18,7 @@ from scan.deadlines import Deadline
 from scan.outbound.connection import CheckedConnection, Outbound
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 
-RETRY_STEPS_S = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
-JITTER = 0.2  # ±20 % of a step, so that retries after an outage do not all come at once
-
 _SECONDS = re.compile(r"[0-9]{1,9}\Z")
-
-
-def retry_delay_s(
-    steps_s: tuple[float, ...], failures: int, requested_s: float | None, chance: float
-) -> float | None:
-    """Return the seconds until the next attempt after this many failures; None if no retry is left.
-
-    `requested_s` is the receiver's Retry-After, honoured up to twice the step. `chance` is a random
-    number between 0 and 1.
-    """
-    if failures > len(steps_s):
-        return None
-    step_s = steps_s[failures - 1]
-    delay_s = step_s * (1 - JITTER + 2 * JITTER * chance)
-    if requested_s is None:
-        return delay_s
-    return max(delay_s, min(requested_s, 2 * step_s))
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:

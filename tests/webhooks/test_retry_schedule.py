@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scan.webhooks.sender import RETRY_STEPS_S, retry_after_s, retry_delay_s
+from scan.webhooks.queues import RETRY_STEPS_S, retry_delay_s
+from scan.webhooks.sender import retry_after_s
 
 pytestmark = pytest.mark.check
 

@@ -16,7 +16,7 @@ from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.ethereum import client, served_chain
 from scan.extensions.history.genesis_balances import GenesisBalance
-from scan.extensions.internal_transfers import state_proofs
+from scan.extensions.proofs import state_proofs
 from scan.hex import BadHex, quantity, to_hex
 from scan.observability.logs import escape
 from scan.settings import Settings

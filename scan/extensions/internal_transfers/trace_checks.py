@@ -16,7 +16,7 @@ from scan.ethereum import events, served_chain
 from scan.ethereum.blocks import COIN_EMITTER, DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.internal_transfers import state_proofs
+from scan.extensions.proofs import state_proofs
 from scan.hex import data, quantity, to_hex
 from scan.indexer.hooks import TracedBlock
 

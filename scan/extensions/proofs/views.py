@@ -12,7 +12,7 @@ from scan.api.hooks import Api
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import served_chain
 from scan.ethereum.request_node import BUDGET_S
-from scan.extensions.internal_transfers import state_proofs
+from scan.extensions.proofs import state_proofs
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.requests import reader

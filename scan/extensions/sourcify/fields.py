@@ -1,13 +1,9 @@
-"""Parses the parameters `fields` and `omit`, which select a contract's fields.
-
-The creation and the runtime bytecode of a verified contract in Sourcify's form.
+"""Sourcify's form: the parameters `fields` and `omit`, which select a contract's fields; its
+bytecode, errors, and chains in paths and lists.
 
 A transformation replaces bytes of the compiled code, or appends the constructor's arguments to it,
 and its value is in transformationValues. What is not known is null: source maps, and what depends
 on positions of metadata where embedded contracts have some, too.
-
-Errors in Sourcify's form: {"customCode", "message", "errorId"}. The chain in a path,
-and in the list of chains, for a service and for a gateway of several.
 """
 
 import re

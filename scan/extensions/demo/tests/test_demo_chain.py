@@ -14,7 +14,7 @@ from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import Recording, RpcFault, read_lines
-from scan.extensions.internal_transfers.state_proofs import proven_value
+from scan.extensions.proofs.state_proofs import proven_value
 from tests.support.serving import wait_until
 
 NOW = 1_800_000_000

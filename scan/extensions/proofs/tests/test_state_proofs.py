@@ -11,7 +11,7 @@ import rlp
 from eth_utils import keccak
 
 from scan.ethereum import rlp_and_tries, served_chain
-from scan.extensions.internal_transfers import state_proofs
+from scan.extensions.proofs import state_proofs
 from scan.hex import to_hex
 from tests.support.value_names import shown
 
