@@ -18,5 +18,4 @@ class Api(Part):
     blueprints: Sequence[Blueprint] = ()
     """Views below /api/v1."""
     transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}
-    """Fields that a transaction's record has besides; `unproven` names those of them that
-    nothing proves."""
+    """Extra fields of a transaction's record; `unproven` names those that nothing proves."""

@@ -33,7 +33,7 @@ class CommandOptions(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Commands(Part):
-    """What commands do besides."""
+    """Additions to commands."""
 
     module = "command_options"
     options: Mapping[str, CommandOptions]

@@ -9,7 +9,7 @@ from scan.registry import Part
 
 @dataclass(frozen=True, kw_only=True)
 class Entities(Part):
-    """Entities whose pages are no plain lists."""
+    """Entities whose pages are not plain lists."""
 
     module = "api"
     chapter = "views"

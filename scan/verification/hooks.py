@@ -24,7 +24,7 @@ class InputReader(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class CreationInput(Part):
-    """The code that created a contract which a contract created."""
+    """The creation code of contracts created by contracts."""
 
     module = "creation_input"
     chapter = "block_traces"

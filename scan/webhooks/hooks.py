@@ -11,7 +11,7 @@ from scan.webhooks.queues import Connect
 
 @dataclass(frozen=True, kw_only=True)
 class Deliveries(Part):
-    """Webhooks that are no HTTP requests."""
+    """Webhooks that are not HTTP requests."""
 
     module = "deliveries"
     connect: Mapping[str, Callable[[Settings, Database], Connect]]

@@ -31,4 +31,4 @@ class Exports(Part):
 
     module = "exports"
     cells: Mapping[str, Callable[[Any, Context], Any]]
-    """Cells of CSV files that no field has, of a record, by the column's source."""
+    """CSV cells computed from a record, not a field, by the column's source."""
