@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
+from scan.contracts.block_bodies import AT_ONCE
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -245,10 +246,10 @@ def _logs_in(
 ) -> Iterator[NodeLog]:
     """Yield logs of some blocks, in order, read in as many batches as the node needs.
 
-    The first batch has at most `least` blocks where each has a log. Batches grow while the node
-    answers, and are halved where it refuses one as too large or does not answer in time. Raises
-    TooManyLogs where time or blocks exceed their bounds, or there is no time for a batch of twice
-    as many blocks as the last one.
+    The first batch has at most `least` blocks where each has a log. Batches grow, of stored blocks
+    to AT_ONCE, while the node answers, and are halved where it refuses one as too large or does not
+    answer in time. Raises TooManyLogs where time or blocks exceed their bounds, or there is no time
+    for a batch of twice as many blocks as the last one.
     """
     node = reader.node.within(TIMEOUT_S)
     start, count, most = 0, FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE
@@ -264,7 +265,7 @@ def _logs_in(
         numbers = sorted(blocks[start : start + count])
         began_at = time.monotonic()
         try:
-            logs = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers)
+            logs, is_of_node = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers)
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
                 if not isinstance(error, AnswerTooLarge | NodeTimedOut):
@@ -275,14 +276,18 @@ def _logs_in(
             continue
         batch_s = time.monotonic() - began_at
         yield from sorted(logs, reverse=is_descending)
-        start, count = start + count, min(2 * count, most)
+        start += count
+        if is_of_node:
+            count = min(2 * count, most)
+        else:  # they take the processor and memory, and no fewer statements in larger batches
+            count = min(count if batch_s > BATCH_TIMEOUT_S / 2 else 2 * count, AT_ONCE)
 
 
 def _read(
     reader: Reader, node: NodeSession, log_filter: LogFilter, numbers: Sequence[int]
-) -> list[NodeLog]:
-    """Return the logs of blocks, given in ascending order. Raises as read_spans() does for those
-    that are not stored."""
+) -> tuple[list[NodeLog], bool]:
+    """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
+    as read_spans() does for those that are not stored."""
     missing, logs = dict.fromkeys(numbers), []
     values = log_filter.values
     for number, block_hash, block in reader.sources.block_bodies.stored(numbers):
@@ -297,7 +302,7 @@ def _read(
             ]
     if missing:
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
-    return logs
+    return logs, bool(missing)
 
 
 def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
