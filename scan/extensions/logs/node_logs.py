@@ -15,7 +15,6 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.contracts.block_bodies import AT_ONCE
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -29,7 +28,7 @@ MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have mo
 TIMEOUT_S = 6.0  # of a request's time; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
-FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 8, 1000  # in one batch
+FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE, MOST_STORED_AT_ONCE = 8, 1000, 64  # in one batch
 BATCH_TIMEOUT_S = 1.5  # a batch that takes longer is halved
 COUNT_S = 2.0  # to count a list after its page was read, for batches that will be answered in it
 UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
@@ -246,10 +245,10 @@ def _logs_in(
 ) -> Iterator[NodeLog]:
     """Yield logs of some blocks, in order, read in as many batches as the node needs.
 
-    The first batch has at most `least` blocks where each has a log. Batches grow, of stored blocks
-    to AT_ONCE, while the node answers, and are halved where it refuses one as too large or does not
-    answer in time. Raises TooManyLogs where time or blocks exceed their bounds, or there is no time
-    for a batch of twice as many blocks as the last one.
+    The first batch has at most `least` blocks where each has a log. Batches grow while the node
+    answers, and are halved where it refuses one as too large or does not answer in time. Raises
+    TooManyLogs where time or blocks exceed their bounds, or there is no time for a batch of twice
+    as many blocks as the last one.
     """
     node = reader.node.within(TIMEOUT_S)
     start, count, most = 0, FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE
@@ -276,11 +275,7 @@ def _logs_in(
             continue
         batch_s = time.monotonic() - began_at
         yield from sorted(logs, reverse=is_descending)
-        start += count
-        if is_of_node:
-            count = min(2 * count, most)
-        else:  # they take the processor and memory, and no fewer statements in larger batches
-            count = min(count if batch_s > BATCH_TIMEOUT_S / 2 else 2 * count, AT_ONCE)
+        start, count = start + count, min(2 * count, most if is_of_node else MOST_STORED_AT_ONCE)
 
 
 def _read(

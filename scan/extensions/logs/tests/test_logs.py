@@ -9,7 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.contracts.block_bodies import AT_ONCE, BlockBodies
+from scan.contracts.block_bodies import BlockBodies
+from scan.extensions.logs.node_logs import MOST_STORED_AT_ONCE
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.database import execute
@@ -110,7 +111,7 @@ def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
     client = create_app(indexed.settings).test_client()
     [oldest] = get(client, "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
-    assert sum(counts) > 2 * AT_ONCE and max(counts) == AT_ONCE
+    assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
 
 
 def test_events_are_decoded_as_those_of_their_transaction(client):
