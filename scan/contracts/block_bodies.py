@@ -2,9 +2,11 @@
 (SCAN_BODIES), else from the node.
 
 What is stored costs no turn at the node, no waiting and no time-out. Readers of one block share it,
-decompressed, in bounded memory. A block's hash is its key, for which it never changes.
+decompressed, in bounded memory. A block's hash is its key, for which it never changes. Damaged ones
+are logged, and read as if they were not stored.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,9 +16,11 @@ from scan.database.connection import Database
 from scan.ethereum import transaction_reader
 from scan.ethereum.blocks import StoredBody
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.stored_blocks import StoredBlock, StoredTransaction
+from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.hex import data
+
+log = logging.getLogger(__name__)
 
 CACHE_BYTES = 64 * 1024 * 1024  # of blocks, and of the node's transactions
 ENTRY_BYTES = 650  # memory of a transaction besides its input, measured
@@ -37,9 +41,10 @@ class BlockBodies:
         return self._blocks.newest(NEWEST)
 
     def keep(self, number: int, block_hash: Any, digest: Any, body: Any) -> None:
-        """Keep a block as a statement has brought it. Raises DamagedBody."""
-        block = StoredBlock(number, StoredBody(bytes(digest), bytes(body)))
-        self._blocks.store(bytes(block_hash), block, block.bytes)
+        """Keep a block as a statement has brought it."""
+        block = _read(number, digest, body)
+        if block is not None:
+            self._blocks.store(bytes(block_hash), block, block.bytes)
 
     def stored(self, numbers: Sequence[int]) -> Iterator[tuple[int, bytes, StoredBlock | None]]:
         """Yield the numbers and hashes of blocks that are stored, and what is; None of a block
@@ -48,8 +53,9 @@ class BlockBodies:
             for number, block_hash, digest, body in self._database.rows(
                 "contracts/block_bodies_list", numbers=[*numbers[start : start + AT_ONCE]]
             ):
-                body = body and StoredBody(bytes(digest), bytes(body))
-                yield number, bytes(block_hash), body and StoredBlock(number, body)
+                block = None if body is None else _read(number, digest, body)
+                if body is None or block is not None:
+                    yield number, bytes(block_hash), block
 
     def transaction(self, node: NodeSession, indexed: IndexedTransaction) -> StoredTransaction:
         """Return a transaction. Raises as transactions() does."""
@@ -60,9 +66,9 @@ class BlockBodies:
     ) -> Mapping[str, StoredTransaction]:
         """Return transactions by hash; those of the node perhaps without receipts.
 
-        Raises Unavailable where the database is unavailable or a block damaged, and of transactions
-        that are not stored TransactionUnavailable and the errors of NodeSession. Those that were
-        read before an error stay cached.
+        Raises Unavailable where the database is unavailable, and of transactions that are not
+        stored TransactionUnavailable and the errors of NodeSession. Those that were read before an
+        error stay cached.
         """
         transactions: dict[str, StoredTransaction] = {}
         in_blocks: dict[tuple[int, bytes], list[IndexedTransaction]] = defaultdict(list)
@@ -104,3 +110,12 @@ class BlockBodies:
             if block is not None:
                 self._blocks.store(block_hash, block, block.bytes)
             yield number, block_hash, block
+
+
+def _read(number: int, digest: Any, body: Any) -> StoredBlock | None:
+    """Return a stored block; None for a damaged one."""
+    try:
+        return StoredBlock(number, StoredBody(bytes(digest), bytes(body)))
+    except DamagedBody as error:
+        log.error("%s", error.message)
+        return None

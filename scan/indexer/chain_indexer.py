@@ -221,12 +221,13 @@ class ChainIndexer:
         if chain is None or monotonic() >= self._check_chain_at:
             chain = self._chain = self._check_chain()
             self._check_chain_at = monotonic() + CHECK_CHAIN_EVERY_S
+        head = self._writer.head()  # before the selection of logs, which it tells changes of
         self._session = Session(
             chain,
             ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
             ContractInspector(self._node, self._database, load_factories(chain.identity.chain_id)),
             block_rows.read_stored(self._database),
-            self._writer.head(),
+            head,
         )
         return self._session
 

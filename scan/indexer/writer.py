@@ -55,6 +55,7 @@ class IndexedHead(NamedTuple):
     number: int
     hash: bytes
     totals: RowCounts
+    stored_logs: str = "none"  # as chain.stored_logs has it, which `scan rebuild logs` changes
 
 
 class NotTheWriter(Exception):
@@ -63,7 +64,8 @@ class NotTheWriter(Exception):
 
 class HeadChanged(NotTheWriter):
     """The database's head is not the one written last: a failover lost blocks, another indexer
-    wrote some, or `scan backfill traces` changed the numbers of rows up to it."""
+    wrote some, `scan backfill traces` changed the numbers of rows up to it, or `scan rebuild logs`
+    which logs are stored."""
 
 
 class InspectedBatch(NamedTuple):
@@ -150,7 +152,11 @@ class Append:
         self.blocks += len(blocks)
         self.transactions += batch.rows.transactions
         last = blocks[-1].contracts
-        self.head = IndexedHead(last.number, last.hash, totals)
+        if self.head is None:
+            *_, logs = tx.row("indexer/chain_get") or ("none",)
+        else:
+            logs = self.head.stored_logs
+        self.head = IndexedHead(last.number, last.hash, totals, logs)
 
     def derive(self) -> IndexedHead:
         """Update the derived tables by the added rows; return the new head."""
@@ -275,7 +281,10 @@ def _partitioned_rows(after: RowCounts, batch: InspectedBatch) -> dict[str, int]
 
 
 def _indexed_head(row: Row | None) -> IndexedHead | None:
-    return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(**row[2]))
+    if row is None:
+        return None
+    number, hash_, totals, stored_logs = row
+    return IndexedHead(number, bytes(hash_), RowCounts(**totals), stored_logs)
 
 
 def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> RowCounts:

@@ -1,8 +1,9 @@
--- The newest indexed block, and the totals up to and with it.
+-- The newest indexed block, the totals up to and with it, and which logs are stored.
 -- params: none
 -- literals: none
--- returns: no row when nothing is indexed; else number, hash, totals as writer.py's RowCounts (jsonb)
--- index: blocks_pkey
+-- returns: no row when nothing is indexed; else number, hash, totals as writer.py's RowCounts (jsonb),
+--   and the selection of logs
+-- index: blocks_pkey, chain_pkey
 SELECT number, hash, jsonb_build_object(
     'transactions', transactions_before + transaction_count,
     'token_transfers', token_transfers_before + token_transfer_count,
@@ -11,7 +12,8 @@ SELECT number, hash, jsonb_build_object(
     'traced', traced_before + (traced IS TRUE)::integer,
     'untraced', untraced_before + (traced IS FALSE)::integer,
     'unproven', unproven_before + (unproven IS NOT NULL)::integer,
-    'logs', logs_before + log_count)
+    'logs', logs_before + log_count),
+    coalesce((SELECT c.stored_logs FROM chain c), 'none')
 FROM blocks
 ORDER BY number DESC
 LIMIT 1;

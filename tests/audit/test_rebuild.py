@@ -158,6 +158,22 @@ def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scena
         rebuild(spoilt_url, "logs", logs="standard")
 
 
+def test_an_indexer_that_runs_stores_the_logs_that_a_rebuild_adds(
+    anvil, postgres, template, database_url
+):
+    """No block has a log before: the numbers of rows do not change."""
+    anvil.call("anvil_setCode", WITHDRAWALS, REQUEST)
+    anvil.mine(3)
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(anvil.head())
+        rebuild(database_url, "logs", logs="all")
+        for _ in range(3):
+            anvil.send(anvil.accounts[0], WITHDRAWALS)
+            anvil.mine()
+        indexing.wait_for(anvil.head())
+    assert digest(database_url) == fresh_digest(postgres, template, anvil, logs="all")
+
+
 def test_a_damaged_block_is_named_and_refused(late_url):
     [(number,)] = execute(late_url, "SELECT max(block_number) - 3 FROM block_bodies")
     damage = "set_byte(body, 40, 255 - get_byte(body, 40))"

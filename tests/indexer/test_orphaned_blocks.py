@@ -36,7 +36,7 @@ class Branches:
         return self.head()
 
     def head(self):
-        number, block_hash, _ = self.database.rows("indexer/blocks_get_head")[0]
+        number, block_hash, *_ = self.database.rows("indexer/blocks_get_head")[0]
         return BlockId(number, bytes(block_hash))
 
     def common(self, block):
@@ -108,13 +108,13 @@ def test_where_a_parent_is_forgotten_the_fork_is_known(branches):
 
 
 def test_the_journal_keeps_what_the_block_had(branches):
-    branches.append()
     long_data = b"\7" * 20_000
     execute(
         branches.url,
         "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
         " VALUES (1, '', 0, 'all')",
     )
+    branches.append()
     branches.chain.append(
         [made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, None, contract=ANNA)],
         [EventLog(0, 0, ANNA, (TOPIC,), b"\1"), EventLog(1, 1, ANNA, (), long_data)],

@@ -108,6 +108,8 @@ class BodyBackfill:
     def _write(self, blocks: list[block_rows.FetchedBlock], last: int) -> None:
         first = blocks[0].block.number
         with self._database.transaction() as tx:
+            # An indexer that takes blocks back meanwhile would not see these rows.
+            tx.execute("indexer/writes_lock")
             indexed: dict[int, Any] = dict(
                 tx.rows("bulk/blocks_list_hashes", block_from=first, block_to=last)
             )
@@ -116,10 +118,10 @@ class BodyBackfill:
                 if number not in indexed or bytes(indexed[number]) != hash_:
                     raise CannotStore(f"block {number} is another one than the one indexed")
             if tx.value("indexer/partitions_get_bound", table=TABLE) <= last:
-                tx.execute("indexer/writes_lock")
                 partition_rows = partitions.rows_of(TABLE, self._partition_rows)
                 partitions.make_empty(tx, TABLE, partition_rows, last + 1)
             rows = [(b.block.number, *b.block.body) for b in blocks if b.block.body]
+            tx.execute("bulk/bodies_delete", block_from=first, block_to=last)
             copy_lines(tx, TABLE, block_rows.UNNUMBERED[TABLE], map(line, rows))
             if not tx.execute("bulk/bodies_set_first", first=first, following=last + 1):
                 raise CannotStore("SCAN_BODIES was turned off, or a reorganisation is under way")

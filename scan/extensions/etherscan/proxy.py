@@ -39,6 +39,8 @@ def _results(calls: Sequence[Call]) -> list[Any]:
     """Return the results of calls; the node is asked once, for those that are not stored."""
     made = [stored_json.made(call) for call in calls]
     missing = [call for call, result in zip(calls, made, strict=True) if result is None]
+    if missing:
+        requests.reader().do_not_cache()
     of_node = iter(requests.reader().node.results(missing))
     return [next(of_node) if result is None else result for result in made]
 

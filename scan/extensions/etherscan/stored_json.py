@@ -130,7 +130,7 @@ def _receipt(record: Record, sent: StoredTransaction) -> dict[str, Any]:
         **_blob_gas(record),
         "from": record["fromAddress"],
         "to": record["toAddress"],
-        "contractAddress": None if record["toAddress"] else _created(record),
+        "contractAddress": None if record["toAddress"] else _created(record, sent.nonce),
     }
 
 
@@ -143,9 +143,9 @@ def _blob_gas(record: Record) -> dict[str, str]:
     return {"blobGasUsed": hex(gas), "blobGasPrice": hex(price)}
 
 
-def _created(record: Record) -> str:
+def _created(record: Record, nonce: int) -> str:
     """Return the address at which a transaction creates a contract, or would have."""
-    items = string_item(record["fromAddress"]) + quantity_item(hex(int(record["nonce"])))
+    items = string_item(record["fromAddress"]) + quantity_item(hex(nonce))
     return to_hex(keccak256(join_list([bytes.fromhex(items)]))[12:])
 
 

@@ -28,7 +28,7 @@ MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have mo
 TIMEOUT_S = 6.0  # of a request's time; the rest is for the comparison of the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
-FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 8, 1000  # in one batch
+FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE, MOST_STORED_AT_ONCE = 8, 1000, 64  # in one batch
 BATCH_TIMEOUT_S = 1.5  # a batch that takes longer is halved
 COUNT_S = 2.0  # to count a list after its page was read, for batches that will be answered in it
 UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
@@ -264,7 +264,7 @@ def _logs_in(
         numbers = sorted(blocks[start : start + count])
         began_at = time.monotonic()
         try:
-            logs = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers)
+            logs, is_of_node = _read(reader, node.within(BATCH_TIMEOUT_S), log_filter, numbers)
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
                 if not isinstance(error, AnswerTooLarge | NodeTimedOut):
@@ -275,14 +275,14 @@ def _logs_in(
             continue
         batch_s = time.monotonic() - began_at
         yield from sorted(logs, reverse=is_descending)
-        start, count = start + count, min(2 * count, most)
+        start, count = start + count, min(2 * count, most if is_of_node else MOST_STORED_AT_ONCE)
 
 
 def _read(
     reader: Reader, node: NodeSession, log_filter: LogFilter, numbers: Sequence[int]
-) -> list[NodeLog]:
-    """Return the logs of blocks, given in ascending order. Raises as read_spans() does for those
-    that are not stored."""
+) -> tuple[list[NodeLog], bool]:
+    """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
+    as read_spans() does for those that are not stored."""
     missing, logs = dict.fromkeys(numbers), []
     values = log_filter.values
     for number, block_hash, block in reader.sources.block_bodies.stored(numbers):
@@ -297,7 +297,7 @@ def _read(
             ]
     if missing:
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
-    return logs
+    return logs, bool(missing)
 
 
 def _joined(numbers: Sequence[int]) -> list[BlockSpan]:

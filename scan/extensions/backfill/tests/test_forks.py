@@ -1,10 +1,16 @@
-"""Forks and kills while a bulk backfill runs, and what it refuses to begin on."""
+"""Forks and kills while a bulk backfill runs, and what it refuses to begin on; and a fork while
+older bodies are stored."""
 
+import threading
+import time
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from scan.extensions.backfill import chain_backfill, resources
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.extensions.backfill import body_command, chain_backfill, resources
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
 from tests.support import database, indexing, serving, table_digest
@@ -143,3 +149,36 @@ def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, i
     assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
     indexing.Indexing(database_url, scenario.anvil.url).run_until(head)
     assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
+
+
+def test_a_fork_takes_back_bodies_that_are_being_stored(
+    anvil, database_url, postgres, template, monkeypatch
+):
+    def mine(blocks):
+        for value in range(blocks):
+            anvil.send(anvil.accounts[0], anvil.accounts[1], value=value)
+            anvil.mine()
+
+    def copy_and_fork(*given):
+        copy_lines(*given)
+        anvil.reorganise(body_command.READ_BLOCKS + 4)
+        mine(2)
+        time.sleep(2)  # in which the indexer would take blocks back
+
+    mine(3 * body_command.READ_BLOCKS)
+    indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
+    copy_lines = body_command.copy_lines
+    with (
+        indexing.Indexing(database_url, anvil.url) as indexer,
+        closing(Database(database_url, statement_timeout_ms=0)) as database,
+    ):
+        older = body_command.BodyBackfill(database, Node([anvil.url]), threading.Event())
+        serving.wait_until(older.missing)
+        stored = older.run()
+        assert next(stored) == body_command.READ_BLOCKS
+        monkeypatch.setattr(body_command, "copy_lines", copy_and_fork)
+        assert next(stored) == body_command.READ_BLOCKS
+        monkeypatch.setattr(body_command, "copy_lines", copy_lines)
+        indexer.wait_for(anvil.head())
+        assert [*stored]
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)

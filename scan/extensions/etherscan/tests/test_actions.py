@@ -264,6 +264,18 @@ def test_transactions_and_receipts_are_the_nodes_and_need_none(
         assert alone("proxy", by_place, **asked)["status"] == "0"
 
 
+def test_what_the_node_says_of_transactions_that_are_not_indexed_is_not_cached(client):
+    for action, asked, is_stored in (
+        ("eth_getBlockTransactionCountByNumber", {"tag": "0x9"}, True),
+        ("eth_getBlockTransactionCountByNumber", {"tag": "0xffffff"}, False),
+        ("eth_getTransactionByHash", {"txhash": "0x" + 64 * "7"}, False),
+        ("eth_getTransactionReceipt", {"txhash": "0x" + 64 * "7"}, False),
+        ("eth_getTransactionByBlockNumberAndIndex", {"tag": "0xffffff", "index": "0x0"}, False),
+    ):
+        response = client.get("/api", query_string={"module": "proxy", "action": action, **asked})
+        assert response.status_code == 200 and ("ETag" in response.headers) == is_stored, action
+
+
 def rpc(client, body, status=200):
     response = client.post("/api/eth-rpc", data=json.dumps(body))
     assert response.status_code == status

@@ -9,6 +9,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.contracts.block_bodies import BlockBodies
+from scan.extensions.logs.node_logs import MOST_STORED_AT_ONCE
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.database import execute
@@ -99,6 +101,17 @@ def test_what_is_stored_needs_no_node(service, scenario):
         assert alone.post("/api/v1/query", json=asked_so).status_code == answer.status_code
         if needs_node:
             assert answer.json["code"] == "upstream_failed" and answer.headers["Retry-After"]
+
+
+def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
+    counts, stored = [], BlockBodies.stored
+    monkeypatch.setattr(
+        BlockBodies, "stored", lambda self, n: counts.append(len(n)) or stored(self, n)
+    )
+    client = create_app(indexed.settings).test_client()
+    [oldest] = get(client, "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
+    assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
+    assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
 
 
 def test_events_are_decoded_as_those_of_their_transaction(client):

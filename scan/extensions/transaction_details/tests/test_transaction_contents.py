@@ -308,6 +308,19 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
         check_work(work.get(proxied, client)[1])
 
 
+@pytest.mark.parametrize("damage", ["substring(body FOR 20)", "''"])
+def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
+    sent = work.send(work.worker, WORK)
+    url, settings = work.explorer.settings.database_url, work.explorer.settings
+    last = "WHERE block_number = (SELECT max(number) FROM blocks)"
+    execute(url, f"UPDATE block_bodies SET body = {damage} {last}")  # noqa: S608
+    check_work(work.get(sent, create_app(settings).test_client())[1])
+    alone = create_app(replace(settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
+    status, found = work.get(sent, alone)
+    assert (status, found["hash"], found["input"]) == (200, sent, None)
+    assert found["unavailable"]
+
+
 def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
