@@ -73,13 +73,21 @@ class StoredSource:
         }
         rows = self._database.rows("audit/bodies_get", block_from=first, block_to=last)
         bodies = {number: StoredBody(bytes(digest), bytes(body)) for number, digest, body in rows}
+        block_rows = sorted(self._rows("blocks", first, last), key=lambda row: row["number"])
+        # What incomplete traces say was created is in no other row.
+        untraced = {row["number"] for row in block_rows if row["traced"] is False}
+        emitters = defaultdict(list)
+        for row in self._rows("log_emitters", first, last) if untraced else ():
+            if row["block_number"] in untraced:
+                emitters[row["block_number"]].append(bytes.fromhex(row["address"][2:]))
         return [
             self._block(
                 row,
                 {name: of.get(row["number"], []) for name, of in records.items()},
                 bodies.get(row["number"]),
+                emitters[row["number"]],
             )
-            for row in sorted(self._rows("blocks", first, last), key=lambda row: row["number"])
+            for row in block_rows
         ]
 
     def _rows(self, table: str, first: int, last: int) -> list[dict[str, Any]]:
@@ -98,7 +106,11 @@ class StoredSource:
         return made
 
     def _block(
-        self, row: Mapping[str, Any], records: Mapping[str, list[Any]], body: StoredBody | None
+        self,
+        row: Mapping[str, Any],
+        records: Mapping[str, list[Any]],
+        body: StoredBody | None,
+        emitters: Sequence[bytes],
     ) -> FetchedBlock:
         number, transactions = row["number"], records["transactions"]
         if body is None and transactions:
@@ -128,8 +140,10 @@ class StoredSource:
                 transactions[index] = transaction
             gas = sent.receipt.cumulative_gas_used
         transfers = records["internal_transfers"]
-        created = [t.to_address for t in transfers if t.type in sparse_tables.CREATIONS]
-        created += [t.contract_address for t in transactions if t.contract_address]
+        created = list(emitters)
+        if row["traced"]:
+            created = [t.to_address for t in transfers if t.type in sparse_tables.CREATIONS]
+            created += [t.contract_address for t in transactions if t.contract_address]
         block = blocks.DecodedBlock(
             **{name: _value(column, row, name) for name, column in blocks.BLOCK_COLUMNS.items()},
             transactions=transactions,
@@ -142,7 +156,9 @@ class StoredSource:
             message_event=_message_event(self._chain_id, transactions),
             has_statuses=has_statuses,
         )
-        return FetchedBlock(block, created if row["traced"] else [], transfers, row["traced"])
+        return FetchedBlock(
+            block, created if row["traced"] is not None else [], transfers, row["traced"]
+        )
 
 
 def _proven(

@@ -55,7 +55,7 @@ def test_the_loop_compresses_nothing(client, monkeypatch):
     assert client.get(path).status_code == 200
     middleware = client.application.wsgi_app
     step = middleware.step
-    monkeypatch.setattr(middleware, "_logs_requests", False)  # which waits in a thread, too
+    monkeypatch.setattr(middleware, "logs_requests", False)  # which waits in a thread, too
     asked = EnvironBuilder(path=path, headers=ACCEPTED)
     assert step(asked.get_environ(), lambda *_: None) is None
     assert client.get(path, headers=ACCEPTED).headers["Content-Encoding"] == "gzip"

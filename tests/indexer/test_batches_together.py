@@ -76,7 +76,10 @@ def node(indexed_once, database_url):
     assert digest(database_url) == digest(indexed_once.url)
 
 
-def test_a_transaction_ends_where_partitions_are_to_be_made(node, database_url, transactions):
+def test_a_transaction_ends_where_partitions_are_to_be_made(
+    node, database_url, transactions, monkeypatch
+):
+    monkeypatch.setattr("scan.indexer.partitions.ROWS_OF_BODY", 1)  # else each block is one of them
     with Indexing(database_url, node.url, partition_rows=20) as indexing:
         indexing.wait_for(node.head())
     partitions = execute(

@@ -13,7 +13,7 @@ from tests.support import indexing, serving
 
 SORTS = ("Sort", "Incremental Sort")
 # Everything else grows with the chain, and is not read from one end to the other.
-SMALL = {"chain", "dexes", "label_state"}
+SMALL = {"bodies_from", "chain", "dexes", "label_state"}
 DEEPER = 1.5  # times the pages of PostgreSQL of a list's first page that any other may touch
 _NUMBERS = itertools.count()
 # Of small tables, read by a process at its start or every few seconds, and by no request.

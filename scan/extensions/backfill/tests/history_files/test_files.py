@@ -93,6 +93,8 @@ NAME = "test-00000-00000000.ere of .*: "
 class OwnChain:
     """What the node behind a source says of its chain: it has pruned all blocks."""
 
+    stores_bodies = True
+
     def call(self, _):
         return hex(signed_chain.CHAIN_ID)
 
