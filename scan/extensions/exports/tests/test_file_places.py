@@ -34,7 +34,7 @@ def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch):
     places = list_files.FilePlaces()
     places._seconds.append(90.0)
     with places.writing("a"), places.writing("b"):
-        later = places._began_at[0] + 40.0
+        later = places._began_at[0] + 40.5
         monkeypatch.setattr(list_files.time, "monotonic", lambda: later)
         with pytest.raises(Unavailable) as refused, places.writing("c"):
             pass

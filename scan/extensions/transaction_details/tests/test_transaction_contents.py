@@ -123,7 +123,7 @@ def shout(times):
     return keccak(text="shout(uint256)")[:4] + encode(["uint256"], [times])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def shouted(work):
     """A transaction with 10,000 logs."""
     return work.send(work.worker, shout(10_000), gas=16_000_000)
