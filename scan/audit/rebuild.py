@@ -115,10 +115,10 @@ class Rebuild:
             unknown, reason = {*from_blocks()}.intersection(tables), "no block is stored"
         if unknown and not is_optional:
             raise CannotRebuild(f"{', '.join(sorted(unknown))}: cannot be derived: {reason}")
-        wanted = [table for table in tables if table not in unknown]
-        if "logs" in wanted and logs:
+        derivable = [table for table in tables if table not in unknown]
+        if "logs" in derivable and logs:
             self._widen(logs)
-        self._database.rows("database/rebuilds_request", tables=wanted)
+        self._database.rows("database/rebuilds_request", tables=derivable)
 
     def _widen(self, logs: str) -> None:
         """Begin to derive logs by another selection. Raises CannotRebuild."""

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
+from typing import IO
 
 from scan.commands.run import start
 from scan.database.connection import Database
@@ -86,18 +87,25 @@ def run_when_needed(
                 log.debug("%s: %s", " ".join(arguments), error)
                 continue
         log.info("running scan %s", " ".join(arguments))
-        if _run(settings, stop, arguments):
+        if run_to_end(settings, stop, *arguments):
             wait_s = AGAIN_AFTER_S
 
 
-def _run(settings: Settings, stop: threading.Event, arguments: tuple[str, ...]) -> int:
+def run_to_end(
+    settings: Settings,
+    stop: threading.Event,
+    *arguments: str,
+    grace_s: float = GRACE_S,
+    stdout: IO[bytes] | None = None,
+) -> int:
     """Run a subcommand to its end, or until `stop` is set, and return its exit code."""
-    process = start(child_environment(settings), *arguments, stdin=subprocess.DEVNULL)
+    environment = child_environment(settings)
+    process = start(environment, *arguments, stdin=subprocess.DEVNULL, stdout=stdout)
     while process.poll() is None:
         if stop.wait(POLL_S):
             process.terminate()
             try:
-                process.wait(GRACE_S)
+                process.wait(grace_s)
             except subprocess.TimeoutExpired:
                 process.kill()
     return process.wait()

@@ -100,13 +100,13 @@ def _show(run_: rebuild.Rebuild) -> None:
 
 def run_beside(settings: Settings, stop: threading.Event) -> None:
     """Derive beside the indexer what tables lack of stored blocks."""
-    stored: list[int] = []  # the first stored block, as of each look
+    before: int | None = -2  # the first stored block at the last look; there was none yet
 
     def is_needed(database: connection.Database) -> bool:
+        nonlocal before
         first, _ = database.row("audit/bodies_get_ends") or (-1, -1)
-        stored.append(first)
         # While older blocks are being stored, all of them are waited for.
-        is_settled = len(stored) > 1 and stored[-2] == first
+        is_settled, before = first == before, first
         return is_settled and rebuild.is_needed(database)
 
     long_work.run_when_needed(settings, stop, is_needed, "rebuild", "--missing", "--workers", "1")

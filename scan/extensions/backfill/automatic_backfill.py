@@ -3,18 +3,16 @@
 So its memory is free again afterwards, and it can be ended in the middle of a statement.
 """
 
-import subprocess
 import tempfile
 import threading
 from importlib.util import find_spec
 
 from scan.commands.hooks import AutomaticBackfill
-from scan.commands.run import start
+from scan.commands.long_work import run_to_end
 from scan.extensions.backfill.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
 from scan.indexer.chain_indexer import BackfillEnd
-from scan.settings import Settings, child_environment
+from scan.settings import Settings
 
-POLL_S = 0.2
 GRACE_S = 5.0
 MAX_REASON_BYTES = 2000
 
@@ -26,16 +24,7 @@ def run(settings: Settings, stop: threading.Event) -> BackfillEnd:
         return BackfillEnd(f"{', '.join(missing)} not installed: {INSTALL}", is_refused=True)
     with tempfile.TemporaryFile() as reason:
         arguments = ("backfill", "chain", "--automatic")
-        environment = child_environment(settings)
-        process = start(environment, *arguments, stdin=subprocess.DEVNULL, stdout=reason)
-        while process.poll() is None:
-            if stop.wait(POLL_S):
-                process.terminate()
-                try:
-                    process.wait(GRACE_S)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-        code = process.wait()
+        code = run_to_end(settings, stop, *arguments, grace_s=GRACE_S, stdout=reason)
         reason.seek(0)
         text = reason.read(MAX_REASON_BYTES).decode(errors="replace").strip()
     if code == DONE:

@@ -33,10 +33,10 @@ def transaction(transaction_hash: str) -> dict[str, Any] | None:
 
 def transaction_at(block: str, index: str) -> dict[str, Any] | None:
     """Return what eth_getTransactionByBlockNumberAndIndex does; None as transaction() does."""
-    number, place = _number(block), _number(index)
-    if number is None or place is None:
+    number, position = _number(block), _number(index)
+    if number is None or position is None:
         return None
-    [row] = logs.rows_at(reader(), [(number, place)])
+    [row] = logs.rows_at(reader(), [(number, position)])
     return None if row is None else transaction(row["hash"])
 
 
@@ -86,13 +86,13 @@ def _transaction(record: Record, sent: StoredTransaction) -> dict[str, Any]:
         **chain_id,
         "input": to_hex(sent.input),
         "hash": record["hash"],
-        **_place(record),
+        **_position(record),
         "from": record["fromAddress"],
         "gasPrice": hex(int(record["gasPrice"])),
     }
 
 
-def _place(record: Record) -> dict[str, Any]:
+def _position(record: Record) -> dict[str, Any]:
     return {
         "blockHash": record["blockHash"],
         "blockNumber": hex(record["blockNumber"]),
@@ -102,11 +102,11 @@ def _place(record: Record) -> dict[str, Any]:
 
 
 def _receipt(record: Record, sent: StoredTransaction) -> dict[str, Any]:
-    place, received = _place(record), sent.receipt
-    of_log = {**place, "transactionHash": record["hash"]}
+    position, received = _position(record), sent.receipt
+    of_log = {**position, "transactionHash": record["hash"]}
     raw = [(log.address, log.topics, log.data) for log in received.logs or ()]
     outcome = {} if received.status is None else {"status": hex(received.status)}
-    del place["blockTimestamp"]
+    del position["blockTimestamp"]
     return {
         **received.fields,
         **outcome,
@@ -124,7 +124,7 @@ def _receipt(record: Record, sent: StoredTransaction) -> dict[str, Any]:
         ],
         "logsBloom": to_hex(logs_bloom(raw)),
         "transactionHash": record["hash"],
-        **place,
+        **position,
         "gasUsed": hex(int(record["gasUsed"])),
         "effectiveGasPrice": hex(int(record["gasPrice"])),
         **_blob_gas(record),

@@ -3,7 +3,7 @@ addresses and tokens that its pages show, and of the results of verifications.
 
 Input: topics that clients join; the chain's new records, as open streams send them, and jobs of
 verification that end. Output: messages in the objects of the Blockscout-compatible API.
-Start with interface.py (the handshake), then channels.py (a client's messages and topics) and
+Start with views.py (the handshake), then channels.py (a client's messages and topics) and
 broadcaster.py (one thread a process, which sends what topics are about).
 """
 

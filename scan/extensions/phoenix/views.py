@@ -1,4 +1,4 @@
-"""/socket/v2/websocket: the handshake of Phoenix's clients."""
+"""/socket/v2/websocket: the handshake of Phoenix's clients, and the sockets of a process."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -43,4 +43,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[request_state.Interfac
     return (request_state.Interface(refuse, prefixes=(PREFIX,)),)
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = (hooks.Interfaces(register=register), hooks.Service(make=Sockets))
