@@ -8,7 +8,6 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.errors import SettingError
@@ -154,7 +153,7 @@ def test_without_a_brand_no_file_is_added(client):
 
 
 def test_a_browser_loads_nothing_else(branded, page):
-    with serving.in_thread(make_server("127.0.0.1", 0, branded.application, threaded=True)) as url:
+    with serving.serving(branded.application) as url:
         for theme in ("light", "dark"):
             show_theme(page, theme)
             page.open(f"{url}/blocks")

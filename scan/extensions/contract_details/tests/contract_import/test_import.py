@@ -6,13 +6,12 @@ import shutil
 
 import pytest
 from flask import Response
-from werkzeug.serving import make_server
 
 from scan.extensions.contract_details.contract_import import source_client, source_records
 from tests.commands.test_command import scan
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 from tests.support.verified_elsewhere import Elsewhere, Verified
 from tests.support.vyper import BOX as VYPER_BOX
 from tests.support.vyper import NEWEST, SEVEN
@@ -110,7 +109,7 @@ class Chain:
 @pytest.fixture(scope="module")
 def chain(own_explorer, vyper, tmp_path_factory):
     made = Chain(own_explorer, vyper, tmp_path_factory.mktemp("programs"))
-    with in_thread(make_server("127.0.0.1", 0, made.elsewhere.app, threaded=True)) as url:
+    with serving(made.elsewhere.app) as url:
         made.url = url
         yield made
 

@@ -1,13 +1,12 @@
 """What became of a transaction that the node does not give, and of one that is replaced."""
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
 from tests.support.faulty_node import FaultyNode, altering, refuse, status
 from tests.support.indexing import settings_for
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 
 PATH = f"/tx/{HASH}"
 BY_NONCE = f"{PATH}?from={SENT['from']}&nonce=2"
@@ -131,7 +130,7 @@ def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
         sent = anvil.send(sender, receiver, value="0x1")
         with FaultyNode(anvil.url) as node:
             app = create_app(settings_for(explorer.settings.database_url, node.url))
-            with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
+            with serving(app) as url:
                 page.open(f"{url}/tx/{sent}")
                 node.fault = status(500)
                 page.wait(FETCHED_503)
