@@ -31,7 +31,7 @@ PAIR = {"a": "7", "b": OWNER}
 PAIRS = [PAIR, {"a": "8", "b": OTHER}]
 DEEP = {"pairs": PAIRS, "kind": "2", "blobs": ["0x01", "0x"], "thing": OTHER, "text": "déjà"}
 # Types, values, and the release since which a type may be an argument.
-TYPES: list[tuple[str, Any, tuple[int, int]]] = [
+TYPES = [
     ("uint8", "255", (0, 4)),
     ("uint", str(2**256 - 1), (0, 4)),
     ("int16", "-32768", (0, 4)),
@@ -230,7 +230,7 @@ def test_every_type_of_a_library(explorer, version):
 
 
 VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
-VYPER_TYPES: list[tuple[str, Any]] = [
+VYPER_TYPES = [
     ("uint8", "255"),
     ("int128", "-7"),
     ("uint256", str(2**256 - 1)),

@@ -36,7 +36,7 @@ ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
 HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
 TEXTS = {text: "0x" + keccak(text=text).hex() for text in ("Invoice 7", "one, two & three")}
 # What a column may hold that a filter of a kind compares.
-OF_KIND: dict[str, list[Any]] = {
+OF_KIND = {
     "address": ADDRESSES,
     "hash": HASHES,
     "flag": [True, False],

@@ -65,7 +65,7 @@ class LyingNode:
     def __init__(self, url, number):
         self._number = number
         self._proxy = FaultyNode(url)
-        self._lie: Lie | None = None
+        self._lie = None
         self._proxy.fault = altering(self._alter)
 
     def __enter__(self):

@@ -144,7 +144,7 @@ def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
         assert reasons <= {f"senders of transactions of type {0x79}"}
 
 
-LIES: list[tuple[str, Json]] = [
+LIES = [
     ("eth_getBlockByNumber", {"from": "0x" + genesis.ALICE.hex()}),
     ("eth_getBlockByNumber", {"to": "0x" + genesis.ALICE.hex()}),
     ("eth_getBlockByNumber", {"value": "0x7"}),

@@ -290,7 +290,7 @@ NOW = {
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 
 
-SCHEDULES: list[tuple[Json | None, bool]] = [
+SCHEDULES = [
     (None, False),
     ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
     ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
@@ -320,7 +320,7 @@ TOO_LATE = {**ON_TIME, "activationTime": AMSTERDAM_S + 384}
 HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"))
 
 
-NODES: list[tuple[Json, Json | None, bool]] = [
+NODES = [
     (ON_SEPOLIA, None, True),
     (ON_SEPOLIA, ON_TIME, False),
     (ON_SEPOLIA, TOO_LATE, True),
