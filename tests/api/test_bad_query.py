@@ -141,17 +141,7 @@ REFUSED = [
     *(
         ({"entity": "dex_trades", "filter": {"dex": value}}, "dex")
         for value in (
-            None,
-            1,
-            True,
-            [],
-            {},
-            "a\0b",
-            "\0",
-            101 * "x",
-            10_000 * "x",
-            "\ud800",
-            "a\udfff",
+            *(None, 1, True, [], {}, "a\0b", "\0", 101 * "x", 10_000 * "x", "\ud800", "a\udfff"),
         )
     ),
 ]

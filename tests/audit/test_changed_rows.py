@@ -62,6 +62,5 @@ def test_pools_are_listed_whose_second_token_is_unknown(copied, database):
         **{"dex": None, "token": None, "direction": "desc", "limit": 100, "offset": 0},
         **{"after_count": None, "after_address": None},
     )
-    assert pools is not None
     stored_pools = stored(copied, "pools", ("address",), [])
     assert {pool["address"] for pool in json.loads(pools[1])} == stored_pools.keys()

@@ -87,7 +87,6 @@ def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, poo
 
 def head(url):
     [(number,)] = execute(url, "SELECT coalesce(max(number), -1) FROM blocks")
-    assert isinstance(number, int)
     return number
 
 
@@ -113,7 +112,6 @@ def indexer_locks(url):
         " AND (classid::bigint << 32) + objid::bigint"
         " = (hashtextextended('scan.indexer', 0)::bit(64) & x'ffffffffffffffff')::bigint",
     )
-    assert isinstance(found, int)
     return found
 
 
@@ -226,7 +224,6 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
         gunicorn_started(database_url, free_port(), READ_DATABASE_URL=url) as process,
     ):
         assert process.wait(30) == 1
-        assert process.stderr is not None
         assert b"READ_DATABASE_URL='" in process.stderr.read()
 
 

@@ -46,7 +46,7 @@ def transactions(monkeypatch):
 
 def head_of(url):
     [(number,)] = execute(url, "SELECT max(number) FROM blocks")
-    return int(str(number))
+    return number
 
 
 Indexed = namedtuple("Indexed", "node url")

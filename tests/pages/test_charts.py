@@ -38,7 +38,6 @@ def test_axes_begin_at_zero_and_reach_the_highest_value(most, ticks):
 
 def test_bars_and_readings_belong_together():
     chart = bar_chart(values(5, 10, 0, 20), title="Counts", span_s=3600)
-    assert chart is not None
     assert tops(chart) == [HEIGHT * 3 / 4, HEIGHT / 2, HEIGHT, 0]
     assert (chart.bar_width, chart.bars.split(" ")[0]) == (64, "M32")
     assert [reading.value for reading in chart.readings] == ["5", "10", "0", "20"]

@@ -51,7 +51,6 @@ class IndexerProcess:
 
     @property
     def pid(self):
-        assert self._process is not None
         return self._process.pid
 
     def kill(self):
@@ -63,7 +62,6 @@ class IndexerProcess:
 
     def terminate(self, number=signal.SIGTERM):
         """SIGTERM, or SIGINT; the exit code."""
-        assert self._process is not None
         self._process.send_signal(number)
         return self._process.wait(PATIENCE_S)
 

@@ -124,7 +124,6 @@ class Chain:
 
     def store_balances(self, balances):
         """In wei, as read at the newest block."""
-        assert self._head is not None
         row = {"addresses": list(balances), "balances": list(balances.values())}
         stored = row | {"block_number": self._head.number}
         self._writer.execute(self._head, [("indexer/addresses_refresh", stored)])

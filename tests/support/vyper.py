@@ -137,7 +137,6 @@ class Vyper:
         self.install(version)
         release = VYPER.kind.parse_version(version)
         program = self.store.find(release)
-        assert program is not None
         # Releases before 0.4 compile whatever is a source, and interfaces beside.
         sources = dict(standard["sources"])
         others = (

@@ -130,7 +130,7 @@ def test_a_body_goes_with_its_last_delivery(webhooks):
     webhooks.chain.append([Move(OWNER, address("nobody"))])
     webhooks.chain.append([Move(OWNER, address("nobody"))])
     [first, second, third, _] = [
-        int(str(number)) for (number,) in execute(url, "SELECT id FROM deliveries ORDER BY id")
+        number for (number,) in execute(url, "SELECT id FROM deliveries ORDER BY id")
     ]
     execute(url, "DELETE FROM deliveries WHERE id = %s", third)
     assert len(bodies(webhooks)) == 2

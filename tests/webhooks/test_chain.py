@@ -218,7 +218,6 @@ def _example(command, secret):
         text=True,
     )
     printed = queue.Queue()
-    assert process.stdout is not None
     reader = threading.Thread(target=_read_lines, args=(process.stdout, printed), daemon=True)
     reader.start()
     try:

@@ -162,7 +162,7 @@ def pending_counts(webhooks):
     rows = execute(
         webhooks.settings.database_url, "SELECT webhook_id, pending_count FROM delivery_queues"
     )
-    return {int(str(number)): int(str(count)) for number, count in rows}
+    return dict(rows)
 
 
 def counted(webhooks):
@@ -172,7 +172,7 @@ def counted(webhooks):
         "SELECT q.webhook_id, (SELECT count(*) FROM deliveries d"
         " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q",
     )
-    return {int(str(number)): int(str(count)) for number, count in rows}
+    return dict(rows)
 
 
 def settled(webhooks):

@@ -65,10 +65,8 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
         settings = request_state.services().settings
         base = settings.base_path  # relative links would be others at /docs than at /docs/
         urls = {name: f"{base}/docs/{file.version}/{name}" for name, file in files().items()}
-        site, groups = settings.brand.name or "Scan", _groups(read())
-        parts: Any = _template().make_module(
-            {"site": site, "base": base, "urls": urls, "groups": groups}
-        )
+        values = {"site": settings.brand.name or "Scan", "base": base, "urls": urls}
+        parts: Any = _template().make_module(values | {"groups": _groups(read())})
         text = in_page(parts.head(), parts.body()) if in_page else str(parts)
         return flask.Response(text, headers=PROTECTION)
 
