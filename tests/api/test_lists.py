@@ -13,9 +13,7 @@ from scan.database.lists import all_entities
 from tests.support.derived_lists import contract_creations
 from tests.support.lists import Listed, by_links, get, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
-from tests.support.truth import Record
 
-Read = list[tuple[Listed, list[Record]]]
 NEVER_SEEN = "0x" + 40 * "9"
 # Lists with tests of their own: they need a verified contract, a webhook or an entry point, or
 # have no total.

@@ -3,7 +3,7 @@
 Asked over HTTP, so that the statements are those that the service runs, with its parameters.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -30,7 +30,6 @@ LISTED = [
     if filter_.param in all_entities()[entity].listed
     and filter_.key not in ("counterparty", "maker", "paymaster")
 ]
-Filters = dict[str, Any]
 
 
 class Seeded(NamedTuple):

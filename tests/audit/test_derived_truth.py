@@ -22,7 +22,6 @@ from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpo
 from tests.support.indexing import Indexing
 from tests.support.truth.reading import ZERO
 
-BIGINT_MAX = 2**63 - 1
 # The lists of which the scenario has many rows. Of the others test_user_operations.py and
 # test_authorizations.py of tests/indexer have more.
 HISTORY, HISTORY_ROLES = read_table().get("history", {}), {"sent", "received"}

@@ -20,7 +20,9 @@ from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
-NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "node_modules", ".*_cache", "__pycache__")
+NOT_COPIED = shutil.ignore_patterns(
+    ".git", ".venv", "node_modules", "built", ".*_cache", "__pycache__"
+)
 INSTALLED = (".venv", "tests/support/node/node_modules")
 IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
 PUBLISHED = "https://scan.example"

@@ -5,8 +5,6 @@ Nethermind, IbftExtraDataCodec.java and QbftExtraDataCodec.java of hyperledger/b
 core/types/istanbul.go of Consensys/quorum.
 """
 
-from typing import Any
-
 import pytest
 import rlp
 
@@ -20,7 +18,6 @@ WORD, ADDRESS, BLOOM = b"\xab" * 32, b"\xcd" * 20, bytes(256)
 BFT_MIX_HASH = bytes.fromhex("63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365")
 SIGNATURE = b"\x5e" * 65
 LONG_LIST = b"\xfa" + (100_000).to_bytes(3, "big") + b"\1" * 100_000
-Fields = dict[str, Any]  # values as RLP has them: bytes, or integers for QUANTITYs
 
 OLDEST = {
     "parentHash": WORD,

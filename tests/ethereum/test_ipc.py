@@ -4,9 +4,7 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -17,7 +15,6 @@ from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
 
 PATIENCE_S = 30.0
-Serve = Callable[[socket.socket, Any], None]
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import requests
@@ -25,8 +24,6 @@ __all__ = ["demo_node", "demo_template"]
 
 if TYPE_CHECKING:
     pass
-
-Ask = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")

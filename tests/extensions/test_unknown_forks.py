@@ -7,7 +7,6 @@ headers have two more fields, which end in another order than that of their name
 import json
 import logging
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -28,7 +27,6 @@ from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Reply, altering
 from tests.support.indexing import Indexing
 
-Json = dict[str, Any]
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
 AMSTERDAM = ("blockAccessListHash", "slotNumber")
 NOVEL = ("zetaRoot", "alphaCount")

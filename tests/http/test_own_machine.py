@@ -4,7 +4,6 @@ import ipaddress
 from dataclasses import replace
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.indexing import settings_for
@@ -23,9 +22,6 @@ PROXIED = [
     {"base_url": "http://localhost.example.org"},  # a name that begins alike
     {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
 ]
-
-
-Clients = tuple[FlaskClient, FlaskClient]
 
 
 def clients_of(url, **settings):

@@ -1,7 +1,6 @@
 """Requests that cannot be answered now are refused by the loop, and take no thread."""
 
 import io
-from collections.abc import Callable
 from contextlib import ExitStack
 
 import pytest
@@ -30,7 +29,6 @@ OTHERS = [
     ("GET", "/nothing", ""),
     ("POST", f"/v2/verify/1/{ADDRESS}", ""),
 ]
-Begin = Callable[[tuple[str, str, str]], str | None]
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ RECOUNT = Path(__file__).with_name("holder_ranges_recount.sql").read_text()
 LARGE = bytes.fromhex("71" * 20)
 # Many with the same balance; digits of all lengths; some below zero, who are no holders.
 SEED = Path(__file__).with_name("holder_ranges_seed.sql").read_text()
-Holder = tuple[int, bytes]
 
 
 def counts(url):

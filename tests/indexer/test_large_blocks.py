@@ -2,7 +2,6 @@
 
 import json
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,6 @@ from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError
 from scan.indexer import block_source, node_reader
 from tests.support import anvil, faulty_node
 
-Json = dict[str, Any]
 NUMBER = 3
 source_of = partial(block_source.BlockSource, stores_bodies=True)
 LARGER = MAX_ANSWER_BYTES + 2**20

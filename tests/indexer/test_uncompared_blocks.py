@@ -2,7 +2,6 @@
 
 import logging
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -17,7 +16,6 @@ from tests.support.mined_chain import MinedChain
 
 BLOCKS = 4
 source_of = partial(block_source.BlockSource, stores_bodies=True)
-Records = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -15,14 +14,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
-from scan.rate_limits.windows import (
-    ProcessStorage,
-    ProcessWindows,
-    RateLimitResult,
-    SharedWindows,
-    Window,
-    refuse,
-)
+from scan.rate_limits.windows import ProcessStorage, ProcessWindows, SharedWindows, Window, refuse
 from scan.settings import Settings
 from tests.support.serving import redis_server
 
@@ -44,9 +36,6 @@ class Clock:
 @pytest.fixture
 def clock():
     return Clock()
-
-
-Charge = Callable[[str], RateLimitResult]
 
 
 def windows(clock, max_clients=1000):

@@ -1,14 +1,11 @@
 """A block's size by the Yellow Paper (appendix B) and EIP-2718, of a node's JSON: nodes may leave
 out an empty list of withdrawals, as anvil does."""
 
-from typing import Any
-
 import rlp
 
 from tests.support.chain_forms.encoding import ENCODINGS, HEADER_FIELDS
 from tests.support.rehashed_chain import QUANTITIES
 
-Json = dict[str, Any]
 LATER = ("blockAccessListHash", "slotNumber")
 AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 DATA = ("to", "input", "address")

@@ -87,7 +87,6 @@ LISTED_BY = {
         for key in ("sender", "paymaster", "bundler", "entryPoint", "success")
     },
 }
-Roles = tuple[int, ...]  # for each key the place in what LISTED_BY gives
 # By kind, a value of the right form that no record has, or, of FEW_VALUES, that one may have.
 ABSENT = {
     **dict.fromkeys(("address", "pool"), "0x" + 40 * "7"),

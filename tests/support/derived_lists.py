@@ -4,8 +4,6 @@ from collections import Counter, defaultdict
 
 from tests.support.derived_truth import records_by, transfers_of_items
 
-Entries = dict[tuple[str, str], list[tuple[int, int]]]  # ordinals and blocks, by list and key
-
 
 def list_checkpoints(truth, every=128):
     """Every so manyth entry of each key's list but the first, by list, key and place."""

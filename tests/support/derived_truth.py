@@ -8,12 +8,10 @@ counts.
 from collections import Counter, defaultdict, namedtuple
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any
 
 from tests.support.truth.reading import ZERO
 from tests.support.truth.tokens import balances_of
 
-Rows = dict[Any, dict[str, Any]]
 COUNTERS = """
     transaction_count sent_count received_count transfer_count transfer_sent_count
     transfer_received_count trade_count internal_count internal_sent_count internal_received_count

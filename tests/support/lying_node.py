@@ -2,11 +2,9 @@
 
 import random
 from collections import Counter, namedtuple
-from typing import Any
 
 from tests.support.faulty_node import Reply
 
-Json = Any
 # Few, since all that a node says is refused until its head and its chain are right again.
 OF_THE_CHAIN = ("eth_blockNumber", "eth_chainId")
 SHARE_OF_THE_CHAIN = 0.02

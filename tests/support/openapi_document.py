@@ -43,6 +43,11 @@ def _validator(schema):
     return jsonschema_rs.Draft202012Validator(whole_schema)
 
 
+@functools.lru_cache(10_000)
+def _template_of(path):
+    return next((t for t, match in TEMPLATES.items() if match.fullmatch(path)), None)
+
+
 class Watch:
     """Looks at the first few answers of each kind that any test gets."""
 
@@ -50,7 +55,7 @@ class Watch:
         self._seen = Counter()
 
     def look(self, method, path, answer):
-        template = next((t for t, match in TEMPLATES.items() if match.fullmatch(path)), None)
+        template = _template_of(path)
         if template is None or method.lower() not in DOCUMENT["paths"][template]:
             return
         kind = (method.lower(), template, answer.status_code)

@@ -7,7 +7,6 @@ import ssl
 import threading
 import time
 from collections import namedtuple
-from collections.abc import Callable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -35,9 +34,6 @@ class Received(namedtuple("Received", "path headers body at")):
 
 
 Answer = namedtuple("Answer", "status headers body", defaults=(204, (), b""))
-
-
-Behaviour = Callable[["Handler", Received], Answer | None]
 
 
 class Authority:

@@ -2,15 +2,12 @@
 fields, and with that other hashes, which are computed here.
 """
 
-from typing import Any
-
 import rlp
 from eth_utils import keccak
 
 from tests.support import faulty_node, renamed_hashes
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 
-Json = dict[str, Any]
 OLDEST = HEADER_FIELDS[:15]
 QUANTITIES = """
     difficulty number gasLimit gasUsed timestamp baseFeePerGas extDataGasUsed blockGasCost

@@ -21,15 +21,6 @@ SOURCES = Path(__file__).with_name("vyper_sources")
 BOX = (SOURCES / "box.vy").read_text()
 
 
-def source_for(version):
-    release = VYPER.kind.parse_version(version)
-    source = BOX if release >= (0, 4, 0) else BOX.replace("@deploy", "@external")
-    if release < (0, 3, 1):
-        source = source.replace("START: immutable(uint256)\n", "")
-        source = source.replace("    START = first + 1\n", "").replace(" + START", "")
-    return source
-
-
 # The spelling of 0.4, that of releases before it, and since when that is.
 _OLDER = (
     ("@deploy", "@external", "0.2.8"),

@@ -13,7 +13,7 @@ from scan.verification.languages.solidity import accepted_settings
 from scan.verification.metadata_request import request_of
 from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
-from tests.support.vyper import NEWEST, SEVEN, source_for
+from tests.support.vyper import BOX, NEWEST, SEVEN
 
 VERSION = "0.8.28"
 ON = {"enabled": True, "runs": 200}
@@ -78,16 +78,15 @@ def test_a_single_file_without_its_path_matches_in_full(explorer, version):
 @pytest.mark.parametrize("compiled_form", ["LF", "marked"])
 def test_a_vyper_file_as_another_tool_writes_it_matches_in_full(explorer, vyper, compiled_form):
     """Vyper's command line compiles LF; a byte order mark is part of its hash."""
-    source = source_for(NEWEST)
-    creation = vyper.creation_of(NEWEST, FORMS[compiled_form](source))
+    creation = vyper.creation_of(NEWEST, FORMS[compiled_form](BOX))
     for form in ("LF", "CRLF", "no last newline", "marked CRLF"):
         address = explorer.deploy(creation, SEVEN)
         answer = explorer.verify(
-            address, FORMS[form](source), NEWEST, language="vyper", contractName="Box.vy:Box"
+            address, FORMS[form](BOX), NEWEST, language="vyper", contractName="Box.vy:Box"
         )
         assert (answer.status_code, answer.json["match"]) == (200, "full"), (form, answer.json)
         stored = explorer.contract(address).json
-        assert stored["sources"] == {"Box.vy": {"content": FORMS[compiled_form](source)}}
+        assert stored["sources"] == {"Box.vy": {"content": FORMS[compiled_form](BOX)}}
         assert ("The sources fit with" in answer.json["message"]) == (form != compiled_form)
 
 

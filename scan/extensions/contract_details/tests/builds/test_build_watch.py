@@ -26,7 +26,7 @@ from scan.verification import submission_compilations
 from scan.verification.request import parse
 from tests.support.database import execute
 from tests.support.explorer import Explorer
-from tests.support.vyper import NEWEST, SEVEN, source_for
+from tests.support.vyper import BOX, NEWEST, SEVEN
 
 NOWHERE = f"0x{'00' * 20}"
 
@@ -341,7 +341,7 @@ def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_pat
 
 
 def test_a_vyper_build_verifies(running, vyper, tmp_path):
-    source = source_for(NEWEST)
+    source = BOX
     creation = vyper.creation_of(NEWEST, source)
     address = running.deploy(creation, SEVEN)
     runtime = running.anvil.call("eth_getCode", address, "latest")[:-64]  # without the immutable
