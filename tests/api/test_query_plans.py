@@ -3,7 +3,7 @@
 Asked over HTTP, so that the statements are those that the service runs, with its parameters.
 """
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -32,10 +32,9 @@ LISTED = [
 ]
 
 
-class Seeded(NamedTuple):
-    service: explain.Explained
-    hot: dict[tuple[str, str], str]  # what most records match, by entity and filter key
-    rare: dict[tuple[str, str], str]  # of some seen lately, what has the shortest list
+class Seeded(namedtuple("Seeded", "service hot rare")):
+    """`hot`: what most records match, by entity and filter key; `rare`: of some seen lately, what
+    has the shortest list."""
 
     @property
     def url(self):

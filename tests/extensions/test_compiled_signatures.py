@@ -2,8 +2,8 @@
 contracts of several releases, whose functions are called and whose events and errors are real."""
 
 import re
+from collections import namedtuple
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from eth_utils import keccak
@@ -65,9 +65,8 @@ SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
 OPTIMIZED = {"enabled": True, "runs": 1}
 
 
-class Source(NamedTuple):
-    text: str
-    values: dict[str, Any]  # by the functions' names
+class Source(namedtuple("Source", "text values")):
+    """`values`: by the functions' names."""
 
 
 def solidity(version, *, library):

@@ -7,14 +7,12 @@ No node has these rows: they are written into their tables, and the audit counts
 import json
 import random
 import re
-from collections import Counter
+from collections import Counter, namedtuple
 from itertools import permutations
-from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
@@ -27,7 +25,6 @@ from tests.support.database import execute, use_short_checkpoints
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 
-Row = dict[str, Any]
 BLOCKS, ROWS_OF_BLOCK = 16, 3
 DISTANCE = 8  # of checkpoints
 FIRST_KEPT = BLOCKS // 2
@@ -71,10 +68,9 @@ COLUMNS = {
 }
 
 
-class Listed(NamedTuple):
-    client: FlaskClient
-    kept: FlaskClient  # of an index without the rows before FIRST_KEPT
-    rows: dict[str, list[Row]]  # of each entity, newest first
+class Listed(namedtuple("Listed", "client kept rows")):
+    """`kept`: of an index without the rows before FIRST_KEPT; `rows`: of each entity, newest
+    first."""
 
 
 @pytest.fixture(scope="module")

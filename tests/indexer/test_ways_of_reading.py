@@ -4,8 +4,7 @@ answers, in batches and transactions of any size, by one process or two."""
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -67,10 +66,9 @@ class TwoAtATime:
             self._places.release()
 
 
-class Way(NamedTuple):
-    settings: Mapping[str, float] = {}  # attributes of modules of scan
-    fault: Callable[[str], faulty_node.Fault | None] = lambda honest: None  # of an honest index
-    rate: float = 0.0  # of requests that meet a passing fault
+class Way(namedtuple("Way", "settings fault rate", defaults=({}, lambda honest: None, 0.0))):
+    """`settings`: attributes of modules of scan; `fault`: of an honest index; `rate`: of requests
+    that meet a passing fault."""
 
 
 QUICK = {"flat traces": Way(fault=lambda _: faulty_node.refuse_method("debug_traceBlockByHash"))}

@@ -3,8 +3,8 @@
 The contracts are those that their authors publish, compiled.
 """
 
+from collections import namedtuple
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
 
 from eth_abi import decode
 from eth_account import Account
@@ -27,12 +27,8 @@ def _published(version, name):
     return solidity.published(name, f"entry-point-{version}/artifacts/{name}.json")
 
 
-class Account4337(NamedTuple):
-    """An account, which may not be deployed yet."""
-
-    address: str
-    owner: Any  # its key
-    init_code: bytes
+class Account4337(namedtuple("Account4337", "address owner init_code")):
+    """An account, which may not be deployed yet. `owner`: its key."""
 
 
 class EntryPoint:

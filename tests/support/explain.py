@@ -3,7 +3,6 @@
 import itertools
 from collections import namedtuple
 from contextlib import contextmanager
-from typing import Any, NamedTuple
 
 from app import create_app, renew
 from scan.database.connection import Database
@@ -33,13 +32,10 @@ PARENTS = """
 """
 
 
-class Plan(NamedTuple):
+class Plan(namedtuple("Plan", "statement nodes buffers")):
     """One statement's plan, executed. Nodes that read a partition have its table's name as "Table",
-    and the name of that table's index as "Index"."""
-
-    statement: str
-    nodes: list[dict[str, Any]]
-    buffers: int  # pages touched, of tables and indexes, in memory or not
+    and the name of that table's index as "Index". `buffers`: pages touched, of tables and indexes,
+    in memory or not."""
 
     def sequential_scans(self):
         """Tables read from one end to the other."""

@@ -5,9 +5,10 @@ import random
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import namedtuple
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any
 
 import requests
 
@@ -15,16 +16,14 @@ Calls = list[dict[str, Any]]
 Answers = list[dict[str, Any]]
 
 
-class Reply(NamedTuple):
-    """What goes over the wire instead of the node's answer; None as body cuts the connection."""
-
-    status: int = 200
-    body: Any = None
-    headers: Sequence[tuple[str, str]] = ()
-    raw: bytes | None = None
-    cut: bool = False
-    # Written as they are, in the place of head and body, until the client has had enough.
-    stream: Iterable[bytes] | None = None
+class Reply(
+    namedtuple(
+        "Reply", "status body headers raw cut stream", defaults=(200, None, (), None, False, None)
+    )
+):
+    """What goes over the wire instead of the node's answer; None as body cuts the connection.
+    `stream`: written as they are, in the place of head and body, until the client has had
+    enough."""
 
 
 # By the address of a node whose state no test changes: what it has answered, as JSON.

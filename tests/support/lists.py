@@ -1,12 +1,11 @@
 """The lists of the API, with the rows that the node says they have, and how clients read them."""
 
-from collections import Counter
-from typing import NamedTuple
+from collections import Counter, namedtuple
 from urllib.parse import parse_qsl, urlencode
 
 from tests.support.brute_force import KEYS, UNCOUNTED, Chain
 from tests.support.items import items_of
-from tests.support.truth import Record, comparable
+from tests.support.truth import comparable
 
 # The entities with lists of their own: the path, and the name of the rows in a page.
 NAMES = {
@@ -34,13 +33,9 @@ ONLY_OF_ONE_BLOCK = set(
 )
 
 
-class Listed(NamedTuple):
-    """A list: its path with its filters, the name of its rows in a page, and these."""
-
-    path: str
-    name: str
-    rows: list[Record] | None = None  # None where no truth has them
-    is_counted: bool = True  # its total is known
+class Listed(namedtuple("Listed", "path name rows is_counted", defaults=(None, True))):
+    """A list: its path with its filters, the name of its rows in a page, and these. `rows`: None
+    where no truth has them; `is_counted`: its total is known."""
 
     def url(self, **window):
         arguments = urlencode(window)

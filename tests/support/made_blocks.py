@@ -2,10 +2,9 @@
 
 import hashlib
 import itertools
-from collections.abc import Mapping
+from collections import namedtuple
 from contextlib import closing
 from copy import copy
-from typing import Any, NamedTuple
 
 import pytest
 
@@ -25,18 +24,16 @@ DEX = "uniswap-v2"
 FIRST_TIMESTAMP_S = 1_700_000_000
 
 
-class Move(NamedTuple):
-    """A transaction from one address to another; with tokens, it is a transfer of them."""
-
-    sender: bytes
-    recipient: bytes | None
-    value: int = 1
-    tokens: int | None = None
-    contract: bytes | None = None
-    fields: Mapping[str, Any] = {}  # others of DecodedTransaction
-    pool: bytes | None = None  # in which it trades
-    status: bool = True
-    trade: Trade | None = None  # what it trades in this pool, otherwise a few tokens
+class Move(
+    namedtuple(
+        "Move",
+        "sender recipient value tokens contract fields pool status trade",
+        defaults=(1, None, None, {}, None, True, None),
+    )
+):
+    """A transaction from one address to another; with tokens, it is a transfer of them. `fields`:
+    others of DecodedTransaction; `pool`: in which it trades; `trade`: what it trades in this pool,
+    otherwise a few tokens."""
 
 
 def address(name):

@@ -1,7 +1,6 @@
 """A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances."""
 
-from collections import Counter
-from typing import NamedTuple
+from collections import Counter, namedtuple
 
 import orjson
 import rlp
@@ -11,7 +10,6 @@ from tests.support.chain_forms.accounts import address, signed
 from tests.support.chain_forms.encoding import (
     ENCODINGS,
     HEADER_FIELDS,
-    Json,
     bloom_of,
     encodable,
     list_root,
@@ -30,14 +28,9 @@ def word(name):
     return keccak(text=f"word {name}")
 
 
-class Made(NamedTuple):
-    """A transaction with its receipt and trace, in values of Python: int, bytes, lists."""
-
-    transaction: Json
-    receipt: Json
-    trace: Json | None
-    fee: int  # by the chain's documentation
-    encoded: bytes | None  # None: in no root
+class Made(namedtuple("Made", "transaction receipt trace fee encoded")):
+    """A transaction with its receipt and trace, in values of Python: int, bytes, lists. `fee`: by
+    the chain's documentation; `encoded`: None: in no root."""
 
 
 class MadeChain:

@@ -3,23 +3,16 @@
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections import namedtuple
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 from tests.support.high_availability import disks, links
 from tests.support.high_availability.stand import Stand, tree
 from tests.support.receiver import Answer
 
-Harm = Callable[[Stand, float], None]
 
-
-class Fault(NamedTuple):
-    part: str
-    kind: str
-    seconds: tuple[float, float]  # how long it may last
-    harm: Harm
-    number: int = 0  # its place in the table
+class Fault(namedtuple("Fault", "part kind seconds harm number", defaults=(0,))):
+    """`seconds`: how long it may last; `number`: its place in the table."""
 
 
 def pause(seconds):

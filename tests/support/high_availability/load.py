@@ -4,10 +4,9 @@ import http.client
 import json
 import threading
 import time
-from collections import Counter
+from collections import Counter, namedtuple
 from contextlib import suppress
 from itertools import pairwise
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -34,13 +33,8 @@ READS = (
 GOOD = {200, 201}
 
 
-class Sample(NamedTuple):
-    """One request; times are of time.monotonic()."""
-
-    client: str
-    begun: float
-    ended: float
-    status: int | str  # or why there was none
+class Sample(namedtuple("Sample", "client begun ended status")):
+    """One request; times are of time.monotonic(). `status`: or why there was none."""
 
 
 class Client:

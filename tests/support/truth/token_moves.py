@@ -1,12 +1,11 @@
 """Transfers of tokens as logs say them, before the token's type has its say."""
 
-from collections import defaultdict
-from typing import NamedTuple
+from collections import defaultdict, namedtuple
 
 from eth_abi import decode
 from eth_abi.exceptions import DecodingError
 
-from tests.support.truth.reading import ZERO, Log, topic_of
+from tests.support.truth.reading import ZERO, topic_of
 
 TRANSFER = topic_of("Transfer(address,address,uint256)")
 SINGLE = topic_of("TransferSingle(address,address,address,uint256,uint256)")
@@ -17,15 +16,9 @@ WITHDRAWAL = topic_of("Withdrawal(address,uint256)")
 WRAPPING = ("deposit", "withdrawal")
 
 
-class Move(NamedTuple):
-    """A transfer as its log says it, before the token's type has its say."""
-
-    log: Log
-    shape: str
-    sender: str
-    recipient: str
-    # (id or third word, value) pairs; a shape without ids repeats its one word.
-    parts: list[tuple[int, int]]
+class Move(namedtuple("Move", "log shape sender recipient parts")):
+    """A transfer as its log says it, before the token's type has its say. `parts`: (id or third
+    word, value) pairs; a shape without ids repeats its one word."""
 
 
 def moves_in(chain, logs):
