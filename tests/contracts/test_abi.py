@@ -107,18 +107,9 @@ def test_values_that_do_not_fit_are_refused_by_name(type_, value):
 @pytest.mark.parametrize(
     "parameter",
     [
-        {"type": "uint7"},
-        {"type": "uint264"},
-        {"type": "bytes33"},
-        {"type": "bytes0"},
-        {"type": "fixed128x81"},
-        {"type": "fixed7x18"},
-        {"type": "mapping(uint256 => bool)"},
-        {"type": "tuple"},
-        {"type": "uint8" + "[]" * 40},
-        {"type": 5},
-        {},
-        "uint8",
+        *({"type": "uint7"}, {"type": "uint264"}, {"type": "bytes33"}, {"type": "bytes0"}),
+        *({"type": "fixed128x81"}, {"type": "fixed7x18"}, {"type": "mapping(uint256 => bool)"}),
+        *({"type": "tuple"}, {"type": "uint8" + "[]" * 40}, {"type": 5}, {}, "uint8"),
     ],
 )
 def test_types_without_a_coding_are_refused(parameter):

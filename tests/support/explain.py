@@ -16,11 +16,8 @@ DEEPER = 1.5  # times the pages of PostgreSQL of a list's first page that any ot
 _NUMBERS = itertools.count()
 # Of small tables, read by a process at its start or every few seconds, and by no request.
 OF_A_PROCESS = {
-    "http/index_get_newest",
-    "indexer/chain_get_first_block",
-    "queries/filled_tables_list",
-    "queries/partitioned_tables_list",
-    "queries/retention_get",
+    *("http/index_get_newest", "indexer/chain_get_first_block", "queries/filled_tables_list"),
+    *("queries/partitioned_tables_list", "queries/retention_get"),
     "queries/unproven_blocks_list",
 }
 NAMES = (("Table", "Relation Name"), ("Index", "Index Name"))

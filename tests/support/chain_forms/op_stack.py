@@ -42,14 +42,7 @@ class OpStack:
         genesis = {"withdrawalsRoot": encoding.list_root([])} if fork == "isthmus" else {}
         self.chain = MadeChain(chain_id, GENESIS, base_fee=GWEI // 100, genesis=genesis, **fields)
         self.chain.encodings[0x7E] = (
-            "sourceHash",
-            "from",
-            "to",
-            "mint",
-            "value",
-            "gas",
-            "isSystemTx",
-            "input",
+            *("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "input"),
         )
         if fork != "bedrock":  # since Canyon
             self.chain.receipt_tails[0x7E] = ("depositNonce", "depositReceiptVersion")
