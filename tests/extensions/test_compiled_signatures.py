@@ -263,8 +263,7 @@ def test_every_type_of_vyper(explorer, vyper, version):
     values["r"] = {"name": "euro", "value": decimals}
     settings = {} if is_old else {"enable_decimals": True}
     creation = vyper.creation_of(version, text, settings)
-    first = f"{(-15 * 10**9) % 2**256:064x}"
-    address = explorer.deploy(creation, first)
+    address = explorer.deploy(creation, f"{(-15 * 10**9) % 2**256:064x}")
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": text}}, "settings": settings}
     answer = explorer.verify(address, standard, f"vyper:{version}")
     assert (answer.status_code, answer.json["creationMatch"]) == (200, answer.json["match"])

@@ -156,8 +156,7 @@ def test_a_fork_takes_approvals_back(service, chain):
 
 
 def test_a_node_away_leaves_what_is_stored(service, chain):
-    with FaultyNode(chain.anvil.url) as node:
-        node.fault = node_error(-32000, "unavailable")
+    with FaultyNode(chain.anvil.url, node_error(-32000, "unavailable")) as node:
         client = create_app(settings_for(service.url, node.url)).test_client()
         answer = client.get(f"/api/v1/addresses/{chain.owner}/approvals")
         assert answer.status_code == (503 if service.stored == "none" else 200), answer.text

@@ -88,8 +88,7 @@ def test_a_contract_is_written_with_a_wallet(page, explorer, explorer_url, vault
 
     deposit = "deposit(string,(uint256,address)[])"
     many_digits = str(2**255 + 1)
-    parts = f'[[{many_digits}, "{OWNER}"]]'
-    press(page, deposit, "<i>note</i>", parts, value="3 wei")
+    press(page, deposit, "<i>note</i>", f'[[{many_digits}, "{OWNER}"]]', value="3 wei")
     page.evaluate("form.dispatchEvent(new Event('input'))")
     told = "Calls deposit with 0.000000000000000003 ETH (3 wei) sent with the call."
     assert page.evaluate("form.querySelector('.words').textContent") == told

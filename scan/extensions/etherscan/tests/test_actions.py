@@ -61,8 +61,7 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
         ("account", "tokenbalance", {"contractaddress": token, "address": person}),
         ("contract", "getcontractcreation", {"contractaddresses": token}),
     ]
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = fault
+    with FaultyNode(scenario.anvil.url, fault) as node:
         ask = Asking(
             create_app(replace(indexed_without_bodies.settings, rpc_urls=(node.url,))).test_client()
         )

@@ -115,8 +115,7 @@ def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
     token = scenario.stage.contracts["dollar"].address.lower()
     key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
     net = sums(histories[key], lambda row: row["tokenAddress"])[token]
-    with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        node.fault = with_code(token, code)
+    with faulty_node.FaultyNode(scenario.anvil.url, with_code(token, code)) as node:
         settings = replace(indexed.settings, rpc_urls=(node.url,))
         page = get(create_app(settings).test_client(), key, token=token, limit=1)
     assert (page["complete"], page["reason"]) == (False, reason)

@@ -45,8 +45,7 @@ class Client:
 
 
 def read(client, times=1):
-    with FaultyNode("http://127.0.0.1:1") as node:
-        node.fault = client
+    with FaultyNode("http://127.0.0.1:1", client) as node:
         lists = AccessLists(Node([node.url]))
         return [lists.read(BLOCK, TRACED) for _ in range(times)]
 

@@ -83,24 +83,21 @@ QUICK = ("to", "gas used", "status")  # one of each kind: of the call, of its ga
 )
 def test_traces_of_another_transaction_are_refused(paid, database_url, lie):
     """The block is indexed, and counted as one whose internal transfers are not known."""
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_traces(paid, lambda frame: frame.update(lie))
+    with FaultyNode(paid.node.url, in_traces(paid, lambda frame: frame.update(lie))) as node:
         with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
             shown = transfers(create_app(indexing.settings).test_client())
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
 def test_an_invented_call_cannot_spend_what_its_account_does_not_have(paid, database_url):
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
+    with FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node:
         with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
             shown = transfers(create_app(indexing.settings).test_client())
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
 def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
+    with FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node:
         urls = f"{node.url},{paid.node.url}"
         with Indexing(database_url, urls, until=paid.node.head()) as indexing:
             shown = transfers(create_app(indexing.settings).test_client())
@@ -118,8 +115,7 @@ def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
     def without_proofs(calls, forward):
         return in_trace(calls, lambda inner: refusing(inner, forward).body)
 
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_trace if has_proofs else without_proofs
+    with FaultyNode(paid.node.url, in_trace if has_proofs else without_proofs) as node:
         with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
             client = create_app(indexing.settings).test_client()
             said = transfers(client)["internalTransfers"]
@@ -184,8 +180,7 @@ def in_json(raw):
 @pytest.mark.parametrize("form", ["debug_getRawBlockAccessList", "eth_getBlockAccessList"])
 def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, database_url, form):
     """5 wei, which the account that pays them has."""
-    with FaultyNode(paid.node.url) as node:
-        node.fault = with_access_list(paid, invented(paid, 5), form)
+    with FaultyNode(paid.node.url, with_access_list(paid, invented(paid, 5), form)) as node:
         with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
             client = create_app(indexing.settings).test_client()
             [sent] = client.get(f"/api/v1/blocks/{paid.node.head()}/transactions").json[

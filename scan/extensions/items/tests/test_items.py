@@ -146,8 +146,7 @@ class Talking(namedtuple("Talking", "owner database_url client tokens")):
     """Item 1 of a token by what its contract says."""
 
     def item(self, name, client=None):
-        path = f"/api/v1/tokens/{self.tokens[name]}/items/1"
-        return (client or self.client).get(path).json
+        return (client or self.client).get(f"/api/v1/tokens/{self.tokens[name]}/items/1").json
 
 
 @pytest.fixture(scope="module")

@@ -354,7 +354,6 @@ def test_a_node_without_old_state_gives_the_present_implementation(work):
                 each["error"] = {"code": -32000, "message": "missing trie node"}
         return faulty_node.Reply(body=found)
 
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        node.fault = pruned
+    with faulty_node.FaultyNode(work.explorer.anvil.url, pruned) as node:
         settings = replace(work.explorer.settings, rpc_urls=(node.url,))
         check_work(work.get(sent, create_app(settings).test_client())[1])

@@ -171,8 +171,7 @@ def no_uncles(method, answer):
 def test_a_block_whose_uncles_are_not_those_of_its_hash_is_refused(mined, alter):
     """Another node is asked first; the blocks before it are indexed."""
     true = BlockSource(Node([mined.node.url])).blocks(3, 6)
-    with faulty_node.FaultyNode(mined.chain.node.url) as node:
-        node.fault = lying(alter, mined.chain)
+    with faulty_node.FaultyNode(mined.chain.node.url, lying(alter, mined.chain)) as node:
         assert BlockSource(Node([node.url, mined.node.url])).blocks(3, 6) == true
         alone = BlockSource(Node([node.url]))
         first = 4 if alter == other_miner else 6  # the first block that has uncles, or lacks them

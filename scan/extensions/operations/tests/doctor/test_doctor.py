@@ -143,8 +143,7 @@ def test_a_node_that_lacks_methods(sound, methods, text, advice):
         missing = [call["method"] for call in calls if call["method"] in methods]
         return refuse_method(missing[0])(calls, forward) if missing else Reply(body=forward(calls))
 
-    with FaultyNode(sound.anvil.url) as node:
-        node.fault = refuse
+    with FaultyNode(sound.anvil.url, refuse) as node:
         findings = sound.examine(RPC_URL=node.url)
     assert problems(findings) == {}
     [warning] = [f for f in findings if text in f["text"]]

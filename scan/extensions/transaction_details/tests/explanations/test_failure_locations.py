@@ -210,8 +210,7 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
         elif asks_for_steps(call):
             answer["result"] = steps
 
-    with FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = altering(alter)
+    with FaultyNode(failing.explorer.anvil.url, altering(alter)) as node:
         client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
         assert location_of(client.test_client(), sent) == expected
     assert expected is not None
@@ -248,8 +247,7 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
             answer.pop("error", None)
             answer["result"] = json.loads(lie)
 
-    with FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = altering(alter)
+    with FaultyNode(failing.explorer.anvil.url, altering(alter)) as node:
         client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
         answer = client.test_client().get(f"/api/v1/transactions/{sent}")
     assert answer.status_code == 200

@@ -69,8 +69,7 @@ def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing):
         answer_slowly(call, answer)
         listings.extend([call] * test_failure_locations.asks_for_steps(call))
 
-    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = faulty_node.altering(alter)
+    with faulty_node.FaultyNode(failing.explorer.anvil.url, faulty_node.altering(alter)) as node:
         client = client_of(failing, node)
         answer = client.get(f"/api/v1/transactions/{sent}")
         lines = client.get(f"/api/v1/transactions/{sent}/gas/lines")

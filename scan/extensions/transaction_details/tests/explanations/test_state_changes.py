@@ -78,8 +78,7 @@ def test_the_parity_form_of_state_changes_says_the_same(played):
                 answer["error"] = {"code": -32601, "message": "Method not found"}
         return Reply(body=answers)
 
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = replayed
+    with FaultyNode(played.anvil.url, replayed) as node:
         client = conftest.client_over(played, node)
         for name in ("alone", "clearing", "deployment", "money"):
             same = answer_of(played, name, "state-changes", client)
@@ -123,8 +122,7 @@ def parity_form(pre, post):
 
 def test_nonces_are_numbers_or_quantities(played):
     sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.answering_traces(json.dumps(sides))
+    with FaultyNode(played.anvil.url, conftest.answering_traces(json.dumps(sides))) as node:
         changes = answer_of(played, "fine", "state-changes", conftest.client_over(played, node))
     assert [a["nonce"] for a in changes["accounts"]] == [{"before": "0", "after": "1"}]
 

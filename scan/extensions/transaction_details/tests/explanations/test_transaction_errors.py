@@ -202,8 +202,7 @@ APPROXIMATE = {
 
 def test_without_traces_the_same_call_is_made_on_the_block_before(played):
     execute(played.url, "DELETE FROM transaction_failures")
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.NO_TRACES
+    with FaultyNode(played.anvil.url, conftest.NO_TRACES) as node:
         client = conftest.client_over(played, node)
         for name, (kind, error_name, values) in APPROXIMATE.items():
             error = error_of(played, name, client)
@@ -264,8 +263,7 @@ def test_a_trace_of_another_block_is_not_believed(played):
         if call["method"] == "eth_getTransactionByHash":
             answer["result"]["blockHash"] = "0x" + 64 * "a"
 
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = altering(alter)
+    with FaultyNode(played.anvil.url, altering(alter)) as node:
         assert error_of(played, "require", conftest.client_over(played, node))["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 

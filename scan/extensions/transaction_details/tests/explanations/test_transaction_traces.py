@@ -63,8 +63,7 @@ def test_a_page_has_events_among_the_calls_as_they_happened(played):
             for log in answer["result"]["logs"]:
                 del log["position"]
 
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = without_positions
+    with faulty_node.FaultyNode(played.anvil.url, without_positions) as node:
         unordered = order(conftest.client_over(played, node))
     assert unordered == ["CALL", inner, "emit", "emit"]
 
@@ -97,8 +96,7 @@ def test_flat_traces_give_the_same_tree(played):
         "money",
         "speaking",
     )
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.NO_TRACERS
+    with faulty_node.FaultyNode(played.anvil.url, conftest.NO_TRACERS) as node:
         client = conftest.client_over(played, node)
         for name in names:
             nested, flat = answer_of(played, name), answer_of(played, name, client=client)
@@ -113,8 +111,7 @@ def test_flat_traces_give_the_same_tree(played):
 @pytest.mark.parametrize("what", ["trace", "state-changes"])
 def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what):
     path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.NO_TRACES
+    with faulty_node.FaultyNode(played.anvil.url, conftest.NO_TRACES) as node:
         client = conftest.client_over(played, node)
         requests = []
         for _ in range(2):  # with what it remembers, too
@@ -150,8 +147,7 @@ def only_steps(call, answer):
     ids=["Ganache", "Hardhat"],
 )
 def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(played, fault):
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = fault
+    with faulty_node.FaultyNode(played.anvil.url, fault) as node:
         client = conftest.client_over(played, node)
         for what in ("trace", "state-changes"):
             refused = client.get(f"/api/v1/transactions/{played.sent['fine']}/{what}")
@@ -239,8 +235,7 @@ def test_a_frame_without_recipient_is_shown(played, kind):
         if conftest.is_trace(call) and "result" in answer:
             answer["result"]["calls"] = [inner]
 
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = faulty_node.altering(add)
+    with faulty_node.FaultyNode(played.anvil.url, faulty_node.altering(add)) as node:
         shown = conftest.client_over(played, node).get(f"/tx/{played.sent['fine']}?tab=calls")
     assert shown.status_code == 200 and kind in shown.text
     assert ("a new contract" in shown.text) == (kind == "CREATE")
@@ -321,6 +316,5 @@ def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
             if conftest.is_trace(call) and "result" in answer:
                 answer["result"][name] = lies[name]
 
-        with faulty_node.FaultyNode(played.anvil.url) as node:
-            node.fault = faulty_node.altering(lie)
+        with faulty_node.FaultyNode(played.anvil.url, faulty_node.altering(lie)) as node:
             assert conftest.client_over(played, node).get(path).status_code == 502, (name, value)

@@ -245,8 +245,7 @@ def test_source_maps_are_read_of_the_costliest_contracts(deployed, monkeypatch):
 
 
 def lines_behind(deployed, sent, alter):
-    with FaultyNode(deployed.explorer.anvil.url) as node:
-        node.fault = altering(alter)
+    with FaultyNode(deployed.explorer.anvil.url, altering(alter)) as node:
         client = create_app(settings_for(deployed.explorer.settings.database_url, node.url))
         return client.test_client().get(f"/api/v1/transactions/{sent}/gas/lines")
 

@@ -124,8 +124,7 @@ def test_a_trace_without_gas(stores):
             for inner in walk(answer["result"]):
                 inner.pop("gasUsed", None)
 
-    with faulty_node.FaultyNode(stores.explorer.anvil.url) as node:
-        node.fault = faulty_node.altering(alter)
+    with faulty_node.FaultyNode(stores.explorer.anvil.url, faulty_node.altering(alter)) as node:
         client = create_app(indexing.settings_for(stores.explorer.settings.database_url, node.url))
         answer = client.test_client().get(f"/api/v1/transactions/{stores.sent[-1]}/gas")
         page = client.test_client().get(f"/tx/{stores.sent[-1]}?tab=gas")
