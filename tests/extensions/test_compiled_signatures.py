@@ -2,8 +2,8 @@
 contracts of several releases, whose functions are called and whose events and errors are real."""
 
 import re
+from collections import namedtuple
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from eth_utils import keccak
@@ -31,7 +31,7 @@ PAIR = {"a": "7", "b": OWNER}
 PAIRS = [PAIR, {"a": "8", "b": OTHER}]
 DEEP = {"pairs": PAIRS, "kind": "2", "blobs": ["0x01", "0x"], "thing": OTHER, "text": "déjà"}
 # Types, values, and the release since which a type may be an argument.
-TYPES: list[tuple[str, Any, tuple[int, int]]] = [
+TYPES = [
     ("uint8", "255", (0, 4)),
     ("uint", str(2**256 - 1), (0, 4)),
     ("int16", "-32768", (0, 4)),
@@ -65,9 +65,8 @@ SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
 OPTIMIZED = {"enabled": True, "runs": 1}
 
 
-class Source(NamedTuple):
-    text: str
-    values: dict[str, Any]  # by the functions' names
+class Source(namedtuple("Source", "text values")):
+    """`values` are by the functions' names."""
 
 
 def solidity(version, *, library):
@@ -230,7 +229,7 @@ def test_every_type_of_a_library(explorer, version):
 
 
 VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
-VYPER_TYPES: list[tuple[str, Any]] = [
+VYPER_TYPES = [
     ("uint8", "255"),
     ("int128", "-7"),
     ("uint256", str(2**256 - 1)),

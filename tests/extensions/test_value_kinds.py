@@ -80,7 +80,7 @@ HEADER = set(
 )
 OF_SENDER = {"fromAddress", "contractAddress"}
 # By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.
-REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
+REASONS = {
     OWN_HEADER: (HEADER | BODY, SENT | PLACED, SENT | PLACED),
     f"header with fields zetaRoot, {UPDATE}": (HEADER | BODY, SENT | PLACED, SENT | PLACED),
     "receipts and receiptsRoot": (FEES, RECEIVED, RECEIVED),

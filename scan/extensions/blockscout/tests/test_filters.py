@@ -2,7 +2,6 @@
 
 from collections import Counter
 from contextlib import closing
-from typing import Any
 
 import pytest
 
@@ -21,7 +20,7 @@ KINDS = """
 
 
 @pytest.fixture(scope="module")
-def internal(ask: Asking) -> list[Any]:
+def internal(ask):
     return ask.rows("/internal-transactions", items_count=100)
 
 
@@ -108,7 +107,7 @@ def test_kinds_are_those_of_the_chain(ask, scenario, truth):
 
 
 def test_items_of_one_holder(ask, truth):
-    held = Counter[str]()
+    held = Counter()
     for holder in sorted(truth.addresses):
         items = ask.rows(f"/addresses/{holder}/nft", items_count=100)
         tokens = {t["tokenAddress"]: t["type"] for t in truth.tokens_held_by(holder)}
@@ -145,8 +144,8 @@ def test_tokens_by_their_number_of_holders(ask):
 
 
 def test_the_gas_of_a_contract_is_that_of_its_callers(ask, truth):
-    received = Counter[str]()
-    sent = Counter[str]()
+    received = Counter()
+    sent = Counter()
     for record in truth.transactions:
         received[record["toAddress"]] += int(record["gasUsed"])
         sent[record["fromAddress"]] += int(record["gasUsed"])
@@ -177,7 +176,7 @@ def test_state_changes_have_what_tokens_changed(ask, truth):
     of_types = {t["tokenType"]: t["transactionHash"] for t in truth.token_transfers}
     kinds = set()
     for sent in {*dict(moved.most_common(10)), *of_types.values()}:
-        gained = Counter[Any]()
+        gained = Counter()
         for transfer in truth.token_transfers:
             if transfer["transactionHash"] == sent:
                 key = transfer["tokenAddress"], transfer["tokenId"]

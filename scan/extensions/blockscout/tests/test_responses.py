@@ -8,15 +8,12 @@ from operator import itemgetter
 from urllib.parse import urlencode
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.blockscout.tests.published import ERRORS, faults, route_of
-from tests.fixtures import Played
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.truth import Truth
 
 MOST_PAGES = 400
 UNSEEN = "0x" + "9d" * 20
@@ -48,12 +45,12 @@ class Asking:
 
 
 @pytest.fixture(scope="session")
-def ask(client: FlaskClient) -> Asking:
+def ask(client):
     return Asking(client)
 
 
 @pytest.fixture(scope="session")
-def truth(scenario: Played) -> Truth:
+def truth(scenario):
     return scenario.truth
 
 
@@ -62,7 +59,7 @@ def most(truth, count):
 
 
 @pytest.fixture(scope="session")
-def examples(truth: Truth) -> dict[str, list[str]]:
+def examples(truth):
     """Values of each argument of a path."""
     draw = random.Random(38)
     moves = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)

@@ -280,7 +280,7 @@ HOSTILE_PATHS = [
 def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(paths, tmp_path):
     sources = json.dumps({path: {"content": path} for path in paths})
     fields = dict.fromkeys(Contract._fields) | {"path": paths[0], "sources": sources}
-    content = archive(Contract(**fields))  # type: ignore[arg-type]
+    content = archive(Contract(**fields))
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         names = file.namelist()
         file.extractall(tmp_path)

@@ -2,7 +2,6 @@
 follow from the header."""
 
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,7 @@ AUTHORIZATION = {
     "r": "0x5",
     "s": "0x6",
 }
-LISTS: dict[str, Any] = {
+LISTS = {
     "accessList": [{"address": "0x" + "11" * 20, "storageKeys": []}],
     "blobVersionedHashes": ["0x01" + "22" * 31],
     "authorizationList": [AUTHORIZATION],

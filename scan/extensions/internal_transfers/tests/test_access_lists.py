@@ -28,7 +28,7 @@ class Client:
 
     def __init__(self, method, result, *, takes_numbers=False):
         self.method, self.result, self.takes_numbers = method, result, takes_numbers
-        self.requested: list[tuple[str, str]] = []
+        self.requested = []
 
     def __call__(self, calls, _):
         return Reply(body=[{"jsonrpc": "2.0", "id": c["id"], **self._answer(c)} for c in calls])

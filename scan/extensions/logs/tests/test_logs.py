@@ -3,10 +3,9 @@
 import itertools
 import random
 import threading
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.block_bodies import BlockBodies
@@ -25,10 +24,8 @@ NOBODY = "http://127.0.0.1:9"
 TOPICS = ("topic0", "topic1", "topic2", "topic3")
 
 
-class Service(NamedTuple):
-    stored: str  # as SCAN_LOGS, or "blocks"
-    client: FlaskClient
-    url: str
+class Service(namedtuple("Service", "stored client url")):
+    """`stored` is as SCAN_LOGS, or "blocks"."""
 
 
 STORED = ["none", "blocks", "standard", pytest.param("all", marks=pytest.mark.long)]

@@ -5,10 +5,9 @@ what a node of that time returns besides.
 """
 
 import json
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum import blocks, token_metadata
@@ -31,12 +30,8 @@ BLOCKS = 8
 SIGNS = {"in": 1, "out": -1, "self": 0}
 
 
-class Mined(NamedTuple):
-    node: faulty_node.FaultyNode
-    chain: MinedChain
-    url: str
-    client: FlaskClient
-    failed: list[str]  # hashes of transactions
+class Mined(namedtuple("Mined", "node chain url client failed")):
+    """`failed` are hashes of transactions."""
 
 
 def play(node):

@@ -21,7 +21,6 @@ from scan.pages import addresses_and_tokens as address_pages
 from scan.queries import holdings
 from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
 from tests.support.database import execute
-from tests.support.explain import Explained
 
 AT = "2026-01-31T00:00:00Z"
 HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
@@ -65,7 +64,7 @@ FROM generate_series(1, 5) AS n;
 
 
 @pytest.fixture
-def made(own_seeded_service: Explained) -> Explained:
+def made(own_seeded_service):
     execute(own_seeded_service.url, MADE)
     for table in ("tokens", "token_holders", "pools", "pool_candles"):
         execute(own_seeded_service.url, f"VACUUM ANALYZE {table}")

@@ -2,8 +2,6 @@
 
 import json
 from collections import namedtuple
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -28,12 +26,12 @@ from scan.extensions.transaction_details.tests.explanations.failing_lines import
     line_of,
 )
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.faulty_node import FaultyNode, altering, refuse
 from tests.support.indexing import settings_for
 
 VERSION = "0.8.28"
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
     "via IR": {"optimizer": {"enabled": True, "runs": 200}, "viaIR": True},
@@ -85,12 +83,12 @@ WAYS = [
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def failing(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
+def failing(request, explorer):
     yield deployed(explorer, request.param)
 
 
 @pytest.fixture(scope="module")
-def optimized(explorer: Explorer) -> Deployed:
+def optimized(explorer):
     return deployed(explorer, "optimized")
 
 

@@ -2,16 +2,15 @@
 the call ran."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from eth_utils import keccak
 
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 VERSION, PATH = "0.8.28", "src/Merged.sol"
 SOURCE = Path(__file__).with_name("Merged.sol").read_text()
-WAYS: dict[str, dict[str, Any]] = {
+WAYS = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
     "small": {"optimizer": {"enabled": True, "runs": 1}},
@@ -49,7 +48,7 @@ def lines_of(marks):
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> tuple[Explorer, str]:
+def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **WAYS[request.param], evmVersion="cancun")
     address = explorer.deploy(compiled(VERSION, standard, PATH, "Merged").creation)
     answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Merged")
@@ -88,7 +87,7 @@ def test_gas_is_of_lines_of_functions_that_ran(deployed):
         answer = explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines").json
         total = sum(int(answer[name]) for name in ("linesGas", "otherGas", "intrinsicGas"))
         assert total - int(answer["refundedGas"]) == int(answer["gasUsed"])
-        by_function: dict[str | None, int] = {}
+        by_function = {}
         for line in answer["lines"]:
             assert 0 <= int(line["mergedGas"]) <= int(line["gas"])
             own = by_function.get(line["function"], 0)

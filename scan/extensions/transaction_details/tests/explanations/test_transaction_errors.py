@@ -4,7 +4,6 @@ trace."""
 import re
 import time
 from html import unescape
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -23,7 +22,7 @@ def error_of(played, name, client=None):
     return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
 
 
-WHY: dict[str, tuple[str, str | None, list[Any] | None, list[int], str | None]] = {
+WHY = {
     # kind, name, values of arguments, trace address, function
     "require": ("error", "Error", ["the door is shut"], [], "withRequire(bool)"),
     "silent": ("revert_without_reason", None, None, [], "withoutReason()"),

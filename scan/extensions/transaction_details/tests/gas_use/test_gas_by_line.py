@@ -3,7 +3,6 @@
 import json
 from collections import namedtuple
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -46,7 +45,7 @@ TRANSACTIONS = [
     Transaction("refuse", 9),
     Transaction("invalid", 0, gas=50_000),
 ]
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
 }

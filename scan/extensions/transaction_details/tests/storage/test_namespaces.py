@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -91,11 +90,11 @@ def test_the_slot_of_the_erc():
     assert slot_of("example.main") == expected
 
 
-PLAIN: dict[str, Any] = {
+PLAIN = {
     "storage": [{"label": "a", "type": "t_enum(E)1", "slot": "0", "offset": 0}],
     "types": {"t_enum(E)1": {"encoding": "inplace", "label": "enum E", "numberOfBytes": "1"}},
 }
-HOSTILE: dict[str, dict[str, Any]] = {
+HOSTILE = {
     "enums that are none": {"enums": 5},
     "members that are none": {"enums": {"enum E": 5}},
     "members that are no text": {"enums": {"enum E": [1, None]}},
