@@ -53,13 +53,9 @@ def values_of(scenario):
     for sent in (*hashes.values(), *busiest):
         for address in (scenario.stage.people[1], scenario.stage.contracts["harbor"].address):
             yield {
-                "address": address,
-                "address_hash": address,
-                "transaction_hash": sent,
-                "block": "9",
-                "number": "9",
-                "token_id": item["tokenId"],
-            }
+                "address": address, "address_hash": address, "transaction_hash": sent, "block": "9",
+                "number": "9", "token_id": item["tokenId"],
+            }  # fmt: skip
 
 
 def outcome(with_node, alone):

@@ -279,12 +279,9 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
 CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
 BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
 NOW = {
-    "activationTime": 1_700_000_000,
-    "forkId": "0x07c9462e",
-    "systemContracts": CONTRACTS,
-    "precompiles": {"ECREC": f"0x{1:040x}"},
-    "blobSchedule": {"max": 6, "target": 3},
-}
+    "activationTime": 1_700_000_000, "forkId": "0x07c9462e", "systemContracts": CONTRACTS,
+    "precompiles": {"ECREC": f"0x{1:040x}"}, "blobSchedule": {"max": 6, "target": 3},
+}  # fmt: skip
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 
 
@@ -319,15 +316,10 @@ HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"
 
 
 NODES = [
-    (ON_SEPOLIA, None, True),
-    (ON_SEPOLIA, ON_TIME, False),
-    (ON_SEPOLIA, TOO_LATE, True),
-    (ON_TIME, None, False),
-    ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
-    (HOODI, None, False),
-    (MAINNET, None, False),
-    (NOW, None, False),
-]
+    (ON_SEPOLIA, None, True), (ON_SEPOLIA, ON_TIME, False), (ON_SEPOLIA, TOO_LATE, True),
+    (ON_TIME, None, False), ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
+    (HOODI, None, False), (MAINNET, None, False), (NOW, None, False),
+]  # fmt: skip
 MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
 
 
@@ -344,10 +336,7 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
             assert fork_warnings(Node([node.url]))[1] == expected, (current, following)
 
 
-@pytest.mark.parametrize(
-    ("current", "following", "is_missed"),
-    [*NODES[:2], *(pytest.param(*node, marks=pytest.mark.long) for node in NODES[2:])],
-)
+@pytest.mark.parametrize(("current", "following", "is_missed"), NODES[:2])
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
     current, following, is_missed, postgres, template, caplog
 ):

@@ -1,12 +1,10 @@
 """Statistics of days, balances and supplies now and after a block, beside /api/v1 and the node."""
 
-from dataclasses import replace
-
 import pytest
 
-from app import create_app
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import faulty_node
+from tests.support.explorer import behind
 
 UNSEEN = "0x" + "9d" * 20
 
@@ -86,9 +84,8 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
         ("account", "tokenbalance", {"contractaddress": token, "address": person}),
         ("contract", "getcontractcreation", {"contractaddresses": token}),
     ]
-    with faulty_node.FaultyNode(scenario.anvil.url, fault) as node:
-        settings = replace(indexed_without_bodies.settings, rpc_urls=(node.url,))
-        ask = Asking(create_app(settings).test_client())
+    with behind(indexed_without_bodies.settings, fault) as (client, node):
+        ask = Asking(client)
         for module, action, parameters in asked:
             body = ask(module, action, **parameters)
             assert body["status"] == "0" and not isinstance(body["result"], list), body

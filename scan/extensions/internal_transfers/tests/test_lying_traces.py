@@ -1,6 +1,7 @@
 """Traces of nodes that lie: what contradicts the transaction or proven balances is refused."""
 
 from collections import namedtuple
+from contextlib import contextmanager
 
 import pytest
 import rlp
@@ -52,6 +53,16 @@ def in_traces(paid, lie):
     return altering(alter)
 
 
+@contextmanager
+def client_behind(paid, url, fault):
+    """Of an index that a node with this fault was followed into."""
+    with (
+        FaultyNode(paid.node.url, fault) as node,
+        Indexing(url, node.url, until=paid.node.head()) as indexing,
+    ):
+        yield create_app(indexing.settings).test_client()
+
+
 def transfers(client):
     return client.get("/api/v1/internal-transfers?limit=100").json
 
@@ -80,20 +91,16 @@ QUICK = ("to", "gas used", "status")  # one of each kind: of the call, of its ga
 )
 def test_traces_of_another_transaction_are_refused(paid, database_url, lie):
     """The block is indexed, and counted as one whose internal transfers are not known."""
-    with (
-        FaultyNode(paid.node.url, in_traces(paid, lambda frame: frame.update(lie))) as node,
-        Indexing(database_url, node.url, until=paid.node.head()) as indexing,
-    ):
-        shown = transfers(create_app(indexing.settings).test_client())
+    lies = in_traces(paid, lambda frame: frame.update(lie))
+    with client_behind(paid, database_url, lies) as client:
+        shown = transfers(client)
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
 def test_an_invented_call_cannot_spend_what_its_account_does_not_have(paid, database_url):
-    with (
-        FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node,
-        Indexing(database_url, node.url, until=paid.node.head()) as indexing,
-    ):
-        shown = transfers(create_app(indexing.settings).test_client())
+    lies = in_traces(paid, invented(paid, 1_000_000 * COIN))
+    with client_behind(paid, database_url, lies) as client:
+        shown = transfers(client)
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
@@ -116,11 +123,8 @@ def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
     def without_proofs(calls, forward):
         return in_trace(calls, lambda inner: refusing(inner, forward).body)
 
-    with (
-        FaultyNode(paid.node.url, in_trace if has_proofs else without_proofs) as node,
-        Indexing(database_url, node.url, until=paid.node.head()) as indexing,
-    ):
-        client = create_app(indexing.settings).test_client()
+    lies = in_trace if has_proofs else without_proofs
+    with client_behind(paid, database_url, lies) as client:
         said = transfers(client)["internalTransfers"]
         assert [record["proven"] for record in said] == [False, False]
         rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
@@ -183,11 +187,8 @@ def in_json(raw):
 @pytest.mark.parametrize("form", ["debug_getRawBlockAccessList", "eth_getBlockAccessList"])
 def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, database_url, form):
     """5 wei, which the account that pays them has."""
-    with (
-        FaultyNode(paid.node.url, with_access_list(paid, invented(paid, 5), form)) as node,
-        Indexing(database_url, node.url, until=paid.node.head()) as indexing,
-    ):
-        client = create_app(indexing.settings).test_client()
+    lies = with_access_list(paid, invented(paid, 5), form)
+    with client_behind(paid, database_url, lies) as client:
         [sent] = client.get(f"/api/v1/blocks/{paid.node.head()}/transactions").json["transactions"]
         answer = client.get(f"/api/v1/transactions/{sent['hash']}/internal")
     assert transfers(client)["internalTransfers"] == []
@@ -195,11 +196,8 @@ def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, databa
 
 
 def test_honest_traces_agree_with_the_access_list(paid, database_url):
-    with FaultyNode(paid.node.url) as node:
-        node.fault = with_access_list(paid, lambda _: None, "debug_getRawBlockAccessList")
-        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
-            shown = transfers(create_app(indexing.settings).test_client())
-    assert ([row["value"] for row in shown["internalTransfers"]], shown["untracedBlocks"]) == (
-        ["7"],
-        0,
-    )
+    honest = with_access_list(paid, lambda _: None, "debug_getRawBlockAccessList")
+    with client_behind(paid, database_url, honest) as client:
+        shown = transfers(client)
+    [payment] = shown["internalTransfers"]
+    assert (payment["value"], shown["untracedBlocks"]) == ("7", 0)

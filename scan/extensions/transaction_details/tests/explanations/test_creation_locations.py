@@ -59,10 +59,8 @@ def deployed_by(explorer, way):
 
     def deploy(name, arguments="", library="0x"):
         creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
-        address = explorer.deploy(creation, arguments)
-        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
-        assert answer.status_code == 200, answer.json
-        return creation, address
+        verified = explorer.verified(standard, VERSION, f"{PATH}:{name}", arguments, creation)
+        return creation, verified
 
     _, library = deploy("Maths")
     creation, _ = deploy("Created", arguments(10, "a"))
