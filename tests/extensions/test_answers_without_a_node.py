@@ -53,13 +53,9 @@ def values_of(scenario):
     for sent in (*hashes.values(), *busiest):
         for address in (scenario.stage.people[1], scenario.stage.contracts["harbor"].address):
             yield {
-                "address": address,
-                "address_hash": address,
-                "transaction_hash": sent,
-                "block": "9",
-                "number": "9",
-                "token_id": item["tokenId"],
-            }
+                "address": address, "address_hash": address, "transaction_hash": sent, "block": "9",
+                "number": "9", "token_id": item["tokenId"],
+            }  # fmt: skip
 
 
 def outcome(with_node, alone):
@@ -89,7 +85,7 @@ def test_every_transaction_is_whole_but_for_its_traces(clients, scenario):
 
 
 def test_the_table_of_what_is_answered_without_a_node(clients, scenario):
-    outcomes: dict[str, set[str]] = {}
+    outcomes = {}
     asked = set()
     for values in values_of(scenario):
         for rule in clients[0].application.url_map.iter_rules():

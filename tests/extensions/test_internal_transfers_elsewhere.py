@@ -11,7 +11,7 @@ from scan.extensions.internal_transfers.tests.test_internal_transfers import (
 from scan.hex import to_hex
 from tests.audit.test_audit import run
 from tests.support import indexing, table_digest
-from tests.support.made_blocks import Chain, address
+from tests.support.made_blocks import address
 
 
 def require_withdrawals(client):
@@ -22,21 +22,17 @@ def require_withdrawals(client):
     assert [(row["withdrawalIndex"], row["amount"]) for row in rows] == [("2", "6"), ("1", "5")]
     assert (client.get(f"/api?{query}&page=2&offset=1").json or {})["result"] == rows[:1]
     for path, indexes in {
-        "/withdrawals": [3, 2, 1],
-        "/withdrawals?index=3": [2, 1],
-        "/withdrawals?index=3&block_number=1": [2, 1],
-        "/blocks/1/withdrawals": [2, 1],
-        f"/addresses/{staker}/withdrawals": [2, 1],
-        f"/addresses/{staker}/withdrawals?index=2": [1],
-    }.items():
+        "/withdrawals": [3, 2, 1], "/withdrawals?index=3": [2, 1],
+        "/withdrawals?index=3&block_number=1": [2, 1], "/blocks/1/withdrawals": [2, 1],
+        f"/addresses/{staker}/withdrawals": [2, 1], f"/addresses/{staker}/withdrawals?index=2": [1],
+    }.items():  # fmt: skip
         body = client.get(f"/api/v2{path}").json
         route = path.partition("?")[0].replace(staker, "{}").replace("/1/", "/{}/")
         assert body is not None and not faults(f"/api/v2{route}", body)
         assert [item["index"] for item in body["items"]] == indexes, path
 
 
-def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, database_url):
-    chain = Chain(database)
+def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     chain.append(withdrawals=[])
     chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
     chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)

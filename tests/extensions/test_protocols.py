@@ -148,16 +148,12 @@ def test_a_fork_takes_a_range_back(anvil, database_url, postgres, template):
 
 
 DISGUISES = {
-    "zero width space": "USD\u200bC",
-    "soft hyphen": "US\u00adDC",
-    "right-to-left mark": "\u200fUSDC",
-    "trailing space": "USDC ",
-    "full width": "\uff35\uff33\uff24\uff23",
-    "Cyrillic": "U\u0405D\u0421",
-    "Greek and digits": "USD\u03f9",
-    "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
+    "zero width space": "USD\u200bC", "soft hyphen": "US\u00adDC",
+    "right-to-left mark": "\u200fUSDC", "trailing space": "USDC ",
+    "full width": "\uff35\uff33\uff24\uff23", "Cyrillic": "U\u0405D\u0421",
+    "Greek and digits": "USD\u03f9", "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
     "variation selector": "USDC\ufe0f",
-}
+}  # fmt: skip
 
 
 def test_a_disguised_symbol_or_name_is_that_of_another_token(anvil, index):
@@ -242,8 +238,7 @@ def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(anvil, database
     do(anvil, anvil.deploy(me, "Purser", value=1000), "wrap", wrapper.address, me, 300)
     vault = anvil.deploy(me, "ShareVault")
     do(anvil, vault, "put", 100)  # without coin
-    with FaultyNode(anvil.url) as node:
-        node.fault = faulty_node.altering(without_state)
+    with FaultyNode(anvil.url, faulty_node.altering(without_state)) as node:
         Indexing(database_url, node.url).run_until(anvil.head())
     rows = "SELECT '0x' || encode(token_address, 'hex'), balance::integer FROM token_holders"
     assert dict(execute(database_url, rows)) == {wrapper.address: 300, vault.address: 80}

@@ -7,7 +7,6 @@ headers have two more fields, which end in another order than that of their name
 import json
 import logging
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -28,7 +27,6 @@ from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Reply, altering
 from tests.support.indexing import Indexing
 
-Json = dict[str, Any]
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
 AMSTERDAM = ("blockAccessListHash", "slotNumber")
 NOVEL = ("zetaRoot", "alphaCount")
@@ -281,16 +279,13 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
 CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
 BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
 NOW = {
-    "activationTime": 1_700_000_000,
-    "forkId": "0x07c9462e",
-    "systemContracts": CONTRACTS,
-    "precompiles": {"ECREC": f"0x{1:040x}"},
-    "blobSchedule": {"max": 6, "target": 3},
-}
+    "activationTime": 1_700_000_000, "forkId": "0x07c9462e", "systemContracts": CONTRACTS,
+    "precompiles": {"ECREC": f"0x{1:040x}"}, "blobSchedule": {"max": 6, "target": 3},
+}  # fmt: skip
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 
 
-SCHEDULES: list[tuple[Json | None, bool]] = [
+SCHEDULES = [
     (None, False),
     ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
     ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
@@ -320,16 +315,11 @@ TOO_LATE = {**ON_TIME, "activationTime": AMSTERDAM_S + 384}
 HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"))
 
 
-NODES: list[tuple[Json, Json | None, bool]] = [
-    (ON_SEPOLIA, None, True),
-    (ON_SEPOLIA, ON_TIME, False),
-    (ON_SEPOLIA, TOO_LATE, True),
-    (ON_TIME, None, False),
-    ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
-    (HOODI, None, False),
-    (MAINNET, None, False),
-    (NOW, None, False),
-]
+NODES = [
+    (ON_SEPOLIA, None, True), (ON_SEPOLIA, ON_TIME, False), (ON_SEPOLIA, TOO_LATE, True),
+    (ON_TIME, None, False), ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
+    (HOODI, None, False), (MAINNET, None, False), (NOW, None, False),
+]  # fmt: skip
 MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
 
 
@@ -346,10 +336,7 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
             assert fork_warnings(Node([node.url]))[1] == expected, (current, following)
 
 
-@pytest.mark.parametrize(
-    ("current", "following", "is_missed"),
-    [*NODES[:2], *(pytest.param(*node, marks=pytest.mark.long) for node in NODES[2:])],
-)
+@pytest.mark.parametrize(("current", "following", "is_missed"), NODES[:2])
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
     current, following, is_missed, postgres, template, caplog
 ):

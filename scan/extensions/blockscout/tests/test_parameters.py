@@ -1,10 +1,6 @@
 """Parameters of API v2: each that Blockscout documents changes the rows or is refused."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
-from flask.testing import FlaskClient
 
 from scan.extensions.blockscout.routing import CREDENTIALS, answered_paths, refused_paths
 from scan.extensions.blockscout.tests import blockscout_document
@@ -20,21 +16,13 @@ from scan.extensions.blockscout.tests.test_responses import filled
 
 UNSEEN = "0x" + "9d" * 20
 # Values of each type of which one at least changes an answer that has rows.
-VALUES: Mapping[str, tuple[str, ...]] = {
-    "address": (UNSEEN,),
-    "boolean": ("true", "false"),
-    "date": ("2001-01-01", "2100-01-01"),
-    "decimal": ("0.5",),
-    "digits": ("1",),
-    "hash": ("0x" + "9d" * 32,),
-    "hex": ("0x" + "9d" * 32,),
-    "integer": ("1",),
-    "period": ("2001-01-01", "2100-01-01"),
-    "object": ("{}",),
+VALUES = {
+    "address": (UNSEEN,), "boolean": ("true", "false"), "date": ("2001-01-01", "2100-01-01"),
+    "decimal": ("0.5",), "digits": ("1",), "hash": ("0x" + "9d" * 32,), "hex": ("0x" + "9d" * 32,),
+    "integer": ("1",), "period": ("2001-01-01", "2100-01-01"), "object": ("{}",),
     "text": ("zzzz", "1", UNSEEN, "2001-01-01T00:00:00Z", "ERC-404", "0xffffffff", "and"),
-    "time": ("2001-01-01T00:00:00.000000Z",),
-    "token types": ("ERC-404",),
-}
+    "time": ("2001-01-01T00:00:00.000000Z",), "token types": ("ERC-404",),
+}  # fmt: skip
 # Names and metadata of addresses of other services, which are null; what their clients show of a
 # filter; rows without value, of which the index has few; what a filter's value is of.
 CHANGES_NOTHING = frozenset(
@@ -66,14 +54,14 @@ def documented():
 
 
 @pytest.fixture(scope="session")
-def rules(client: FlaskClient) -> dict[str, str]:
+def rules(client):
     """The rules of the application's paths by the routes that are published."""
     listed = [rule.rule for rule in client.application.url_map.iter_rules()]
     return {route_of(rule): rule for rule in listed}
 
 
 @pytest.fixture(scope="session")
-def plain_responses() -> dict[str, Any]:
+def plain_responses():
     """Responses without parameters by path, each of which many parameters are compared with."""
     return {}
 

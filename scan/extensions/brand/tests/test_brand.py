@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.errors import SettingError
@@ -26,8 +24,7 @@ COLOURS = {
 }
 NOTICE = 'Moving on Sunday <script>alert(1)</script> & "back" on Monday'
 
-NONE: Mapping[str, str | bytes] = MappingProxyType({})
-BrandOf = Callable[..., Settings]
+NONE = MappingProxyType({})
 
 
 @pytest.fixture
@@ -154,7 +151,7 @@ def test_without_a_brand_no_file_is_added(client):
 
 
 def test_a_browser_loads_nothing_else(branded, page):
-    with serving.in_thread(make_server("127.0.0.1", 0, branded.application, threaded=True)) as url:
+    with serving.hosted(branded.application) as url:
         for theme in ("light", "dark"):
             show_theme(page, theme)
             page.open(f"{url}/blocks")
@@ -200,12 +197,7 @@ def test_the_own_colours_pass_the_same_check():
         *(
             ({"links": {"A": url}}, "a link is an http(s) URL or a path")
             for url in (
-                "javascript:alert(1)",
-                "//elsewhere.example",
-                "/\\elsewhere",
-                "data:,",
-                "",
-                1,
+                "javascript:alert(1)", "//elsewhere.example", "/\\elsewhere", "data:,", "", 1,
             )
         ),
         ({"links": {"": "https://a.example"}}, "a name must have"),
@@ -213,7 +205,7 @@ def test_the_own_colours_pass_the_same_check():
         ({"public_rpc_url": "http://a.example"}, "must be an https URL"),
         ({"security_contact": "me"}, "must begin with mailto:"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused_names_the_key(brand_of, values, reason):
     (key,) = values
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:

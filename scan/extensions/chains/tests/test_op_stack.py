@@ -4,11 +4,10 @@ import csv
 import io
 import json
 import random
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 import rlp
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support import anvil, indexing
@@ -28,29 +27,18 @@ SEED, BLOCKS = 7, 14
 SIGNS = {"in": 1, "out": -1, "self": 0}
 
 
-class Rollup(NamedTuple):
-    node: anvil.Anvil
-    url: str
-    client: FlaskClient
-    deposits: dict[str, tuple[str, int]]  # by hash: sender and what it brought
+class Rollup(namedtuple("Rollup", "node url client deposits")):
+    """`deposits` have, by hash, the sender and what it brought."""
 
 
 def attributes(number):
     """The call of Ecotone and later that tells the L1 block; only what is read here counts."""
     return "".join(
         (
-            "0x440a5e20",
-            f"{1:08x}",
-            f"{2:08x}",
-            f"{number:016x}",
-            f"{1_700_000_000:016x}",
-            f"{900 + number:016x}",
-            f"{30:064x}",
-            f"{1:064x}",
-            L1_HASH,
-            "00" * 32,
+            "0x440a5e20", f"{1:08x}", f"{2:08x}", f"{number:016x}", f"{1_700_000_000:016x}",
+            f"{900 + number:016x}", f"{30:064x}", f"{1:064x}", L1_HASH, "00" * 32,
         )
-    )
+    )  # fmt: skip
 
 
 def deposit(node, sender, to, mint=0, value=0, data="0x"):

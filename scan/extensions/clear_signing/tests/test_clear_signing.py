@@ -4,7 +4,6 @@ import json
 
 import pytest
 from eth_utils import keccak
-from werkzeug.serving import make_server
 
 from scan.contracts import abi_decoding
 from scan.extensions.clear_signing.descriptor_files import MAX_VALUES
@@ -42,12 +41,9 @@ def test_a_transfer_is_a_sentence_with_labels(chain, client_of):
     ]
     del described["fields"]
     assert described == {
-        "intent": "Send",
-        "interpolatedIntent": f"Send 1.5 BET to {to} {{now}}",
-        "owner": "Example",
-        "contractName": "Exchange",
-        "descriptor": "token.json",
-    }
+        "intent": "Send", "interpolatedIntent": f"Send 1.5 BET to {to} {{now}}", "owner": "Example",
+        "contractName": "Exchange", "descriptor": "token.json",
+    }  # fmt: skip
     page = client.get(f"/tx/{sent}").text
     assert "What the call is for" in page and "token.json" in page and "1.5 BET" in page
     assert client.get(f"/tx/{sent}").status_code == 200
@@ -58,8 +54,7 @@ def test_the_page_can_be_read_on_a_phone(chain, client_of, page):
     fields = [field("legs.[].token", "addressName"), label, field("route")]
     client = client_of(trade=chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}}))
     sent = chain.trade_of(note="y" * 500)
-    server = make_server("127.0.0.1", 0, client.application, threaded=True)
-    with serving.in_thread(server) as url:
+    with serving.hosted(client.application) as url:
         page.call("Emulation.setDeviceMetricsOverride", **PHONE)
         page.open(f"{url}/tx/{sent}")
         assert "Trade" in page.text("#clear-signing")

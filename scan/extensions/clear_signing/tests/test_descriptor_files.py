@@ -4,9 +4,6 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,8 +21,6 @@ DEPLOYED = {"contract": {"deployments": [{"chainId": 7, "address": "0x" + "Aa" *
 TRANSFER = "transfer(address to,uint256 value)"
 FIELD = {"path": "value", "label": "Amount"}
 SHARING = {"path": "value", "$ref": "$.display.shared"}
-
-Write = Callable[[str, Any], Path]
 
 
 def document(**format_):
@@ -115,20 +110,11 @@ def test_a_file_goes_before_what_it_includes(tmp_path, write):
 @pytest.mark.parametrize(
     "target",
     [
-        "../outside.json",
-        "link.json",
-        "linked/outside.json",
-        "/etc/passwd",
-        "https://example.org/a.json",
-        "a.json",
-        "none.json",
-        ".",
-        "",
-        "x" * 100_000,
-        7,
+        "../outside.json", "link.json", "linked/outside.json", "/etc/passwd",
+        "https://example.org/a.json", "a.json", "none.json", ".", "", "x" * 100_000, 7,
         None.__class__.__name__ + "\0",
     ],
-)
+)  # fmt: skip
 def test_nothing_but_files_of_the_folder_is_included(tmp_path, write, target, caplog):
     folder = tmp_path / "folder"
     write("outside.json", document(intent="Outside"))
@@ -150,11 +136,11 @@ def test_links_and_what_is_no_file_are_not_read(tmp_path, write):
     assert known(folder) is None
 
 
-TOO_DEEP_GROUPS: Any = FIELD
+TOO_DEEP_GROUPS = FIELD
 for _ in range(formats.MAX_GROUPS + 1):
     TOO_DEEP_GROUPS = {"fields": [TOO_DEEP_GROUPS]}
 DEEP = 200
-HOSTILE: dict[str, Any] = {
+HOSTILE = {
     "no JSON": "{",
     "an array": "[]",
     "levels": '{"a":' * DEEP + "1" + "}" * DEEP,

@@ -84,8 +84,7 @@ def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template,
     replay = demo_node.start(path)
     with postgres.cloned(template) as replayed, postgres.cloned(template) as fresh:
         Indexing(replayed, replay.url, start_block=3).run_until(9)
-        with FaultyNode(chain.url) as cut:
-            cut.fault = up_to(9)
+        with FaultyNode(chain.url, up_to(9)) as cut:
             Indexing(fresh, cut.url, start_block=3).run_until(9)
         assert digest(replayed) == digest(fresh)
     replay.stop()
@@ -152,14 +151,11 @@ def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, templ
 @pytest.mark.parametrize(
     ("method", "result"),
     [
-        ("eth_blockNumber", "0xzz"),
-        ("eth_chainId", None),
-        ("eth_getBlockByNumber", None),
-        ("eth_getBlockByNumber", {"transactions": 7}),
-        ("eth_getBlockByNumber", {"number": "0x3"}),
+        ("eth_blockNumber", "0xzz"), ("eth_chainId", None), ("eth_getBlockByNumber", None),
+        ("eth_getBlockByNumber", {"transactions": 7}), ("eth_getBlockByNumber", {"number": "0x3"}),
         ("eth_getBlockByNumber", ["t"] * 9),
     ],
-)
+)  # fmt: skip
 def test_a_node_without_these_blocks_is_said_so(node, method, result):
     alter(node, **{method: {"result": result}})
     with pytest.raises(ScanError, match="the node cannot give these blocks"):

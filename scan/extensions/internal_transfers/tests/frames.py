@@ -49,12 +49,9 @@ def flat_of(outermost, index=0):
         inner = call.get("calls", [])
         kind, value = call["type"], call["value"]
         trace = {
-            "blockHash": to_hex(BLOCK_HASH),
-            "transactionHash": to_hex(bytes([index]) * 32),
-            "transactionPosition": index,
-            "traceAddress": path,
-            "subtraces": len(inner),
-        }
+            "blockHash": to_hex(BLOCK_HASH), "transactionHash": to_hex(bytes([index]) * 32),
+            "transactionPosition": index, "traceAddress": path, "subtraces": len(inner),
+        }  # fmt: skip
         if "error" in call:
             trace["error"] = call["error"]
         if kind.startswith("CREATE"):

@@ -15,26 +15,9 @@ from tests.support.items import items_of, require_same_items
 
 UINT256 = 2**256
 NOT_IDS = (
-    " ",
-    "-1",
-    "+1",
-    "01",
-    "00",
-    "1.0",
-    "1e3",
-    "1_0",
-    "0x1",
-    "0X1",
-    "abc",
-    "\u0661",
-    "1\n",
-    "1\0",
-    str(UINT256),
-    "9" * 78,
-    "1" + 400 * "0",
-    "%31",
-    "null",
-)
+    " ", "-1", "+1", "01", "00", "1.0", "1e3", "1_0", "0x1", "0X1", "abc", "\u0661", "1\n", "1\0",
+    str(UINT256), "9" * 78, "1" + 400 * "0", "%31", "null",
+)  # fmt: skip
 
 
 def test_every_item_of_the_scenario(client, scenario):
@@ -114,7 +97,7 @@ METADATA = {
 DOCUMENT = base64.b64encode(json.dumps(METADATA).encode())
 REVERTS, BURNS_ALL_GAS, RETURNS_A_MEGABYTE = 1, 2, 3
 # What a contract returns, or how it fails; the URI that is shown, or why there is none.
-URIS: dict[str, tuple[bytes | int, str | None, str | None]] = {
+URIS = {
     "text": (encoded(b"ipfs://x/{id}.json"), "ipfs://x/{id}.json", None),
     "empty": (encoded(b""), "", None),
     "dirty": (encoded(b"a\0b\x1b[31m\xff\xe2\x80\xa8c"), "ab[31m\ufffdc", None),
@@ -146,8 +129,7 @@ class Talking(namedtuple("Talking", "owner database_url client tokens")):
     """Item 1 of a token by what its contract says."""
 
     def item(self, name, client=None):
-        path = f"/api/v1/tokens/{self.tokens[name]}/items/1"
-        return (client or self.client).get(path).json
+        return (client or self.client).get(f"/api/v1/tokens/{self.tokens[name]}/items/1").json
 
 
 @pytest.fixture(scope="module")
@@ -201,12 +183,9 @@ def test_a_hostile_uri_is_text_on_its_page(talking):
 def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
     found = talking.item("metadata")
     assert found["metadata"] == {
-        "name": METADATA["name"],
-        "description": "Shines.",
-        "image": None,
-        "imageType": "image/svg+xml",
-        "attributes": [{"trait": "Colour", "value": "red"}],
-    }
+        "name": METADATA["name"], "description": "Shines.", "image": None,
+        "imageType": "image/svg+xml", "attributes": [{"trait": "Colour", "value": "red"}],
+    }  # fmt: skip
     assert found["metadataUnavailable"] is None
     path = f"/nft/{talking.tokens['metadata']}/1"
     html = talking.client.get(path).text

@@ -78,7 +78,7 @@ def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(client, sce
         assert f"<h1>Pool <bdi>{pair}</bdi></h1>" in page
         assert f'<dd><a href="/pool/{address}"><bdi>{pair}</bdi></a> <span class="quiet">of' in page
         trades = [t for t in scenario.truth.dex_trades if t["pairAddress"] == address]
-        assert re.search(r'"quiet">([\d,]+) trade', page)[1] == f"{len(trades):,}"  # type: ignore[index]
+        assert re.search(r'"quiet">([\d,]+) trade', page)[1] == f"{len(trades):,}"
         shown = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', page)
         assert shown == [trade["maker"] for trade in trades[:25]] != []
         assert f"/api/v1/dex-trades?pool={address}&amp;format=csv" in page
@@ -221,15 +221,10 @@ def test_an_address_that_is_no_pool_has_no_state(client):
 @pytest.mark.parametrize(
     ("returned", "words"),
     [
-        (None, []),
-        ("0x", []),
-        ("0x12", []),
-        ("0xzz", []),
-        ({"a": 1}, []),
-        ("0x" + "ff" * 32, [2**256 - 1]),
-        ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
+        (None, []), ("0x", []), ("0x12", []), ("0xzz", []), ({"a": 1}, []),
+        ("0x" + "ff" * 32, [2**256 - 1]), ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
     ],
-)
+)  # fmt: skip
 def test_what_a_contract_returns_is_checked(returned, words):
     assert queries._words(returned) == words
 

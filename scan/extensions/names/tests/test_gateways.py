@@ -2,7 +2,6 @@
 
 import ipaddress
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,7 +15,7 @@ from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
-from tests.support.receiver import Answer, Handler, Received
+from tests.support.receiver import Answer
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
@@ -148,17 +147,11 @@ def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
 
 def test_private_addresses_are_refused(ens, indexing, receiver, authority):
     urls = [
-        receiver.url("/{data}"),
-        receiver.url("/{data}", host="127.0.0.1"),
-        "http://localhost/{data}",
-        "https://169.254.169.254/{data}",
-        "file:///etc/passwd",
-        "data:application/json,{}",
-        "https://[::1]/{data}",
-        "https://user:word@localhost/{data}",
-        gateways.BATCH_URL + "x",
-        "\u202e",
-    ]
+        receiver.url("/{data}"), receiver.url("/{data}", host="127.0.0.1"),
+        "http://localhost/{data}", "https://169.254.169.254/{data}", "file:///etc/passwd",
+        "data:application/json,{}", "https://[::1]/{data}", "https://user:word@localhost/{data}",
+        gateways.BATCH_URL + "x", "\u202e",
+    ]  # fmt: skip
     with FaultyNode(ens.anvil.url) as node:
         named = asking_with(name_services.Interface.REGISTRY, ens, indexing, node, authority)
         for number, url in enumerate(urls):
@@ -178,7 +171,7 @@ def endless(handler, _received):
         handler.wfile.write(b" " * 65_536)
 
 
-HOSTILE: dict[str, Callable[[Handler, Received], Answer | None]] = {
+HOSTILE = {
     "endless": endless,
     "refused": lambda *_: Answer(403, (), b"{}"),
     "broken": lambda *_: Answer(500, (), b"{}"),

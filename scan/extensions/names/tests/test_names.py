@@ -19,13 +19,9 @@ def test_a_name_leads_to_its_address_and_the_address_to_its_name(named):
     ens.choose(alice, "alice.eth")
     named.follow()
     assert named.lookup("Alice.ETH").json == {
-        "name": "alice.eth",
-        "address": alice,
-        "primaryName": "alice.eth",
-        "primaryNameProblem": None,
-        "coinType": None,
-        "blockNumber": ens.anvil.head(),
-    }
+        "name": "alice.eth", "address": alice, "primaryName": "alice.eth",
+        "primaryNameProblem": None, "coinType": None, "blockNumber": ens.anvil.head(),
+    }  # fmt: skip
     assert named.of(alice) == ("alice.eth", None)
     both = get(named.client, "/addresses", addresses=f"{ens.owner},{alice}")["addresses"]
     assert [a["name"] for a in both] == [None, "alice.eth"]
@@ -148,7 +144,7 @@ def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault, mo
         monkeypatch.setattr(primary_names, name, 0.03)
     person = universal.ens.owner
     universal.mine()
-    universal.node.fault = fault  # type: ignore[assignment]
+    universal.node.fault = fault
     assert universal.page("/txs")
     assert universal.of(person) == (None, "unread")
     assert "could not be read" in universal.page(f"/address/{person}")

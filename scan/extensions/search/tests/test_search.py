@@ -1,14 +1,12 @@
 """GET /api/v1/search: what a text may mean, in which order, and what the database pays for it."""
 
-from collections.abc import Iterator
-
 import psycopg2
 import pytest
 
 from app import create_app
 from scan.extensions.search import views
-from tests.support.database import Postgres, execute
-from tests.support.explain import Explained, explained
+from tests.support.database import execute
+from tests.support.explain import explained
 from tests.support.indexing import settings_for
 from tests.support.lists import get
 
@@ -73,12 +71,9 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
     block = scenario.truth.blocks[3]
     hash_, own = block["hash"], f"/block/{block['number']}"
     for path, part in (
-        (f"/address/{person}", person[:10]),
-        (f"/address/{person}", f"0x{person[2:40].upper()}"),
-        (own, hash_[:14]),
-        (own, hash_[:65]),
-        (own, f"{hash_[:8]}…{hash_[-4:]}"),
-    ):
+        (f"/address/{person}", person[:10]), (f"/address/{person}", f"0x{person[2:40].upper()}"),
+        (own, hash_[:14]), (own, hash_[:65]), (own, f"{hash_[:8]}…{hash_[-4:]}"),
+    ):  # fmt: skip
         assert len(search(client, part)) == 1
         assert client.get("/search", query_string={"q": part}).headers["Location"] == path
 
@@ -152,13 +147,9 @@ def test_a_part_that_several_have_finds_none_of_them(database_url):
 def test_tokens_are_found_by_name_and_symbol(client, scenario):
     dollar = scenario.stage.contracts["dollar"].address
     for text, match in (
-        ("meridian dollar", "exact"),
-        ("MUSD", "exact"),
-        ("musd", "exact"),
-        ("Merid", "prefix"),
-        ("mus", "prefix"),
-        ("dian doll", "similar"),
-    ):
+        ("meridian dollar", "exact"), ("MUSD", "exact"), ("musd", "exact"), ("Merid", "prefix"),
+        ("mus", "prefix"), ("dian doll", "similar"),
+    ):  # fmt: skip
         found = next(each for each in search(client, text) if each["value"] == dollar)
         assert (found["type"], found["match"], found["symbol"]) == ("token", match, "MUSD")
     assert search(client, dollar)[0]["type"] == "token"
@@ -183,7 +174,7 @@ def test_an_empty_text_finds_nothing(client):
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
+def seeded(postgres, seeded_template):
     """50,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
     with postgres.cloned(seeded_template) as url, explained(url) as service:
         _add_names(url)

@@ -33,12 +33,9 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     missing = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
     assert missing.status_code == 404
     assert missing.json == {
-        "match": None,
-        "creationMatch": None,
-        "runtimeMatch": None,
-        "chainId": CHAIN,
+        "match": None, "creationMatch": None, "runtimeMatch": None, "chainId": CHAIN,
         "address": checksummed(missing.json["address"], address),
-    }
+    }  # fmt: skip
     body = standard_request(source)
     job = ended(explorer, submit(explorer, address, body, f"{server}/v2/verify"))
     found = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
@@ -180,8 +177,7 @@ contract Spelled {
 
 
 def test_proxies_are_resolved(explorer, stored):
-    arguments = f"{stored[2:]:0>64}{SLOT}"
-    proxy = deploy(explorer, PROXY, "Proxy", arguments)
+    proxy = deploy(explorer, PROXY, "Proxy", f"{stored[2:]:0>64}{SLOT}")
     assert explorer.verify(proxy, PROXY, VERSION, contractName="Proxy").status_code == 200
     found = get(explorer, f"/v2/contract/{CHAIN}/{proxy}", fields="proxyResolution").json
     [implementation] = found["proxyResolution"]["implementations"]

@@ -17,6 +17,7 @@ from scan.extensions.transaction_details.details import decode_event
 from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
+from tests.support.explorer import behind
 from tests.support.serving import wait_until
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
@@ -241,38 +242,28 @@ def field_with(**fields):
 
 
 FAULTS = {
-    "cut": faulty_node.cut_connection,
-    "slow": faulty_node.hang(3.0),
-    "null": faulty_node.null_results,
-    "no receipt": faulty_node.null_receipts,
-    "refused": faulty_node.node_error(-32000, "no"),
-    "no JSON": faulty_node.html,
-    "HTTP 503": faulty_node.status(503),
-    "dripping": endless_responses.dripping_body,
-    "endless": endless_responses.endless_body,
-    "text": faulty_node.every_result('"0x"'),
-    "a list": faulty_node.every_result("[]"),
-    "an empty object": faulty_node.every_result("{}"),
+    "cut": faulty_node.cut_connection, "slow": faulty_node.hang(3.0),
+    "null": faulty_node.null_results, "no receipt": faulty_node.null_receipts,
+    "refused": faulty_node.node_error(-32000, "no"), "no JSON": faulty_node.html,
+    "HTTP 503": faulty_node.status(503), "dripping": endless_responses.dripping_body,
+    "endless": endless_responses.endless_body, "text": faulty_node.every_result('"0x"'),
+    "a list": faulty_node.every_result("[]"), "an empty object": faulty_node.every_result("{}"),
     "another block": field_with(blockHash="0x" + 64 * "b"),
     "another number": field_with(blockNumber="0x1"),
     "another transaction": field_with(hash="0x" + 64 * "a", transactionHash="0x" + 64 * "a"),
-    "another recipient": field_with(to="0x" + 40 * "a"),
-    "no input": field_with(input=None),
-    "odd input": field_with(input="0x123"),
-    "logs as text": field_with(logs="0x"),
-    "a log as text": field_with(logs=["0x"]),
-    "no topics": log_with(topics=None),
+    "another recipient": field_with(to="0x" + 40 * "a"), "no input": field_with(input=None),
+    "odd input": field_with(input="0x123"), "logs as text": field_with(logs="0x"),
+    "a log as text": field_with(logs=["0x"]), "no topics": log_with(topics=None),
     "five topics": log_with(topics=["0x" + 64 * "0"] * 5),
     "a short topic": log_with(topics=["0x00"]),
     "a topic in a text": log_with(topics="0x" + 64 * "0"),
-    "a short address": log_with(address="0x12"),
-    "data that is no hex": log_with(data="0xzz"),
+    "a short address": log_with(address="0x12"), "data that is no hex": log_with(data="0xzz"),
     "an index before the one before": log_with(logIndex="0x0"),
     "an index of no number": log_with(logIndex="one"),
     "an endless index": log_with(logIndex="0x" + 64 * "f"),
     "a log of another transaction": log_with(transactionHash="0x" + 64 * "a"),
     "a removed log": log_with(removed=True),
-}
+}  # fmt: skip
 
 
 def no_storage(calls, forward):
@@ -292,8 +283,7 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
     monkeypatch.setattr(request_node, "PAUSE_S", 600.0)
     sent = [work.send(work.worker, WORK) for _ in FAULTS]
     proxied = work.send(proxy_to(work, work.worker), WORK)
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
+    with behind(work.explorer.settings) as (client, node):
         for transaction, (name, fault) in zip(sent, FAULTS.items(), strict=True):
             node.fault = fault
             status, found = work.get(transaction, client)
@@ -324,8 +314,7 @@ def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
 
 def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
+    with behind(work.explorer.settings) as (client, node):
         for name, fault in FAULTS.items():
             node.fault = fault
             sent = work.send(work.worker, WORK)
@@ -354,7 +343,5 @@ def test_a_node_without_old_state_gives_the_present_implementation(work):
                 each["error"] = {"code": -32000, "message": "missing trie node"}
         return faulty_node.Reply(body=found)
 
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        node.fault = pruned
-        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
-        check_work(work.get(sent, create_app(settings).test_client())[1])
+    with behind(work.explorer.settings, pruned) as (client, _):
+        check_work(work.get(sent, client)[1])

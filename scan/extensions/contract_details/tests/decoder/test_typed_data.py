@@ -3,7 +3,6 @@
 import copy
 import json
 import random
-from typing import Any
 
 import pytest
 from eth_account.messages import encode_typed_data
@@ -20,22 +19,18 @@ ANN, BOB = (
 )
 PERSON = [{"name": "name", "type": "string"}, {"name": "wallets", "type": "address[]"}]
 MAIL = [
-    {"name": "from", "type": "Person"},
-    {"name": "to", "type": "Person[]"},
-    {"name": "grid", "type": "int16[2][]"},
-    {"name": "attached", "type": "bytes"},
-    {"name": "id", "type": "bytes32"},
-    {"name": "urgent", "type": "bool"},
-    {"name": "fee", "type": "uint256"},
-    {"name": "asset", "type": "Asset"},
-]
+    {"name": "from", "type": "Person"}, {"name": "to", "type": "Person[]"},
+    {"name": "grid", "type": "int16[2][]"}, {"name": "attached", "type": "bytes"},
+    {"name": "id", "type": "bytes32"}, {"name": "urgent", "type": "bool"},
+    {"name": "fee", "type": "uint256"}, {"name": "asset", "type": "Asset"},
+]  # fmt: skip
 ASSET = [{"name": "token", "type": "address"}, {"name": "amount", "type": "uint128"}]
 DOMAIN = [
     {"name": "name", "type": "string"},
     {"name": "chainId", "type": "uint256"},
     {"name": "verifyingContract", "type": "address"},
 ]
-DATA: dict[str, Any] = {
+DATA = {
     "types": {"EIP712Domain": DOMAIN, "Mail": MAIL, "Person": PERSON, "Asset": ASSET},
     "domain": {"name": "Ether Mail", "chainId": 1, "verifyingContract": BOB},
     "primaryType": "Mail",
@@ -140,7 +135,7 @@ def test_a_structure_without_members_is_an_empty_object():
     assert parse(data).struct_hash == keccak(keccak(text="A(B a,B[] b)B()") + of_members)
 
 
-BAD: dict[str, tuple[Any, str]] = {
+BAD = {
     "no object": ([], "must be an object"),
     "another field": (with_(more=1), "Unknown field of typedData"),
     "no types": (with_(types=None), "types must be an object"),

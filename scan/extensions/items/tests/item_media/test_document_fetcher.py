@@ -69,13 +69,10 @@ def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(200, (), b"x" * 101),
-        Answer(404, (), b"x"),
-        Answer(204),
-        Answer(200, (("Content-Encoding", "gzip"),), b"x"),
-        None,
+        Answer(200, (), b"x" * 101), Answer(404, (), b"x"), Answer(204),
+        Answer(200, (("Content-Encoding", "gzip"),), b"x"), None,
     ],
-)
+)  # fmt: skip
 def test_other_answers_are_failures(answer, fetcher, receiver):
     receiver.behaviour = lambda *_: answer
     with pytest.raises(document_fetcher.NotFetched):
@@ -129,8 +126,7 @@ def test_a_contract_does_not_reach_what_the_gateway_may(fetcher, receiver):
     media = media_cache.ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
     found = read(media, receiver.url("/secret"))
     assert found.problem is not None and "not allowed" in found.problem
-    uri = f"{receiver.url('/')}ipfs/../secret"
-    assert read(media, uri).metadata is None
+    assert read(media, f"{receiver.url('/')}ipfs/../secret").metadata is None
     assert [request.path for request in receiver.received if "secret" in request.path] == []
 
 

@@ -1,14 +1,13 @@
 """Transactions made to be told wrongly, by real contracts: sentences, lists and records of them."""
 
 import re
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support import database, reasons
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.lists import get
 
@@ -21,21 +20,13 @@ SINK = "0x00000000000000000000000000000000deadbeef"
 
 
 EMITTED = {
-    "renounce": (),
-    "give": (SINK,),
-    "upgrade": (SINK,),
-    "pause": (),
-    "createPair": (SINK, SINK),
-}
+    "renounce": (), "give": (SINK,), "upgrade": (SINK,), "pause": (), "createPair": (SINK, SINK),
+}  # fmt: skip
 TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
 
 
-class Played(NamedTuple):
-    anvil: Anvil
-    client: FlaskClient
-    contracts: dict[str, Contract]
-    sent: dict[str, str]
-    url: str  # of the database
+class Played(namedtuple("Played", "anvil client contracts sent url")):
+    """`url` is that of the database."""
 
     def detail(self, name):
         return get(self.client, f"/transactions/{self.sent[name]}")
@@ -217,13 +208,10 @@ def test_what_the_evm_refuses_has_a_kind(played, name, kind):
 @pytest.mark.parametrize(
     ("function", "event"),
     [
-        ("renounce", "OwnershipTransferred"),
-        ("give", "OwnershipTransferred"),
-        ("upgrade", "Upgraded"),
-        ("pause", "Paused"),
-        ("createPair", "PairCreated"),
+        ("renounce", "OwnershipTransferred"), ("give", "OwnershipTransferred"),
+        ("upgrade", "Upgraded"), ("pause", "Paused"), ("createPair", "PairCreated"),
     ],
-)
+)  # fmt: skip
 def test_an_event_that_changed_nothing_is_only_emitted(played, function, event):
     sentence = played.sentence(function)
     contract = f"“Pretender” ({played.short('pretender')})"

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
-from tests.support import indexing, serving
-from tests.support.faulty_node import FaultyNode, every_result
+from tests.support import serving
+from tests.support.explorer import behind
+from tests.support.faulty_node import every_result
 
 
 def test_a_transaction_is_pending_until_it_is_mined(explorer):
@@ -70,30 +71,18 @@ def test_what_replaced_a_transaction_is_linked(explorer):
 
 
 ANSWERS = (
-    ("to", None, 200),
-    ("type", None, 404),
-    ("type", "0x2", 404),
-    ("blockNumber", "0xffffffffff", 200),
-    ("input", "0x" + "ff" * 100_000, 200),
-    ("input", "0x" + "ff" * 600_000, 404),
-    ("hash", "0x" + "13" * 32, 404),
-    ("from", "<script>", 404),
-    ("from", None, 404),
-    ("to", "0x12", 404),
-    ("value", "0x" + "f" * 65, 404),
-    ("nonce", "0x" + "f" * 64, 404),
-    ("maxFeePerGas", {"a": 1}, 404),
-    ("type", "0x100", 404),
-    ("maxFeePerGas", None, 404),
-    ("input", ["0x"], 404),
-    ("blockNumber", "-1", 404),
-)
+    ("to", None, 200), ("type", None, 404), ("type", "0x2", 404),
+    ("blockNumber", "0xffffffffff", 200), ("input", "0x" + "ff" * 100_000, 200),
+    ("input", "0x" + "ff" * 600_000, 404), ("hash", "0x" + "13" * 32, 404),
+    ("from", "<script>", 404), ("from", None, 404), ("to", "0x12", 404),
+    ("value", "0x" + "f" * 65, 404), ("nonce", "0x" + "f" * 64, 404),
+    ("maxFeePerGas", {"a": 1}, 404), ("type", "0x100", 404), ("maxFeePerGas", None, 404),
+    ("input", ["0x"], 404), ("blockNumber", "-1", 404),
+)  # fmt: skip
 
 
 def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):
-    with FaultyNode(scenario.anvil.url) as node:
-        settings = indexing.settings_for(indexed.settings.database_url, node.url)
-        client = create_app(settings).test_client()
+    with behind(indexed.settings) as (client, node):
         for name, value, status in ANSWERS:
             node.fault = every_result(json.dumps({**SENT, name: value}))
             page = client.get(f"/tx/{HASH}")

@@ -16,12 +16,9 @@ LEFT = f"0x{MARK.ljust(32, bytes(1)).hex()}"
 COUNT = f"0x{77:064x}"
 NEGATIVE = "0x" + "f" * 63 + "e"
 PATHS = {
-    f"byMark[{LEFT}]": "1",
-    f"byCount[{COUNT}]": "2",
-    f"byDepth[{NEGATIVE}]": "3",
-    f"byOddName[{LEFT}]": "4",
-    f"both[{LEFT}][{NEGATIVE}]": "5",
-}
+    f"byMark[{LEFT}]": "1", f"byCount[{COUNT}]": "2", f"byDepth[{NEGATIVE}]": "3",
+    f"byOddName[{LEFT}]": "4", f"both[{LEFT}][{NEGATIVE}]": "5",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
