@@ -289,12 +289,16 @@ def test_calls_are_encoded_by_a_signature_or_a_verified_abi(client, work):
 @pytest.mark.parametrize(
     ("function", "arguments"),
     [
-        ("transfer(address,uint256)", []), ("transfer(address,uint256)", ["0x1", "5"]),
-        ("transfer(\u202eaddress)", []), ("f(uint7)", ["1"]), ("f" + "(" * 200, []),
-        ("f(" + "uint256[]" + "[]" * 200 + ")", [[]]), ("transfer", ["1"]),
+        ("transfer(address,uint256)", []),
+        ("transfer(address,uint256)", ["0x1", "5"]),
+        ("transfer(\u202eaddress)", []),
+        ("f(uint7)", ["1"]),
+        ("f" + "(" * 200, []),
+        ("f(" + "uint256[]" + "[]" * 200 + ")", [[]]),
+        ("transfer", ["1"]),
     ],
     ids=value_names.shown,
-)  # fmt: skip
+)
 def test_calls_that_cannot_be_encoded(client, function, arguments):
     assert encoded(client, function, *arguments).status_code == 400
 
@@ -312,8 +316,11 @@ def test_a_page_encodes_without_a_script(client, work):
     page = client.get("/encode", query_string={**tuples, "argument": ['[["5","five"]]', "note"]})
     assert hexed(WORK) in page.text
     for wrong in (
-        {"function": "f(uint7)"}, {"function": "f(uint8)", "argument": "256"}, {"address": "0x1"},
-        {"address": hexed(TO)}, {"function": "f\x00()"},
-    ):  # fmt: skip
+        {"function": "f(uint7)"},
+        {"function": "f(uint8)", "argument": "256"},
+        {"address": "0x1"},
+        {"address": hexed(TO)},
+        {"function": "f\x00()"},
+    ):
         refused = client.get("/encode", query_string=wrong)
         assert refused.status_code == 400 and b'role="alert"' in refused.data

@@ -87,8 +87,11 @@ TASKS = {
     ],
     "same contract as": [(SEARCH, SAVINGS), (CLICK, "Same code"), (SEES, "Same code")],
     "holdings at a block": [
-        (SEARCH, "{person}"), (CLICK, "Tokens (…"), (FILL, "input[name=block]", "{block}"),
-        (CLICK, "Apply"), (SEES, "block {block:,}"),
+        (SEARCH, "{person}"),
+        (CLICK, "Tokens (…"),
+        (FILL, "input[name=block]", "{block}"),
+        (CLICK, "Apply"),
+        (SEES, "block {block:,}"),
     ],
     "add a token": [
         (SEARCH, "MUSD"),
@@ -119,19 +122,25 @@ TASKS = {
     ],
     "copy the ABI": [(SEARCH, SAVINGS), (CLICK, "Contract"), (CLICK, "Copy")],
     "compare two accounts": [
-        (SEARCH, "{person}"), (CLICK, "Filter"), (FILL, "input[name=counterparty]", "{other}"),
-        (CLICK, "Apply"), (SEES, "newest first"),
+        (SEARCH, "{person}"),
+        (CLICK, "Filter"),
+        (FILL, "input[name=counterparty]", "{other}"),
+        (CLICK, "Apply"),
+        (SEES, "newest first"),
     ],
     "by nonce": [
-        (SEARCH, "{person}"), (CLICK, "Filter"), (FILL, "input[name=nonce]", "{nonce}"),
-        (CLICK, "Apply"), (SEES, "1 transaction"),
+        (SEARCH, "{person}"),
+        (CLICK, "Filter"),
+        (FILL, "input[name=nonce]", "{nonce}"),
+        (CLICK, "Apply"),
+        (SEES, "1 transaction"),
     ],
     "transfers of a block": [
         (SEARCH, "{block}"),
         (CLICK, "…", "main a[href^='/token-transfers']"),
         (SEES, "newest first"),
     ],
-}  # fmt: skip
+}
 Site = namedtuple("Site", "url known")
 
 
@@ -163,10 +172,14 @@ def known_of(url):
     traded = read("/dex-trades?limit=1")["trades"][0]
     sent = read(f"/addresses/{traded['maker']}/transactions?limit=1")["transactions"][0]
     return {
-        "failed": failed["hash"], "deposit": deposit["hash"], "trade": traded["transactionHash"],
-        "person": traded["maker"], "other": sent["toAddress"], "nonce": sent["nonce"] or 0,
+        "failed": failed["hash"],
+        "deposit": deposit["hash"],
+        "trade": traded["transactionHash"],
+        "person": traded["maker"],
+        "other": sent["toAddress"],
+        "nonce": sent["nonce"] or 0,
         "block": traded["blockNumber"],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("task", TASKS)

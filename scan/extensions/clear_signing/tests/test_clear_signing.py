@@ -41,9 +41,12 @@ def test_a_transfer_is_a_sentence_with_labels(chain, client_of):
     ]
     del described["fields"]
     assert described == {
-        "intent": "Send", "interpolatedIntent": f"Send 1.5 BET to {to} {{now}}", "owner": "Example",
-        "contractName": "Exchange", "descriptor": "token.json",
-    }  # fmt: skip
+        "intent": "Send",
+        "interpolatedIntent": f"Send 1.5 BET to {to} {{now}}",
+        "owner": "Example",
+        "contractName": "Exchange",
+        "descriptor": "token.json",
+    }
     page = client.get(f"/tx/{sent}").text
     assert "What the call is for" in page and "token.json" in page and "1.5 BET" in page
     assert client.get(f"/tx/{sent}").status_code == 200

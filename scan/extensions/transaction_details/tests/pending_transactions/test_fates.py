@@ -230,10 +230,19 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
     with behind(explorer.settings) as (client, node):
         node.fault = altering(lie)
         for name, value in {
-            "to": "0x" + "66" * 20, "from": receiver, "value": "0x4", "nonce": "0xffff",
-            "gas": "0x5209", "input": "0x99", "type": "0x4", "maxFeePerGas": "0x1",
-            "maxPriorityFeePerGas": None, "r": None, "s": "0x1", "chainId": "0x1",
-        }.items():  # fmt: skip
+            "to": "0x" + "66" * 20,
+            "from": receiver,
+            "value": "0x4",
+            "nonce": "0xffff",
+            "gas": "0x5209",
+            "input": "0x99",
+            "type": "0x4",
+            "maxFeePerGas": "0x1",
+            "maxPriorityFeePerGas": None,
+            "r": None,
+            "s": "0x1",
+            "chainId": "0x1",
+        }.items():
             changed = {name: value}
             assert client.get(f"/tx/{sent}").status_code == 404, name
         changed = {"gasPrice": "0x1"}  # of no transaction with fees
