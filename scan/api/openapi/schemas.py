@@ -306,6 +306,10 @@ class Renaming:
         table = tomllib.loads(self._path.read_text(encoding="utf-8"))
         return {name: [*map(renamed_field, fields)] for name, fields in table.items()}
 
+    def names(self, name: str) -> list[str]:
+        """Return the names of an object's fields."""
+        return [field.name for field in self._objects[name]]
+
     def __call__(
         self, name: str, record: Mapping[str, Any], **formats: Callable[[Any], Any]
     ) -> dict[str, Any]:
