@@ -12,6 +12,7 @@ from scan import json_bodies, parameters
 from scan.api import contracts, hooks
 from scan.extensions.contract_details import (
     bytecode,
+    comparison,
     contract_functions,
     contract_page,
     contract_values,
@@ -28,8 +29,6 @@ from scan.extensions.contract_details.decoder.parameters import (
     encoded_of_query,
 )
 from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
-from scan.extensions.contract_details.same_code import queries
-from scan.extensions.contract_details.source_comparison import comparison
 from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
@@ -202,7 +201,7 @@ def list_same_code(address: str) -> requests.Response:
     return list_responses.list_response(
         "sameCode",
         requests.query_arguments(*list_responses.LISTED),
-        lambda window: queries.page(requests.reader(), key, window),
+        lambda window: comparison.page(requests.reader(), key, window),
         address=key,
     )
 
