@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
+from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT, CallFailure
-from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.user_operations.calls import (
@@ -114,11 +114,8 @@ def details(reader: Reader, record: Record) -> UserOperationDetails:
         try:
             place, operation = _find(record, _bundles(reader, indexed, record["entryPoint"]))
             unavailable = None if operation else NOT_IN_CALLDATA
-        except (TransactionUnavailable, TracesUnavailable) as error:
-            unavailable = str(error)
-            reader.do_not_cache()
-        except (UpstreamFailed, Unavailable) as error:
-            if not reader.has_node_failed and not isinstance(error, UpstreamFailed):
+        except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+            if isinstance(error, Unavailable) and not reader.has_node_failed:
                 raise  # the database is unavailable
             unavailable = error.message
             reader.do_not_cache()
@@ -169,11 +166,14 @@ def _decoded(
     if record["revertData"] is not None:
         returned = data(record["revertData"])
         failure = CallFailure(REVERT, data=returned, data_size=len(returned))
-    selectors = {call.input[:4] for call in first_calls} | selectors_of(
-        [failure] if failure else []
-    )
-    imported = abis.imported({selector for selector in selectors if len(selector) == 4})
-    functions = [_function(call, contracts, imported, budget) for call in first_calls]
+    errors = selectors_of([failure] if failure else [])
+    imported = abis.imported_if_needed({*(call.input[:4] for call in first_calls), *errors})
+    functions = [
+        decoding.method_of(
+            call.input, contracts.get(call.to, contract_abis.NO_CONTRACT), imported, budget
+        )
+        for call in first_calls
+    ]
     error = None
     if failure is not None:
         known = [abi for contract in contracts.values() for abi in contract.abis]
@@ -183,19 +183,6 @@ def _decoded(
     return UserOperationDetails(
         error, operation, [*zip(first_calls, functions, strict=True)], len(calls)
     )
-
-
-def _function(
-    call: AccountCall,
-    contracts: Mapping[bytes, contract_abis.Contract],
-    imported: Mapping[bytes, Sequence[str]],
-    budget: DecodingBudget,
-) -> Decoded | None:
-    if len(call.input) < 4:
-        return None
-    contract = contracts.get(call.to, contract_abis.NO_CONTRACT)
-    decoded = decoding.decode_call(call.input, contract.abis, contract.token_type, budget=budget)
-    return decoded or decode_call_by(call.input, imported.get(call.input[:4], ()), budget=budget)
 
 
 def _call_record(call: AccountCall, function: Decoded | None) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from eth_hash.auto import keccak
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node
 from scan.ethereum.token_metadata import word
-from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
 from scan.extensions.transaction_details.contract_abis import Block
 from scan.extensions.transaction_details.explanations.summary_facts import topic_of
 from scan.extensions.transaction_details.storage import mapping_keys, queries, slot_names
-from scan.extensions.transaction_details.storage.collisions import ContractCollision
+from scan.extensions.transaction_details.storage.queries import ContractCollision
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.queries.reader import Reader
 
@@ -249,18 +248,14 @@ def _word(value: Any) -> bytes:
     return quantity(value).to_bytes(32, "big")
 
 
-def _is_trace(method: str, answer: Any) -> bool:
-    key = "pre" if method == "debug_traceTransaction" else "stateDiff"
-    return isinstance(answer, dict) and key in answer
+def _read(answer: Mapping[str, Any]) -> StateChanges:
+    diff = answer.get("stateDiff")
+    return read_prestate(answer) if diff is None else read_state_diff(diff)
 
 
-def _read(_indexed: IndexedTransaction, method: str, answer: Any) -> StateChanges:
-    if method == "debug_traceTransaction":
-        return read_prestate(answer)
-    return read_state_diff(answer["stateDiff"])
-
-
-STATE_CHANGES = TraceKind("state", STATE, _is_trace, _read, StateChanges.size, CACHE_BYTES // 2)
+STATE_CHANGES = TraceKind(
+    "state", STATE, ("pre", "stateDiff"), _read, StateChanges.size, CACHE_BYTES // 2
+)
 
 
 _Read = TypeVar("_Read")
