@@ -22,8 +22,9 @@ a number. null, true and false stand for themselves.
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, reduce
 from itertools import chain
+from operator import getitem
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -273,8 +274,8 @@ def _within(fields: Json) -> Json:
     return schema
 
 
-CONSTANTS = {"null": None, "true": True, "false": False}
-_WRITTEN = re.compile(r"(?:(\w+) = )?(\w+)(\(\))?(?: as (\w+)| in (\w+))?")
+CONSTANTS = {"null": None, "true": True, "false": False, "0": 0, "[]": ()}
+_WRITTEN = re.compile(r'(?:(\w+) = )?([\w.]+|\[\]|"\w*")(\(\))?(?: as (\w+)| in (\w+))?')
 
 
 class RenamedField(NamedTuple):
@@ -296,7 +297,8 @@ def renamed_field(written: str) -> RenamedField:
 
 
 class Renaming:
-    """Makes objects of records, by the table of a TOML file: the object's name and its fields."""
+    """Makes objects of records, by the table of a TOML file: the object's name and its fields. A
+    field may be `a.b`, of an inner object; constants and "text" stand for themselves."""
 
     def __init__(self, path: Path, formats: Mapping[str, Callable[[Any], Any]]) -> None:
         self._path, self._formats = path, formats
@@ -324,7 +326,9 @@ class Renaming:
     ) -> Any:
         if field.source in CONSTANTS:
             return CONSTANTS[field.source]
-        value = record[field.source]
+        if field.source.startswith('"'):
+            return field.source.strip('"')
+        value: Any = reduce(getitem, field.source.split("."), record)
         if field.format is None:
             return value
         return (formats.get(field.format) or self._formats[field.format])(value)

@@ -36,13 +36,6 @@ from scan.verification.settings_search import EVM_VERSIONS, dotted
 
 DAY_S = 86_400
 LANGUAGES = ("solidity", "vyper", "yul", "geas")
-# Of a minimal proxy with its implementation's source: nothing of its own is verified.
-OF_IMPLEMENTATION = {
-    "is_verified": False,
-    "is_fully_verified": False,
-    "is_partially_verified": False,
-    "verified_twin_address_hash": None,
-}
 NO_PROXY: lists.Record = {"proxy_type": None, "implementations": []}
 NOT_CREATED = dict.fromkeys(("creation_bytecode", "creation_status", "conflicting_implementations"))
 LICENSES = {
@@ -75,7 +68,9 @@ def list_contracts() -> Response:
         listed = [record["address"] for record in orjson.loads(page.data)]
         following = None if page.next is None else {"cursor": page.next}
     else:
-        listed, following = _named(query)[: window.limit], None
+        results = orjson.loads(search.search(reader(), query))
+        listed = [result["value"] for result in results if result["verified"]][: window.limit]
+        following = None
     rows = [(a, contracts.get(reader(), data(a), {"settings"})) for a in listed]
     objects = address_and_token_objects.AddressObjects(listed)
     shown = [
@@ -90,11 +85,6 @@ def list_contracts() -> Response:
         if language in (None, contracts.language_of(contract).lower())
     ]
     return lists.list_response(shown, following)
-
-
-def _named(query: str) -> list[str]:
-    results = orjson.loads(search.search(reader(), query))
-    return [result["value"] for result in results if result["verified"]]
 
 
 @blueprint.path("/smart-contracts/counters")
@@ -141,7 +131,7 @@ def get_contract(address_hash: str) -> Response:
     fields = {**_source_fields(contract), "is_blueprint": is_blueprint}
     is_minimal = proxy is not None and proxy.kind in address_and_token_objects.MINIMAL
     if is_minimal and not contracts.get(reader(), key, ()).is_verified:
-        fields |= OF_IMPLEMENTATION  # the source is not that of the contract's own code
+        fields |= renamed("verified_elsewhere", {})  # the source is not of the contract's own code
     return json_value({**shown, **fields})
 
 

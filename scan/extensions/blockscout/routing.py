@@ -172,7 +172,7 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "outcome": lambda is_success: "ok" if is_success else "error",
     "standard": lambda value: value and STANDARDS[value],
     "text": str,
-    "time": timestamp,
+    "time": lambda value: value and timestamp(value),
 }
 
 

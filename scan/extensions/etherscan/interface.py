@@ -1,11 +1,13 @@
 """/api and /v2/api: one Etherscan-compatible request, from its parameters and chain id to the
 response of its action, by module and lower-case name; and the list of chains.
 
-Documented actions that Scan does not answer are here with their reasons.
+Documented actions that Scan does not answer are in not_offered.toml with their reasons.
 """
 
+import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 from flask import Blueprint, Flask, Response, request
@@ -20,47 +22,11 @@ from scan.http.request_state import Interface, services
 from scan.queries.network import name_of
 from scan.settings import Settings
 
-_ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "the supply of the coin is not recorded on the chain": (
-        "stats ethsupply",
-        "stats ethsupply2",
-        "stats ethsupplyexchange",
-        "stats coinsupply",
-    ),
-    "no prices of past days are stored": ("stats ethdailyprice", "stats ethdailymarketcap"),
-    "the largest and smallest prices of gas are not kept by day": ("stats dailyavggasprice",),
-    "difficulty is not indexed": ("stats dailyavghashrate", "stats dailyavgnetdifficulty"),
-    "the nodes of the network are not counted, nor measured": (
-        "stats nodecount",
-        "stats nodecounthistory",
-        "stats chainsize",
-    ),
-    "how long transactions wait at a gas price is not recorded; see gasoracle": (
-        "gastracker gasestimate",
-    ),
-    "/names/:name of the API resolves names": ("ens forwardresolve",),
-    "registrations of names are not counted": ("stats dailyensregister",),
-    "`scan labels export` writes them": ("nametag getlabelmasterlist", "nametag exportaddresstags"),
-    "the headers X-RateLimit-… of every response have it": ("getapilimit getapilimit",),
-    "accounts are not ordered by their first block; by balance they are, at /api/v1/accounts": (
-        "account listaccounts",
-    ),
-    "tokens of this type are not indexed": ("account token404tx", "account token7984tx"),
-    "bridges are not indexed": ("account txnbridge", "token bridgedtokenlist"),
-    "L1 is not indexed; messages to it are at /api/v1/messages-to-l1": (
-        "account getdeposittxs",
-        "account getwithdrawaltxs",
-    ),
-    "verify with verifysourcecode, or with Sourcify's API at /v2": (
-        "contract verify",
-        "contract verify_via_sourcify",
-        "contract verify_vyper_contract",
-    ),
-}
+NOT_OFFERED_TABLE = Path(__file__).with_name("not_offered.toml")
 # The reasons by module and action, in lower case.
 NOT_OFFERED: Mapping[tuple[str, str], str] = {
     (module, action): reason
-    for reason, names in _ACTIONS.items()
+    for reason, names in tomllib.loads(NOT_OFFERED_TABLE.read_text(encoding="utf-8")).items()
     for module, _, action in (name.partition(" ") for name in names)
 }
 
