@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import orjson
 
+from scan.api.openapi.schemas import recording
 from scan.contracts import abi_decoding, abi_json, visible_text
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from scan.ethereum.served_chain import BlockId
     from scan.queries.reader import Reader
 
+
+recorded = recording(__file__)
 
 MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 

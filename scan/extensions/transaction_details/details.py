@@ -9,7 +9,7 @@ from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details import contract_abis, decoding
-from scan.hex import data, to_hex
+from scan.hex import data
 from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
 
@@ -42,13 +42,7 @@ class DecodedLog(NamedTuple):
     event: Decoded | None
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": to_hex(self.log.address),
-            "topics": [to_hex(topic) for topic in self.log.topics],
-            "data": to_hex(self.log.data),
-            "logIndex": self.log.log_index,
-            "event": None if self.event is None else self.event.record(),
-        }
+        return decoding.recorded("transaction_log", self)
 
 
 class TransactionDetails(NamedTuple):
@@ -69,13 +63,8 @@ class TransactionDetails(NamedTuple):
     decoded_logs: Sequence[DecodedLog] = ()
 
     def record(self) -> dict[str, Any]:
-        return {
-            "input": None if self.input is None else to_hex(self.input),
-            "method": None if self.method is None else self.method.record(),
-            "logs": None if self.logs is None else [log.record() for log in self.decoded_logs],
-            "unavailable": self.unavailable,
-            "logCount": self.log_count,
-        }
+        are_read = self.logs is not None
+        return decoding.recorded("details" if are_read else "details_without_logs", self)
 
 
 MAX_SMALL_GAS = 2_000_000  # a log takes at least 375

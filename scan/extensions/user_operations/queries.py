@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.api.openapi.schemas import recording
 from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -20,7 +21,7 @@ from scan.extensions.user_operations.calls import (
     bundled_operations,
 )
 from scan.extensions.user_operations.rows import ENTRY_POINTS
-from scan.hex import data, to_hex
+from scan.hex import data
 from scan.queries import transactions
 from scan.queries.pages import Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
@@ -30,6 +31,7 @@ NOT_IN_CALLDATA = "No call of the entry point with this operation is known."
 NO_REASON = "The entry point gave no reason: the call reverted without one, or ran out of gas."
 
 Record = Mapping[str, Any]
+recorded = recording(__file__)
 
 
 class UserOperationDetails(NamedTuple):
@@ -46,7 +48,7 @@ class UserOperationDetails(NamedTuple):
         is_decoded = self.operation is not None
         return {
             "error": None if self.error is None else self.error.record(),
-            "operation": None if self.operation is None else _operation_record(self.operation),
+            "operation": recorded("operation", self.operation) if self.operation else None,
             "calls": [_call_record(*call) for call in self.calls] if is_decoded else None,
             "callCount": self.call_count if is_decoded else None,
             "unavailable": self.unavailable,
@@ -186,24 +188,4 @@ def _decoded(
 
 
 def _call_record(call: AccountCall, function: Decoded | None) -> dict[str, Any]:
-    return {
-        "toAddress": to_hex(call.to),
-        "value": str(call.value),
-        "input": to_hex(call.input),
-        "delegated": call.is_delegated,
-        "function": None if function is None else function.record(),
-    }
-
-
-def _operation_record(operation: BundledOperation) -> dict[str, Any]:
-    return {
-        "initCode": to_hex(operation.init_code),
-        "callData": to_hex(operation.call_data),
-        "callGasLimit": str(operation.call_gas_limit),
-        "verificationGasLimit": str(operation.verification_gas_limit),
-        "preVerificationGas": str(operation.pre_verification_gas),
-        "maxFeePerGas": str(operation.max_fee_per_gas),
-        "maxPriorityFeePerGas": str(operation.max_priority_fee_per_gas),
-        "paymasterAndData": to_hex(operation.paymaster_and_data),
-        "signature": to_hex(operation.signature),
-    }
+    return recorded("call", call) | {"function": None if function is None else function.record()}

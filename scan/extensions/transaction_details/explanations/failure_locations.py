@@ -21,6 +21,7 @@ from scan.extensions.transaction_details.compiler_findings import (
     SourceLine,
     Span,
 )
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.mapped_code import (
     FAILING_STEPS,
@@ -31,7 +32,6 @@ from scan.extensions.transaction_details.explanations.mapped_code import (
     SourceFile,
     SourceFiles,
 )
-from scan.hex import to_hex
 from scan.queries.reader import Reader, Sources
 
 MAX_LOCATIONS = 20  # of a transaction: around its cause, from there outwards; then the first
@@ -55,15 +55,7 @@ class Location(NamedTuple):
     is_of_creation: bool
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": None if self.address is None else to_hex(self.address),
-            "file": self.file.path,
-            "line": self.line.line,
-            "column": self.line.column,
-            "function": self.line.function,
-            "source": self.line.text,
-            "generated": self.is_generated,
-        }
+        return recorded("location", self)
 
     @property
     def anchor(self) -> str:

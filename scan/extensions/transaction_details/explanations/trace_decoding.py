@@ -13,10 +13,10 @@ from scan.extensions.transaction_details.decoding import (
     decode_result,
     event_of,
     method_of,
+    recorded,
 )
 from scan.extensions.transaction_details.details import MAX_CONTRACTS
 from scan.extensions.transaction_details.explanations.failure_locations import CallPath, Location
-from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 
@@ -33,42 +33,18 @@ class DecodedFrame(NamedTuple):
     location: Location | None = None
 
     def record(self) -> dict[str, Any]:
-        frame = self.frame
-        return {
-            "traceAddress": [*frame.trace_address],
-            "depth": len(frame.trace_address),
-            "type": frame.type,
-            "fromAddress": to_hex(frame.from_address),
-            "toAddress": None if frame.to_address is None else to_hex(frame.to_address),
-            "value": str(frame.value),
-            "gas": None if frame.gas is None else str(frame.gas),
-            "gasUsed": None if frame.gas_used is None else str(frame.gas_used),
-            "input": to_hex(frame.input),
-            "inputSize": frame.input_size,
-            "output": to_hex(frame.output),
-            "outputSize": frame.output_size,
-            "function": None if self.function is None else self.function.record(),
-            "result": None
-            if self.result is None
-            else [argument.record() for argument in self.result],
-            "reverted": frame.is_undone,
-            "error": None if self.reason is None else self._error(self.reason),
-            "logs": None if self.logs is None else [log_record(*log) for log in self.logs],
-        }
-
-    def _error(self, reason: revert_reasons.Reason) -> dict[str, Any]:
-        location = None if self.location is None else self.location.record()
-        return {**reason.record(), "location": location}
+        fields = recorded("frame", self)
+        fields["depth"] = len(self.frame.trace_address)
+        fields["logs"] = None if self.logs is None else [log_record(*log) for log in self.logs]
+        if self.reason is not None:
+            location = None if self.location is None else self.location.record()
+            fields["error"] = {**self.reason.record(), "location": location}
+        return fields
 
 
 def log_record(log: TransactionLog, event: abi_decoding.Decoded | None) -> dict[str, Any]:
     """Return a log with its event as JSON's values."""
-    return {
-        "address": to_hex(log.address),
-        "topics": [to_hex(topic) for topic in log.topics],
-        "data": to_hex(log.data),
-        "event": None if event is None else event.record(),
-    }
+    return recorded("log", log) | {"event": None if event is None else event.record()}
 
 
 def decode_trace(

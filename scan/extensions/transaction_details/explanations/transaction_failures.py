@@ -25,6 +25,7 @@ from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers import step_traces
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import failure_locations
 from scan.hex import data, to_hex
 from scan.queries import transactions
@@ -73,14 +74,9 @@ class TransactionFailure(NamedTuple):
         failure = self.failure
         if failure is None or self.is_approximate:
             return None
-        return {
-            "address": None if failure.address is None else to_hex(failure.address),
-            "type": failure.type,
-            "traceAddress": [*failure.trace_address],
-            "depth": len(failure.trace_address),
-            "methodId": to_hex(failure.selector) if len(failure.selector) == 4 else None,
-            "function": self.function,
-        }
+        method_id = to_hex(failure.selector) if len(failure.selector) == 4 else None
+        of_call = {"depth": len(failure.trace_address), "methodId": method_id}
+        return recorded("reverting", failure) | of_call | {"function": self.function}
 
 
 class _Unknown(NamedTuple):

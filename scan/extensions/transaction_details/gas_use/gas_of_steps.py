@@ -22,8 +22,9 @@ from scan.extensions.internal_transfers.step_traces import (
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TraceKind
 from scan.extensions.transaction_details import compiler_findings
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import mapped_code
-from scan.hex import data, to_hex
+from scan.hex import data
 from scan.queries.reader import Sources
 
 # A step takes the tracer 10 us; a million gas may be 240,000 steps.
@@ -250,15 +251,7 @@ class LineGas(NamedTuple):
     shared: int
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": None if self.address is None else to_hex(self.address),
-            "file": self.file.path,
-            "line": self.line,
-            "function": self.function,
-            "source": self.text,
-            "gas": str(self.gas),
-            "mergedGas": str(self.shared),
-        }
+        return recorded("line_gas", self)
 
     @property
     def anchor(self) -> str:
@@ -279,16 +272,9 @@ class GasByLine(NamedTuple):
     refunded_gas: int | None
 
     def record(self) -> dict[str, Any]:
-        return {
-            "lines": [line.record() for line in self.lines],
-            "lineCount": self.line_count,
-            "linesGas": str(self.lines_gas),
-            "otherGas": str(self.other_gas),
-            "intrinsicGas": None if self.intrinsic_gas is None else str(self.intrinsic_gas),
-            "refundedGas": None if self.refunded_gas is None else str(self.refunded_gas),
-            "truncated": len(self.lines) < self.line_count,
-            "unproven": "lines lineCount linesGas otherGas intrinsicGas refundedGas".split(),
-        }
+        fields = recorded("gas_by_line", self)
+        is_truncated = len(self.lines) < self.line_count
+        return {**fields, "truncated": is_truncated, "unproven": [*fields]}
 
 
 def gas_by_line(

@@ -58,18 +58,8 @@ class PendingTransaction(NamedTuple):
     proof: transaction_checks.Proof = transaction_checks.Proof.NOTHING
 
     def record(self) -> dict[str, Any]:
-        priority_fee = self.max_priority_fee_per_gas
         is_call = self.to_address is not None and len(self.input) >= 4
-        return {
-            "hash": to_hex(self.hash),
-            "fromAddress": to_hex(self.from_address),
-            "toAddress": None if self.to_address is None else to_hex(self.to_address),
-            "nonce": self.nonce,
-            "value": str(self.value),
-            "gasLimit": str(self.gas_limit),
-            "maxFeePerGas": str(self.max_fee_per_gas),
-            "maxPriorityFeePerGas": None if priority_fee is None else str(priority_fee),
-            "type": self.type,
+        return decoding.recorded("pending_transaction", self) | {
             "methodId": to_hex(self.input[:4]) if is_call else None,
             "queued": self.is_queued,
             "unproven": UNPROVEN[self.proof],

@@ -11,6 +11,7 @@ from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.storage import layout, mapping_keys, slot_names
 from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType, Variable
 from scan.extensions.transaction_details.storage.places import Steps
@@ -51,15 +52,12 @@ class ContractCollision(NamedTuple):
         return [(a, *side) for a, side in zip(self.contracts, sides, strict=True)]
 
     def record(self) -> dict[str, Any]:
-        return {
-            "slot": to_hex(self.slot),
-            "offset": self.collision.offset,
-            "kind": "name" if self.collision.is_renamed else "type",
-            "variables": [
-                {"contract": to_hex(address), "name": name, "type": label}
-                for address, name, label in self.variables
-            ],
-        }
+        variables = [
+            {"contract": to_hex(address), "name": name, "type": label}
+            for address, name, label in self.variables
+        ]
+        kind = "name" if self.collision.is_renamed else "type"
+        return recorded("collision", self) | {"kind": kind, "variables": variables}
 
 
 class Comparisons:
