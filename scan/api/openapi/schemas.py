@@ -313,12 +313,13 @@ class Renaming:
     def __init__(
         self,
         path: Path,
-        formats: Mapping[str | None, Callable[[Any], Any]],
+        formats: Mapping[str, Callable[[Any], Any]],
         default: Callable[[str], str] = _snake_case,
     ) -> None:
-        """`formats` has None for fields without a format, if these are not shown as they are;
+        """`formats` has "" for fields without a format, if these are not shown as they are;
         `default` makes the name of a field without one."""
-        self._path, self._formats, self._default = path, formats, default
+        self._path, self._default = path, default
+        self._formats = {"": lambda value: value, **formats}
 
     @cached_property
     def _objects(self) -> Mapping[str, list[RenamedField]]:
@@ -339,21 +340,17 @@ class Renaming:
         return {field.name: self._value(field, record, formats) for field in self._objects[name]}
 
     def _value(
-        self,
-        field: RenamedField,
-        record: object,
-        formats: Mapping[str | None, Callable[[Any], Any]],
+        self, field: RenamedField, record: object, formats: Mapping[str, Callable[[Any], Any]]
     ) -> Any:
         if field.source in CONSTANTS:
             return CONSTANTS[field.source]
         if field.source.startswith('"'):
             return field.source.strip('"')
         value: Any = record
-        for name in field.source.split("."):
-            value = value[name] if isinstance(value, dict) else getattr(value, name)
-        if field.format is None and None not in self._formats:
-            return value
-        return (formats.get(field.format) or self._formats[field.format])(value)
+        for inner in field.source.split("."):
+            value = value[inner] if isinstance(value, dict) else getattr(value, inner)
+        name = field.format or ""
+        return (formats.get(name) or self._formats[name])(value)
 
 
 def _plain(value: Any) -> Any:
@@ -367,5 +364,5 @@ def _plain(value: Any) -> Any:
 def recording(module_path: str) -> Renaming:
     """Return what makes JSON records of objects, by records.toml in the folder of a module: fields
     are attributes, with names in camel case; bytes are hex, and objects in them their record()."""
-    formats = {None: _plain, "text": lambda value: None if value is None else str(value)}
+    formats = {"": _plain, "text": lambda value: None if value is None else str(value)}
     return Renaming(Path(module_path).with_name("records.toml"), formats, _camel_case)

@@ -74,10 +74,10 @@ class AccountChange(NamedTuple):
         return after - before
 
     def record(self) -> dict[str, Any]:
-        return recorded("account_change", self, pair=_pair)
+        return recorded("account_change", self, pair=_before_and_after)
 
 
-def _pair(values: tuple[Any, Any] | None) -> dict[str, Any] | None:
+def _before_and_after(values: tuple[Any, Any] | None) -> dict[str, Any] | None:
     """Return a value before and after: a number as text, or code as a record."""
     if values is None:
         return None
