@@ -7,7 +7,7 @@ import pytest
 
 from app import create_app
 from scan.contracts.account_state import CALL_GAS
-from scan.extensions.etherscan import proxy, stored_json
+from scan.extensions.etherscan import proxy, transactions
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support.anvil import ZERO
@@ -152,7 +152,7 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
         ("eth_gasPrice", {}, ()),
     ):  # fmt: skip
         expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
-        if action not in stored_json.MADE or not isinstance(expected["result"], dict):
+        if action not in transactions.MADE or not isinstance(expected["result"], dict):
             assert ask("proxy", action, **asked) == expected
         assert ask("Proxy", action.upper(), **asked) == ask("proxy", action, **asked)
 

@@ -12,8 +12,9 @@ from app import create_app
 from scan.contracts import block_bodies
 from scan.ethereum import request_node, transaction_reader
 from scan.ethereum.stored_blocks import StoredBlock
+from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.details import decode_event
+from scan.extensions.transaction_details.decoding import event_of
 from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
@@ -146,9 +147,9 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 
     def decode(*given):
         decoded.append(given)
-        return decode_event(*given)
+        return event_of(*given)
 
-    monkeypatch.setattr(transaction_details, "decode_event", decode)
+    monkeypatch.setattr(decoding, "event_of", decode)
     read = []
     monkeypatch.setattr(
         block_bodies, "StoredBlock", lambda *given: read.append(given) or StoredBlock(*given)
