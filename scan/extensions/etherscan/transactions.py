@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from scan.contracts.abi_decoding import DecodingBudget
+from scan.contracts.block_bodies import TooManyBlocks
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.stored_blocks import StoredTransaction
@@ -143,7 +144,11 @@ def _sent(
 ) -> Mapping[str, StoredTransaction]:
     bodies = reader().sources.block_bodies
     try:
-        return bodies.transactions(reader().node, needed, with_receipts=with_receipts)
+        return bodies.transactions(
+            reader().node, needed, with_receipts=with_receipts, with_logs=False
+        )
+    except TooManyBlocks:
+        raise
     except TransactionUnavailable as error:
         reason = str(error)
     except (UpstreamFailed, Unavailable) as error:
