@@ -28,14 +28,13 @@ NODE_MODULES = Path("tests/support/node/node_modules")
 PUT_TOGETHER = """
 import app
 from scan.database.migrations import read_schema
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement, texts
 from scan.settings import Settings
 application = app.create_app(Settings())
 document = application.extensions.get("scan.document", lambda: {"paths": ()})()
-statements = load_statements()
-text = read_schema() + str(document) + "".join(s.text for s in statements.values())
+text = read_schema() + str(document) + "".join(read_statement(name).text for name in texts())
 paths = [rule.rule for rule in application.url_map.iter_rules()]
-details = [statements[f"queries/{name}_get"].text for name in ("blocks", "transactions")]
+details = [read_statement(f"queries/{name}_get").text for name in ("blocks", "transactions")]
 print(len(paths), len(document["paths"]), *details)
 """
 

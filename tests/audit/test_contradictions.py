@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 
 from scan.commands import audit
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement
 from scan.errors import SettingError
 from tests.support.auditing import run, spoil
 
@@ -78,8 +78,7 @@ WRONG = (
 def test_rows_that_contradict_each_other_are_reported(finished):
     """Each fault in a transaction that is taken back."""
     statements = [
-        load_statements()[name].text
-        for name in ("audit/whole_chain_check", "audit/block_range_check")
+        read_statement(name).text for name in ("audit/whole_chain_check", "audit/block_range_check")
     ]
     connection = psycopg2.connect(finished.database_url)
     try:

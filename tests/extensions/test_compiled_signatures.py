@@ -10,7 +10,7 @@ from eth_utils import keccak
 
 from scan.verification.compiler_run import compile_source
 from scan.verification.languages.vyper import VYPER
-from tests.support.explorer import compilation, compiled, standard_input
+from tests.support.explorer import compilation, standard_input
 from tests.support.lists import get
 
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -66,7 +66,7 @@ OPTIMIZED = {"enabled": True, "runs": 1}
 
 
 class Source(namedtuple("Source", "text values")):
-    """`values`: by the functions' names."""
+    """`values` are by the functions' names."""
 
 
 def solidity(version, *, library):
@@ -118,9 +118,7 @@ def verified(explorer, version, source, name, **libraries):
     standard = standard_input(
         {"Types.sol": source}, optimizer=OPTIMIZED, libraries={"Types.sol": libraries}
     )
-    address = explorer.deploy(compiled(version, standard, "Types.sol", name).creation)
-    answer = explorer.verify(address, standard, version, contractName=f"Types.sol:{name}")
-    assert answer.status_code == 200, answer.json
+    address = explorer.verified(standard, version, f"Types.sol:{name}")
     evm = compilation(version, standard)["contracts"]["Types.sol"][name]["evm"]
     return address, evm["methodIdentifiers"]
 
@@ -262,8 +260,7 @@ def test_every_type_of_vyper(explorer, vyper, version):
     values["r"] = {"name": "euro", "value": decimals}
     settings = {} if is_old else {"enable_decimals": True}
     creation = vyper.creation_of(version, text, settings)
-    first = f"{(-15 * 10**9) % 2**256:064x}"
-    address = explorer.deploy(creation, first)
+    address = explorer.deploy(creation, f"{(-15 * 10**9) % 2**256:064x}")
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": text}}, "settings": settings}
     answer = explorer.verify(address, standard, f"vyper:{version}")
     assert (answer.status_code, answer.json["creationMatch"]) == (200, answer.json["match"])

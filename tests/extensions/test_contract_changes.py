@@ -19,8 +19,8 @@ DAY_S = 86_400
 
 
 class Coins(namedtuple("Coins", "anvil upgraded narrow labelled")):
-    """Proxies of tokens, and what they may stand before. `labelled`: after its first event, and
-    once more."""
+    """Proxies of tokens, and what they may stand before; `labelled` is read after its first event,
+    and once more."""
 
     def label(self, coin, name):
         self.do(coin, "label", name, name.upper())

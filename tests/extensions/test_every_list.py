@@ -69,8 +69,8 @@ COLUMNS = {
 
 
 class Listed(namedtuple("Listed", "client kept rows")):
-    """`kept`: of an index without the rows before FIRST_KEPT; `rows`: of each entity, newest
-    first."""
+    """`kept` is of an index without the rows before FIRST_KEPT; `rows` are those of each entity,
+    newest first."""
 
 
 @pytest.fixture(scope="module")

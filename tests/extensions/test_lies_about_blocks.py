@@ -35,7 +35,7 @@ IN_RECEIPTS = {"hash": "transactionHash", "gasPrice": "effectiveGasPrice"}
 
 
 class Lie(namedtuple("Lie", "kind index field value in_both", defaults=(False,))):
-    """`kind`: of records; `index`: of the record; `in_both`: in the receipt as well."""
+    """Of the record `index` of its `kind`; `in_both`: in the receipt as well."""
 
 
 def records(kind, method, result):

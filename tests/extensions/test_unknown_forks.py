@@ -344,10 +344,7 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
             assert fork_warnings(Node([node.url]))[1] == expected, (current, following)
 
 
-@pytest.mark.parametrize(
-    ("current", "following", "is_missed"),
-    [*NODES[:2], *(pytest.param(*node, marks=pytest.mark.long) for node in NODES[2:])],
-)
+@pytest.mark.parametrize(("current", "following", "is_missed"), NODES[:2])
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
     current, following, is_missed, postgres, template, caplog
 ):

@@ -244,7 +244,7 @@ def index_counts(url):
 
 def test_checkpoints_are_looked_for_without_subqueries(parted):
     """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
-    statement = statements.load_statements()["indexer/lists_insert_checkpoints"]
+    statement = statements.read_statement("indexer/lists_insert_checkpoints")
     parameters = {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
     parameters["span"] = (0, 10 * ROWS) * 6
     with transaction(parted) as cursor:

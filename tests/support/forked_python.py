@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement, texts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = tuple(
@@ -115,7 +115,8 @@ def _serve(control):
     """Fork for each request until the socket is closed; the arguments, in what is forked."""
     for name in MODULES:
         import_module(name)
-    load_statements()
+    for name in texts():
+        read_statement(name)
     gc.collect()
     gc.freeze()
     assert threading.active_count() == 1, "a thread would be lost in what is forked"

@@ -50,7 +50,8 @@ def paths() -> frozenset[str]:
 
 @functools.cache
 def _template() -> Template:
-    return Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
+    template: Template = Template((PAGE / "index.html").read_text("utf-8"), autoescape=True)
+    return template
 
 
 def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprint:

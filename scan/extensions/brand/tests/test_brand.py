@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -25,8 +24,7 @@ COLOURS = {
 }
 NOTICE = 'Moving on Sunday <script>alert(1)</script> & "back" on Monday'
 
-NONE: Mapping[str, str | bytes] = MappingProxyType({})
-BrandOf = Callable[..., Settings]
+NONE = MappingProxyType({})
 
 
 @pytest.fixture

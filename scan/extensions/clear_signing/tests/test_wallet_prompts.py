@@ -29,15 +29,8 @@ ARGUMENTS = ("[]", exchange.ANN, "1800000000", "5", "0x", "-3", "hi")
 def written(chain):
     """A verified contract, whose code no other contract has."""
     source = exchange.SOURCE.replace("contract Exchange {", f"contract Written {{ {MULTICALL}")
-    output = explorer.compiled(
-        exchange.VERSION, explorer.standard_input({exchange.PATH: source}), exchange.PATH, "Written"
-    )
-    address = chain.explorer.deploy(output.creation)
-    answer = chain.explorer.verify(
-        address, explorer.standard_input({exchange.PATH: source}), exchange.VERSION
-    )
-    assert answer.status_code == 200, answer.json
-    return address
+    standard = explorer.standard_input({exchange.PATH: source})
+    return chain.explorer.verified(standard, exchange.VERSION, f"{exchange.PATH}:Written")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@ Uniswap's own contracts; and what tokens and pools can do that want to be worth 
 
 import json
 from collections import namedtuple
-from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
 
 import pytest
@@ -14,7 +13,6 @@ from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
-from tests.fixtures import Postgres
 from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import Indexing
 from tests.support.page_checks import all_violations, show_at
@@ -83,7 +81,7 @@ class Market(namedtuple("Market", "stage indexing holder")):
 
 
 @pytest.fixture(scope="module")
-def market(postgres: Postgres, template: str) -> Iterator[Market]:
+def market(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         stage = Stage(anvil)
         _open(stage)
@@ -192,7 +190,7 @@ def _amounts(log, *, is_first):
     if log["topics"][0] == V2_SWAP:
         moved = abs(words[0] - words[2]), abs(words[1] - words[3])
     elif log["topics"][0] == V3_SWAP:
-        moved = tuple(min(word, 2**256 - word) for word in words[:2])  # type: ignore[assignment]
+        moved = tuple(min(word, 2**256 - word) for word in words[:2])
     else:
         return 0, 0
     return moved if is_first else moved[::-1]
