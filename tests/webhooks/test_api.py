@@ -90,7 +90,7 @@ WRONG = {
     "watchAddress": ["", "0x" + "g" * 40, ["0x" + "a" * 40]],
     "eventTypes": [[], ["tx", "tx"], ["tx", "block"], "tx", {"tx": True}, [None], [["tx"]]],
     "topics": [
-        *([], TOPIC, {}, 1, [1], [True], ["0x12"], [[]], [[TOPIC, None]], [[TOPIC] * 11]),
+        *(TOPIC, {}, 1, [1], [True], ["0x12"], [[]], [[TOPIC, None]], [[TOPIC] * 11]),
         *([[TOPIC.replace("a", "g")]], [None] * 5),
     ],
     "secret": ["mine"],
