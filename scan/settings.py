@@ -262,8 +262,9 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
     doubts = {
         variable.name: variable.kind.doubt(value)
         for declared in declarations()
+        for values in [read_variables(declared, read)]
         for name, variable in variables(declared)
-        if (value := read_variables(declared, read).get(name)) is not None
+        if (value := values.get(name)) is not None
     }
     return {name: doubt for name, doubt in doubts.items() if doubt} | unread
 
