@@ -114,11 +114,17 @@ def copy_lines(tx: Transaction, table: str, columns: Iterable[str], lines: Itera
         tx.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN", io.StringIO(text))
 
 
-def copy_csv(
-    tx: Transaction, table: str, columns: Iterable[str], file: Readable, read_bytes: int
+def copy_file(
+    tx: Transaction,
+    table: str,
+    columns: Iterable[str],
+    file: Readable,
+    read_bytes: int,
+    file_format: str = "csv",
 ) -> int:
-    """COPY from a file of PostgreSQL's CSV, read by `read_bytes`. Return how many rows it had."""
-    target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"
+    """COPY from a file of PostgreSQL's CSV, or of its format `binary`, read by `read_bytes`. Return
+    how many rows it had."""
+    target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT {file_format})"
     return tx.copy(target, file, read_bytes)
 
 
