@@ -126,11 +126,17 @@ def copy_binary(tx: Transaction, table: str, columns: Iterable[str], rows: Itera
         tx.copy(target, io.BytesIO(_BINARY_START + content + _BINARY_END), _COPIED_BYTES)
 
 
-def copy_csv(
-    tx: Transaction, table: str, columns: Iterable[str], file: Readable, read_bytes: int
+def copy_file(
+    tx: Transaction,
+    table: str,
+    columns: Iterable[str],
+    file: Readable,
+    read_bytes: int,
+    file_format: str = "csv",
 ) -> int:
-    """COPY from a file of PostgreSQL's CSV, read by `read_bytes`. Return how many rows it had."""
-    target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"
+    """COPY from a file of PostgreSQL's CSV, or of its format `binary`, read by `read_bytes`. Return
+    how many rows it had."""
+    target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT {file_format})"
     return tx.copy(target, file, read_bytes)
 
 
