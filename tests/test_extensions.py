@@ -40,11 +40,8 @@ print(len(paths), len(document["paths"]), *details)
 
 
 def put_together(folder, **environ):
-    return completed(
-        [sys.executable, "-c", PUT_TOGETHER],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder)} | environ,
-    )
+    env = os.environ | {"PYTHONPATH": str(folder)} | environ
+    return completed([sys.executable, "-c", PUT_TOGETHER], cwd=folder, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -75,12 +72,8 @@ def deleted(tree, names):
 
 
 def run(tree, *arguments, timeout_s=120):
-    return completed(
-        [sys.executable, *arguments],
-        cwd=tree,
-        env=os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
-        timeout=timeout_s,
-    )
+    env = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    return completed([sys.executable, *arguments], cwd=tree, env=env, timeout=timeout_s)
 
 
 def gone_without(names):

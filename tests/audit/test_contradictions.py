@@ -29,7 +29,7 @@ NO_TRANSACTION = (
 )
 OLDER_ORDER = "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"
 # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
-WRONG: tuple[tuple[str, str, str], ...] = (
+WRONG = (
     ("UPDATE blocks SET parent_hash = hash WHERE number = 40", "not follow", "does not follow the"),
     ("DELETE FROM blocks WHERE number = 40", "does not follow", "blocks are missing"),
     ("UPDATE blocks SET logs_before = logs_before + 1 WHERE number = 40", "", "miscounts"),

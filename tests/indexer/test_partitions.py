@@ -217,9 +217,8 @@ def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, f
         url,
         "ALTER TABLE transactions ATTACH PARTITION transactions_0 FOR VALUES FROM (0) TO (1000)",
     )
-    assert execute(url, "SELECT count(*), sum(ordinal)::int FROM transactions") == [
-        (1400, sum(range(1400)))
-    ]
+    expected = [(1400, sum(range(1400)))]
+    assert execute(url, "SELECT count(*), sum(ordinal)::int FROM transactions") == expected
     assert len({count for _, count in index_counts(url)}) == 1, index_counts(url)
 
 

@@ -61,13 +61,13 @@ class Forked(subprocess.Popen[Any]):
                 [json.dumps(request).encode()],
                 [*descriptors, child_report.fileno()],
             )
-        self._close_pipe_fds(*pipes[:6])  # type: ignore[attr-defined]
+        self._close_pipe_fds(*pipes[:6])
         self.pid = int.from_bytes(self._report.recv(8), "big")
         assert self.pid, "the forking process ended"
         self._child_created = True
 
     def _internal_poll(self, _deadstate=None, *_):
-        with self._waitpid_lock:  # type: ignore[attr-defined]
+        with self._waitpid_lock:
             if self.returncode is None and select.select([self._report], [], [], 0)[0]:
                 self._try_wait(0)
         return self.returncode
@@ -186,7 +186,7 @@ def _run(kind, program, *arguments):
 
 def _end(code):
     """What the interpreter does at its end, but for freeing all that was imported."""
-    threading._shutdown()  # type: ignore[attr-defined]
+    threading._shutdown()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
