@@ -179,8 +179,8 @@ def solc_dir(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def vyper(solc_dir):
-    """Vyper's compilers, beside those of `solc_dir`."""
-    return Vyper(BUILT / "vyper", solc_dir)
+    """Vyper's compilers, beside those of `solc_dir`: in the environment, since they are Python."""
+    return Vyper(Path(sys.prefix) / "vyper-of-tests", solc_dir)
 
 
 @pytest.fixture(scope="module")
