@@ -169,6 +169,7 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "checksum": lambda value: value and checksummed(value),
     "count": lambda value: str(value or 0),
     "number": int,
+    "number_text": lambda value: None if value is None else str(value),
     "outcome": lambda is_success: "ok" if is_success else "error",
     "standard": lambda value: value and STANDARDS[value],
     "text": str,
