@@ -61,7 +61,9 @@ def read_metadata(code: bytes) -> BytecodeMetadata | None:
 def _values_of_map(item: Any) -> dict[str, CborValue] | None:
     if not isinstance(item, dict):
         return None
-    values = {k: _version(value) if k == VYPER else value for k, value in item.items()}
+    values: dict[str, Any] = {
+        key: _version(value) if key == VYPER else value for key, value in item.items()
+    }
     is_flat = not any(value is None or isinstance(value, list | dict) for value in values.values())
     return values if is_flat else None
 

@@ -90,9 +90,10 @@ def _event_movements(
         return  # of any contract that takes deposits
     type_ = TYPES[event.shape] if known is None else known["type"]
     item_type = None if known is None else known["itemType"]
-    token = (None, None) if is_coin else (event.token, type_)
+    token, token_type = (None, None) if is_coin else (event.token, type_)
     for transfer in transfers(event, type_, item_type):
-        record = _record(*token, event.from_address, event.to_address, transfer.value)
+        parties = event.from_address, event.to_address
+        record = _record(token, token_type, *parties, transfer.value)
         if transfer.token_id is not None:
             record["tokenId"] = str(transfer.token_id)
             record["tokenType"] = item_type or type_
