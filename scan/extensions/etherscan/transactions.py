@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from scan.contracts.abi_decoding import DecodingBudget
+from scan.contracts.block_bodies import TooManyBlocks
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import MAX_TOPICS
@@ -152,7 +153,11 @@ def _sent(
 ) -> Mapping[str, StoredTransaction]:
     bodies = reader().sources.block_bodies
     try:
-        return bodies.transactions(reader().node, needed, with_receipts=with_receipts)
+        return bodies.transactions(
+            reader().node, needed, with_receipts=with_receipts, with_logs=False
+        )
+    except TooManyBlocks:
+        raise
     except (UpstreamFailed, Unavailable) as error:
         raise UpstreamFailed(
             f"The node did not return all transactions of this page. {error.message} Try again, or"

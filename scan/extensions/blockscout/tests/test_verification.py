@@ -70,12 +70,13 @@ def test_a_standard_json_input_is_verified(explorer):
     with explorer.running_jobs():
         assert outcome(explorer, started) == "Pass - Verified"
     record = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
-    assert record["is_verified"] and (record["name"], record["language"]) == (
-        "Standard",
-        "solidity",
-    )
+    assert record["is_verified"]
+    assert (record["name"], record["language"]) == ("Standard", "solidity")
     assert record["license_type"] == "mit"
     assert record["constructor_args"].removeprefix("0x") == SEVEN
+    [listed] = explorer.client.get("/api/v2/smart-contracts").json["items"]
+    shown = (listed["address"]["hash"].lower(), listed["transactions_count"])
+    assert shown == (address, 1)
     again = send()
     assert (again.status_code, again.json) == (422, {"message": "Already verified"})
 

@@ -73,15 +73,10 @@ def of_transactions(truth, rows, own):
             row for row in moving if own in (row["toAddress"], truth.created.get(row["hash"]))
         ]
         expected.append({
-            "month": month,
-            "count": len(group),
-            "failedCount": len(group) - len(moving),
-            "valueIn": total(received),
-            "valueOut": total([row for row in sent if row["status"]]),
-            "fees": total(sent, "fee"),
-            "gasUsed": total(sent, "gasUsed"),
-            "allFees": total(group, "fee"),
-            "allGasUsed": total(group, "gasUsed"),
+            "month": month, "count": len(group), "failedCount": len(group) - len(moving),
+            "valueIn": total(received), "valueOut": total([row for row in sent if row["status"]]),
+            "fees": total(sent, "fee"), "gasUsed": total(sent, "gasUsed"),
+            "allFees": total(group, "fee"), "allGasUsed": total(group, "gasUsed"),
         })  # fmt: skip
     return expected
 
