@@ -15,8 +15,8 @@ whose columns it has; `_of_token`, fields that may show something else than a to
 
 Tables of openapi.toml and of other forms write fields of a record under other names. `name = field`
 is a field's new name, which by default is its own in snake case. `name()` is a value that something
-else computes. `as <format>` says how it is shown, and `in <field>` which field has the decimals of
-a number. null, true and false stand for themselves.
+else computes, and `a.b` a field of an inner object. `as <format>` says how it is shown, and `in
+<field>` which field has the decimals of a number. Constants and "text" stand for themselves.
 """
 
 import re
@@ -307,8 +307,7 @@ def renamed_field(written: str, default: Callable[[str], str] = _snake_case) -> 
 
 class Renaming:
     """Makes objects of records, or of objects by their attributes, as a TOML file says: the
-    object's name and its fields. A field may be `a.b`, of an inner object; constants and "text"
-    stand for themselves."""
+    object's name and its fields."""
 
     def __init__(
         self,
