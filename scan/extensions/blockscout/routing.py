@@ -156,6 +156,9 @@ BLOCKSCOUT = Interface(
 
 
 Object = dict[str, Any]
+NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    TABLE.with_name("names.toml").read_text(encoding="utf-8")
+)
 
 # The names of Ethereum's standards, by the types of records.
 STANDARDS = {kind: network.token_standard(kind) for kind in pages.TOKEN_TYPES}
