@@ -143,9 +143,9 @@ NO_DATA = "No data found"
 
 
 def contract_creations(parameters: Parameters) -> Reply:
-    """Return the creations of contracts, in the order of their addresses. One is left out that is
-    not indexed, or that a contract made and no trace has whole. Raises UpstreamFailed,
-    Unavailable."""
+    """Return the creations of contracts, in the order of their addresses. One that is not indexed
+    is left out; the code of one that a contract made is empty where no trace has it whole. Raises
+    UpstreamFailed, Unavailable."""
     addresses = parameters.addresses("contractaddresses", MOST_CONTRACTS)
     [text] = reader().row("queries/contracts_get_creations", addresses=addresses)
     rows = []
@@ -156,9 +156,8 @@ def contract_creations(parameters: Parameters) -> Reply:
         code = _creation_code(
             sent, data(row["contractAddress"]), is_by_contract=factory is not None
         )
-        if code is not None:
-            fields = {"creationBytecode": to_hex(code), "contractFactory": factory or ""}
-            rows.append({**row, **fields})
+        code_text = "" if code is None else to_hex(code)
+        rows.append({**row, "creationBytecode": code_text, "contractFactory": factory or ""})
     if not rows:
         raise Failure(None, NO_DATA)
     return Reply(rows)
