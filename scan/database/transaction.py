@@ -80,17 +80,9 @@ class Transaction:
         self._send()
         self._cursor.execute(text)
 
-    def copy(
-        self,
-        table: str,
-        columns: Iterable[str],
-        option: str,
-        file: Readable,
-        read_bytes: int = 256 * 1024,
-    ) -> int:
-        """Run a COPY from a file, of a form that the option says. Return how many rows it had."""
+    def copy(self, target: str, file: Readable, read_bytes: int) -> int:
+        """Run a COPY from a file, as copy_lines() takes it. Return how many rows the file had."""
         self._send()
-        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN ({option})"
         self._cursor.copy_expert(target, file, read_bytes)
         return int(self._cursor.rowcount)
 
@@ -105,6 +97,7 @@ def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list
 NULL = "\\N"
 # Of COPY's binary format: a signature, flags and the length of an extension; no further row.
 _BINARY_START, _BINARY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_COPIED_BYTES = 256 * 1024  # that are sent at once
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -120,22 +113,30 @@ def copy_lines(tx: Transaction, table: str, columns: Iterable[str], lines: Itera
     # Bytes are passed on as they are; a StringIO would keep four bytes for each character.
     text = "".join(lines).encode()
     if text:
-        tx.copy(table, columns, "ENCODING 'UTF8'", io.BytesIO(text))
+        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (ENCODING 'UTF8')"
+        tx.copy(target, io.BytesIO(text), _COPIED_BYTES)
 
 
 def copy_binary(tx: Transaction, table: str, columns: Iterable[str], rows: Iterable[bytes]) -> None:
     """COPY rows that binary_row() has made."""
     content = b"".join(rows)
     if content:
-        file = io.BytesIO(_BINARY_START + content + _BINARY_END)
-        tx.copy(table, columns, "FORMAT binary", file)
+        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT binary)"
+        tx.copy(target, io.BytesIO(_BINARY_START + content + _BINARY_END), _COPIED_BYTES)
 
 
-def copy_csv(
-    tx: Transaction, table: str, columns: Iterable[str], file: Readable, read_bytes: int
+def copy_file(
+    tx: Transaction,
+    table: str,
+    columns: Iterable[str],
+    file: Readable,
+    read_bytes: int,
+    file_format: str = "csv",
 ) -> int:
-    """COPY from a file of PostgreSQL's CSV, read by `read_bytes`. Return how many rows it had."""
-    return tx.copy(table, columns, "FORMAT csv", file, read_bytes)
+    """COPY from a file of PostgreSQL's CSV, or of its format `binary`, read by `read_bytes`. Return
+    how many rows it had."""
+    target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT {file_format})"
+    return tx.copy(target, file, read_bytes)
 
 
 def line(row: Iterable[object]) -> str:
