@@ -2,7 +2,6 @@
 reads, made from values."""
 
 import io
-import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -158,14 +157,10 @@ def line(row: Iterable[object]) -> str:
 
 
 def binary_row(row: Sequence[int | bytes]) -> bytes:
-    """Return a row of bigints and bytes. Long bytes take a third of the time of their hex."""
-    fields = [
-        struct.pack(">iq", 8, value)
-        if isinstance(value, int)
-        else struct.pack(">i", len(value)) + value
-        for value in row
-    ]
-    return struct.pack(">h", len(row)) + b"".join(fields)
+    """Return a row of bigints, from 0 on, and bytes, which the server takes as they are."""
+    values = [value.to_bytes(8) if isinstance(value, int) else value for value in row]
+    fields = [len(value).to_bytes(4) + value for value in values]
+    return len(row).to_bytes(2) + b"".join(fields)
 
 
 # The text of values by their class. All others, such as numbers, have Python's own text.

@@ -75,10 +75,12 @@ def _block(
         hashes = (block.hash,) * len(receipts)
         is_whole = sent["blockHash"] == received["blockHash"] == hashes
         blocks.require(is_whole, number, "a part belongs to another block")
+        indexes = range(len(receipts))
+        texts = tuple(map(hex, indexes))
         for fields in (sent, received):
-            for index, text in enumerate(fields["transactionIndex"]):
-                if text != hex(index) and quantity(text) != index:
-                    raise blocks.MalformedBlock(f"block {number}: an index is wrong")
+            read = fields["transactionIndex"]
+            is_right = read == texts or [*map(quantity, read)] == [*indexes]
+            blocks.require(is_right, number, "an index is wrong")
         blocks.require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
     sent = matching.without_foreign_fields(sent)
     form = matching.match(block, sent, received, chain_id).form

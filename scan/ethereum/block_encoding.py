@@ -105,7 +105,6 @@ _WITHDRAWAL = ("index", "validatorIndex", "address", "amount")
 _AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 
 
-_ADDRESS_DIGITS = 42  # of an address's item
 _BYTE_CHARACTERS = 4  # of DATA of one byte, which may be its own item
 
 _NO_OWN: Mapping[int, Encoding] = {}
@@ -324,11 +323,10 @@ def _log(log: Any) -> str:
 @lru_cache(4_096)
 def _log_prefixes(topic_digits: int, data_characters: int) -> tuple[str, str, str]:
     """Return what precedes a log's address, its topics and its data of more than a byte."""
-    size, half_byte = divmod(data_characters - 2, 2)
-    if half_byte:
+    if data_characters % 2:
         raise ValueError("half a byte")
-    between, after = list_prefix(topic_digits // 2), string_prefix(size)
-    digits = _ADDRESS_DIGITS + len(between) + topic_digits + len(after) + 2 * size
+    between, after = list_prefix(topic_digits // 2), string_prefix(data_characters // 2 - 1)
+    digits = len(between + after) + topic_digits + data_characters + 40  # an address, 94, less 0x
     return f"{list_prefix(digits // 2)}94", between, after
 
 

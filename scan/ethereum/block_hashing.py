@@ -51,15 +51,16 @@ def has_its_hash(header: Any) -> bool:
     return encoded_header(header) is not None
 
 
-def encoded_header(header: Any) -> bytes | None:
-    """Return the encoding of some chain by which a header has its block's hash; None where none
-    has it."""
+def encoded_header(header: Any, values: Sequence[str] = ()) -> bytes | None:
+    """Return the encoding of some chain, with values of unknown fields appended, by which a header
+    has its block's hash; None where none has it."""
     with suppress(ValueError, TypeError, AttributeError):
         hash_ = data(header.hash, 32)
-        return next(
-            (e for e in encode_header_of_chains(header) if rlp_and_tries.keccak256(e) == hash_),
-            None,
-        )
+        encodings = encode_header_of_chains(header)
+        if values:
+            added = [bytes.fromhex(_item(value)) for value in values]
+            encodings = (rlp_and_tries.join_list([*items, *added]) for items in _items(header))
+        return next((e for e in encodings if rlp_and_tries.keccak256(e) == hash_), None)
     return None
 
 
@@ -315,14 +316,9 @@ def find_order(header: Any, fields: Mapping[str, str]) -> tuple[str, ...]:
     most MOST_ADDED of them gives the hash."""
     for count in range(1, MOST_ADDED + 1):
         for order in permutations(fields, count):
-            if has_hash_with(header, [fields[name] for name in order]):
+            if encoded_header(header, [fields[name] for name in order]) is not None:
                 return order
     return ()
-
-
-def has_hash_with(header: Any, values: Sequence[str]) -> bool:
-    """Return whether a block's hash is its header's with these values appended."""
-    return _encoded_with(header, values) is not None
 
 
 def encoded_with_unknown_fields(header: Any) -> bytes | None:
@@ -330,18 +326,7 @@ def encoded_with_unknown_fields(header: Any) -> bytes | None:
     the hash covers no order of them."""
     fields = unknown_fields(header)
     order = find_order(header, fields)
-    return _encoded_with(header, [fields[name] for name in order]) if order else None
-
-
-def _encoded_with(header: Any, values: Sequence[str]) -> bytes | None:
-    with suppress(ValueError, TypeError, AttributeError):
-        added = [bytes.fromhex(_item(value)) for value in values]
-        hash_ = data(header.hash, 32)
-        encodings = (rlp_and_tries.join_list([*items, *added]) for items in _items(header))
-        return next(
-            (encoded for encoded in encodings if rlp_and_tries.keccak256(encoded) == hash_), None
-        )
-    return None
+    return encoded_header(header, [fields[name] for name in order]) if order else None
 
 
 def agrees_with_bytes(header: Any, encoded: bytes) -> bool:

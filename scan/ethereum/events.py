@@ -228,17 +228,12 @@ def _uint256_array(data: bytes, head: int) -> list[int] | None:
     return [int.from_bytes(data[at : at + 32]) for at in range(first, first + 32 * count, 32)]
 
 
-def _read_deposit(topics: Sequence[bytes], data: bytes) -> _Movement:
+def _read_wrapping(topics: Sequence[bytes], data: bytes) -> _Movement:
     if len(topics) != 2 or len(data) != 32:
         return None
     value = int.from_bytes(data)
-    return _between(TransferShape.WRAP, bytes(32), topics[1], ((value, value),))
-
-
-def _read_withdrawal(topics: Sequence[bytes], data: bytes) -> _Movement:
-    if len(topics) != 2 or len(data) != 32:
-        return None
-    value = int.from_bytes(data)
+    if topics[0] == DEPOSIT:
+        return _between(TransferShape.WRAP, bytes(32), topics[1], ((value, value),))
     return _between(TransferShape.UNWRAP, topics[1], bytes(32), ((value, value),))
 
 
@@ -257,8 +252,8 @@ _READERS = {
     TRANSFER_BATCH: _read_transfer_batch,
     TRANSFER_OF_ID: _read_transfer_of_id,
     CONSECUTIVE_TRANSFER: _read_consecutive_transfer,
-    DEPOSIT: _read_deposit,
-    WITHDRAWAL: _read_withdrawal,
+    DEPOSIT: _read_wrapping,
+    WITHDRAWAL: _read_wrapping,
 }
 
 

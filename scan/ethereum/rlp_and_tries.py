@@ -305,7 +305,10 @@ def _encoded(node: _Node, leaves: list[bytes]) -> bytes:
     if isinstance(node, _Extension):
         return _list(node.path + _reference(_encoded(node.child, leaves)))
     children = [
-        _NO_CHILD if child is None else _reference(_encoded(child, leaves)) for child in node
+        _NO_CHILD
+        if child is None
+        else _reference(leaves[child] if isinstance(child, int) else _encoded(child, leaves))
+        for child in node
     ]
     return _list(b"".join(children) + _NO_CHILD)
 

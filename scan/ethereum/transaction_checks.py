@@ -129,13 +129,8 @@ def check_sent(
     if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
         raise Contradiction("uncles and sha3Uncles")
     _check_lists(transactions, form)
-    blobs = sum(
-        [
-            len(t.blobVersionedHashes)
-            for t in transactions
-            if t.blobVersionedHashes and type_number(t.type) == BLOBS
-        ]
-    )
+    with_blobs = [t for t in transactions if t.blobVersionedHashes]
+    blobs = sum(len(t.blobVersionedHashes) for t in with_blobs if type_number(t.type) == BLOBS)
     if blobs and BLOB_GAS * blobs != int(header.blobGasUsed or "0x0", 16):
         raise Contradiction("blobs and blobGasUsed")
     if None not in leaves and not header.uncles and header.extDataHash is None:
@@ -184,10 +179,9 @@ def _check_senders(
     for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
         number = type_number(transaction.type)
         encoding = form.encodings.get(number)
-        if encoding and "from" in encoding.transaction:
+        has_sender = encoding and "from" in encoding.transaction
+        if has_sender or leaf is None or index in without:  # the block is not proven for the last
             continue
-        if leaf is None or index in without:
-            continue  # the block is not proven for it
         is_signed = encoding is None or encoding.transaction[-2:] == ("r", "s")
         if (encoding or number in TRANSACTION_FIELDS) and is_signed:
             fault = _signature_fault(transaction, leaf, number) or fault

@@ -151,12 +151,8 @@ class BlockChecker:
         """Return whether the block's hash covers the header, maybe with unknown fields, whose order
         is remembered; and record it."""
         fields = block_hashing.unknown_fields(header) if self._orders else {}
-        order = next((order for order in self._orders if fields.keys() >= {*order}), None)
-        if order is None:
-            is_proven = block_hashing.has_its_hash(header)
-        else:
-            is_proven = block_hashing.has_hash_with(header, [fields[name] for name in order])
-        if not is_proven:
+        order = next((order for order in self._orders if fields.keys() >= {*order}), ())
+        if block_hashing.encoded_header(header, [fields[name] for name in order]) is None:
             learnt = block_hashing.find_order(header, block_hashing.unknown_fields(header))
             if not learnt:
                 return False

@@ -6,10 +6,11 @@ fetched by the writer's own thread.
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing, suppress
 from functools import partial
+from operator import ge
 from queue import Full, Queue
 from types import TracebackType
 from typing import NamedTuple, Self
@@ -235,22 +236,10 @@ class _BatchSize(NamedTuple):
     events: int = 0
     long_characters: int = 0
 
-    def plus(self, blocks: Sequence[BlockRows]) -> "_BatchSize":
-        return _BatchSize(
-            self.blocks + len(blocks),
-            self.transactions + sum(len(block.transactions) for block in blocks),
-            self.events + sum(map(event_count, blocks)),
-            self.long_characters + sum(map(long_characters, blocks)),
-        )
-
     @property
     def is_full(self) -> bool:
-        return (
-            self.blocks >= BATCH_BLOCKS
-            or self.transactions >= BATCH_TRANSACTIONS
-            or self.events >= BATCH_EVENTS
-            or self.long_characters >= BATCH_LONG_CHARACTERS
-        )
+        most = (BATCH_BLOCKS, BATCH_TRANSACTIONS, BATCH_EVENTS, BATCH_LONG_CHARACTERS)
+        return any(map(ge, self, most))
 
 
 def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[tuple[Batch, bool]]:
@@ -262,7 +251,12 @@ def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[tuple[Batch, bool]]
     try:
         for blocks in fetched:
             batch += blocks
-            size = size.plus(blocks)
+            size = _BatchSize(
+                len(batch),
+                size.transactions + sum(len(block.transactions) for block in blocks),
+                size.events + sum(map(event_count, blocks)),
+                size.long_characters + sum(map(long_characters, blocks)),
+            )
             if size.is_full or time.monotonic() >= began + BATCH_S:
                 yield batch, size.is_full
                 batch, size = [], _BatchSize()

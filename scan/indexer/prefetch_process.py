@@ -130,14 +130,10 @@ class ProcessEnded(Unavailable):
     """The second process has ended while it fetched blocks."""
 
 
-NO_ROWS = FetchedRows([], 0.0, 0.0)
-
-
 class FetchResult(NamedTuple):
     """The blocks of a range, or an error, and observations of the RPC requests for the metrics."""
 
-    rows: FetchedRows
-    error: Exception | None
+    rows: FetchedRows | Exception
     rpc_observations: list[metrics.RpcObservation]
 
 
@@ -208,8 +204,8 @@ class PrefetchProcess:
             self._connections.put(connection)
         for observation in result.rpc_observations:
             metrics.count_rpc(observation)
-        if result.error is not None:
-            raise result.error
+        if isinstance(result.rows, Exception):
+            raise result.rows
         return result.rows
 
     def _exit_code(self) -> int | None:
@@ -283,11 +279,11 @@ def _serve_connection(connection: Connection, source: BlockSource) -> None:
 
 
 def _result(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchResult:
+    rows: FetchedRows | Exception
     try:
         rows = source.rows(first, last, selection)
-        return FetchResult(rows, None, metrics.take_observations())
-    except node_errors.NODE_FAILURES as error:
-        return FetchResult(NO_ROWS, error, metrics.take_observations())
     except Exception as error:
-        error.add_note("".join(traceback.format_exception(error)))  # pickling loses the traceback
-        return FetchResult(NO_ROWS, error, metrics.take_observations())
+        rows = error
+        if not isinstance(error, node_errors.NODE_FAILURES):  # pickling loses the traceback
+            error.add_note("".join(traceback.format_exception(error)))
+    return FetchResult(rows, metrics.take_observations())
