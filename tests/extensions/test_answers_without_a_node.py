@@ -53,9 +53,13 @@ def values_of(scenario):
     for sent in (*hashes.values(), *busiest):
         for address in (scenario.stage.people[1], scenario.stage.contracts["harbor"].address):
             yield {
-                "address": address, "address_hash": address, "transaction_hash": sent, "block": "9",
-                "number": "9", "token_id": item["tokenId"],
-            }  # fmt: skip
+                "address": address,
+                "address_hash": address,
+                "transaction_hash": sent,
+                "block": "9",
+                "number": "9",
+                "token_id": item["tokenId"],
+            }
 
 
 def outcome(with_node, alone):

@@ -32,19 +32,33 @@ PAIRS = [PAIR, {"a": "8", "b": OTHER}]
 DEEP = {"pairs": PAIRS, "kind": "2", "blobs": ["0x01", "0x"], "thing": OTHER, "text": "déjà"}
 # Types, values, and the release since which a type may be an argument.
 TYPES = [
-    ("uint8", "255", (0, 4)), ("uint", str(2**256 - 1), (0, 4)), ("int16", "-32768", (0, 4)),
-    ("int", str(-(2**255)), (0, 4)), ("bool", True, (0, 4)), ("address", OTHER, (0, 4)),
-    ("bytes4", "0xa9059cbb", (0, 4)), ("bytes32", WORD, (0, 4)),
-    ("bytes", "0x" + 33 * "cd", (0, 4)), ("string", "ünï", (0, 4)),
-    ("uint64[]", ["1", "2"], (0, 4)), ("int8[2][]", [["1", "-1"], ["2", "-2"]], (0, 4)),
-    ("Kind", "1", (0, 4)), ("IThing", OWNER, (0, 4)),
+    ("uint8", "255", (0, 4)),
+    ("uint", str(2**256 - 1), (0, 4)),
+    ("int16", "-32768", (0, 4)),
+    ("int", str(-(2**255)), (0, 4)),
+    ("bool", True, (0, 4)),
+    ("address", OTHER, (0, 4)),
+    ("bytes4", "0xa9059cbb", (0, 4)),
+    ("bytes32", WORD, (0, 4)),
+    ("bytes", "0x" + 33 * "cd", (0, 4)),
+    ("string", "ünï", (0, 4)),
+    ("uint64[]", ["1", "2"], (0, 4)),
+    ("int8[2][]", [["1", "-1"], ["2", "-2"]], (0, 4)),
+    ("Kind", "1", (0, 4)),
+    ("IThing", OWNER, (0, 4)),
     ("function(uint256) external returns (uint256)", CALLBACK, (0, 5)),
-    ("Kind[]", ["0", "2"], (0, 4)), ("IThing[2]", [OWNER, OTHER], (0, 4)), ("Pair", PAIR, (0, 5)),
-    ("Pair[]", PAIRS, (0, 5)), ("Deep", DEEP, (0, 5)), ("bytes[]", ["0x01", "0x0203"], (0, 5)),
-    ("Hook", {"id": "1", "callback": CALLBACK}, (0, 8)), ("Id", "5", (0, 8)),
-    ("Id[]", ["5", "6"], (0, 8)), ("function() external[]", [CALLBACK, CALLBACK], (0, 5)),
+    ("Kind[]", ["0", "2"], (0, 4)),
+    ("IThing[2]", [OWNER, OTHER], (0, 4)),
+    ("Pair", PAIR, (0, 5)),
+    ("Pair[]", PAIRS, (0, 5)),
+    ("Deep", DEEP, (0, 5)),
+    ("bytes[]", ["0x01", "0x0203"], (0, 5)),
+    ("Hook", {"id": "1", "callback": CALLBACK}, (0, 8)),
+    ("Id", "5", (0, 8)),
+    ("Id[]", ["5", "6"], (0, 8)),
+    ("function() external[]", [CALLBACK, CALLBACK], (0, 5)),
     ("address payable", OTHER, (0, 5)),
-]  # fmt: skip
+]
 MEMORY = re.compile(r"bytes|string|.*\]|Pair|Deep|Hook")
 # A release of each form of signatures and of their encoding; 0.6 has those of 0.5.
 SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
@@ -220,11 +234,20 @@ def test_every_type_of_a_library(explorer, version):
 
 VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
 VYPER_TYPES = [
-    ("uint8", "255"), ("int128", "-7"), ("uint256", str(2**256 - 1)), ("bool", True),
-    ("address", OWNER), ("bytes4", "0xa9059cbb"), ("bytes32", WORD),
-    ("Bytes[33]", "0x" + 33 * "cd"), ("String[9]", "vyper"), ("uint64[2]", ["1", "2"]),
-    ("DynArray[int8, 3]", ["1", "-1"]), ("Kind", "2"), ("Thing", OTHER),
-]  # fmt: skip
+    ("uint8", "255"),
+    ("int128", "-7"),
+    ("uint256", str(2**256 - 1)),
+    ("bool", True),
+    ("address", OWNER),
+    ("bytes4", "0xa9059cbb"),
+    ("bytes32", WORD),
+    ("Bytes[33]", "0x" + 33 * "cd"),
+    ("String[9]", "vyper"),
+    ("uint64[2]", ["1", "2"]),
+    ("DynArray[int8, 3]", ["1", "-1"]),
+    ("Kind", "2"),
+    ("Thing", OTHER),
+]
 
 
 @pytest.mark.parametrize("version", ["0.3.10", "0.4.3"])

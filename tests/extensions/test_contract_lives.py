@@ -70,10 +70,13 @@ class Forms:
         blockscout = self.get("/api/v2/addresses/:a").get_json()
         code = self.get("/api/v2/smart-contracts/:a").get_json()
         return {
-            own["isContract"], many["isContract"], bool(blockscout["is_contract"]),
-            blockscout["creation_status"] == "success", code.get("creation_status") == "success",
+            own["isContract"],
+            many["isContract"],
+            bool(blockscout["is_contract"]),
+            blockscout["creation_status"] == "success",
+            code.get("creation_status") == "success",
             code.get("deployed_bytecode") is not None,
-        }  # fmt: skip
+        }
 
     def token(self):
         """Name, decimals, type, number of holders, and holders with their balances."""

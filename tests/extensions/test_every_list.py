@@ -36,9 +36,12 @@ HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
 TEXTS = {text: "0x" + keccak(text=text).hex() for text in ("Invoice 7", "one, two & three")}
 # What a column may hold that a filter of a kind compares.
 OF_KIND = {
-    "address": ADDRESSES, "hash": HASHES, "flag": [True, False],
-    "pubkey": ["0x" + 96 * "1", "0x" + 96 * "2"], "text": [*TEXTS],
-}  # fmt: skip
+    "address": ADDRESSES,
+    "hash": HASHES,
+    "flag": [True, False],
+    "pubkey": ["0x" + 96 * "1", "0x" + 96 * "2"],
+    "text": [*TEXTS],
+}
 # What other columns hold, by the name of their type.
 OF_TYPE = {
     **dict.fromkeys(("bigint", "integer", "smallint", "uint256"), 0),

@@ -22,10 +22,13 @@ def require_withdrawals(client):
     assert [(row["withdrawalIndex"], row["amount"]) for row in rows] == [("2", "6"), ("1", "5")]
     assert (client.get(f"/api?{query}&page=2&offset=1").json or {})["result"] == rows[:1]
     for path, indexes in {
-        "/withdrawals": [3, 2, 1], "/withdrawals?index=3": [2, 1],
-        "/withdrawals?index=3&block_number=1": [2, 1], "/blocks/1/withdrawals": [2, 1],
-        f"/addresses/{staker}/withdrawals": [2, 1], f"/addresses/{staker}/withdrawals?index=2": [1],
-    }.items():  # fmt: skip
+        "/withdrawals": [3, 2, 1],
+        "/withdrawals?index=3": [2, 1],
+        "/withdrawals?index=3&block_number=1": [2, 1],
+        "/blocks/1/withdrawals": [2, 1],
+        f"/addresses/{staker}/withdrawals": [2, 1],
+        f"/addresses/{staker}/withdrawals?index=2": [1],
+    }.items():
         body = client.get(f"/api/v2{path}").json
         route = path.partition("?")[0].replace(staker, "{}").replace("/1/", "/{}/")
         assert body is not None and not faults(f"/api/v2{route}", body)

@@ -108,10 +108,16 @@ def test_questions_about_the_demo_are_answered_by_the_tools_alone(demo_url):
     failed = api(demo_url, "/transactions?status=false&orderBy=asc")["transactions"]
     sender = failed[0]["fromAddress"]
     assert answers == [
-        block["number"], block["timestamp"], token["address"], holders["total"],
-        holders["holders"][0], True, person["isContract"], sender,
+        block["number"],
+        block["timestamp"],
+        token["address"],
+        holders["total"],
+        holders["holders"][0],
+        True,
+        person["isContract"],
+        sender,
         api(demo_url, f"/transactions?from={sender}")["total"],
-    ]  # fmt: skip
+    ]
 
 
 def test_tools_are_at_most_twelve_read_only_and_made_from_the_document(demo_url):

@@ -30,14 +30,20 @@ def passed_messages(node):
         _, nonce, sender, target = log["topics"]
         messages.append(
             {
-                "hash": f"0x{hash_.hex()}", "transactionHash": log["transactionHash"],
-                "blockNumber": int(log["blockNumber"], 16), "logIndex": int(log["logIndex"], 16),
-                "nonce": str(int(nonce, 16)), "sender": f"0x{sender[26:]}",
-                "target": f"0x{target[26:]}", "value": str(value), "gasLimit": str(gas_limit),
+                "hash": f"0x{hash_.hex()}",
+                "transactionHash": log["transactionHash"],
+                "blockNumber": int(log["blockNumber"], 16),
+                "logIndex": int(log["logIndex"], 16),
+                "nonce": str(int(nonce, 16)),
+                "sender": f"0x{sender[26:]}",
+                "target": f"0x{target[26:]}",
+                "value": str(value),
+                "gasLimit": str(gas_limit),
                 "data": f"0x{data.hex()}" if len(data) <= MAX_DATA_BYTES else None,
-                "dataSize": len(data), "state": "initiated",
+                "dataSize": len(data),
+                "state": "initiated",
             }
-        )  # fmt: skip
+        )
     return messages[::-1]
 
 

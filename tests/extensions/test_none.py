@@ -31,11 +31,22 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
     lists = {f"/api/v1/{name}?limit=100": client.get(f"/api/v1/{name}?limit=100") for name in LISTS}
     [sent, *_] = lists["/api/v1/transactions?limit=100"].json["transactions"]
     paths = {
-        "/", "/txs", "/blocks", "/tokens", "/token-transfers", "/trades", "/keys", "/webhooks",
-        f"/tx/{sent['hash']}", f"/address/{sent['fromAddress']}", f"/block/{sent['blockNumber']}",
-        "/api/v1/stats", f"/api/v1/addresses/{sent['fromAddress']}", "/readyz",
+        "/",
+        "/txs",
+        "/blocks",
+        "/tokens",
+        "/token-transfers",
+        "/trades",
+        "/keys",
+        "/webhooks",
+        f"/tx/{sent['hash']}",
+        f"/address/{sent['fromAddress']}",
+        f"/block/{sent['blockNumber']}",
+        "/api/v1/stats",
+        f"/api/v1/addresses/{sent['fromAddress']}",
+        "/readyz",
         f"/api/v1/transactions/{sent['hash']}",
-    }  # fmt: skip
+    }
     arguments = (database_url, scenario.anvil.url, str(scenario.anvil.head()), *lists, *paths)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],

@@ -148,12 +148,16 @@ def test_a_fork_takes_a_range_back(anvil, database_url, postgres, template):
 
 
 DISGUISES = {
-    "zero width space": "USD\u200bC", "soft hyphen": "US\u00adDC",
-    "right-to-left mark": "\u200fUSDC", "trailing space": "USDC ",
-    "full width": "\uff35\uff33\uff24\uff23", "Cyrillic": "U\u0405D\u0421",
-    "Greek and digits": "USD\u03f9", "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
+    "zero width space": "USD\u200bC",
+    "soft hyphen": "US\u00adDC",
+    "right-to-left mark": "\u200fUSDC",
+    "trailing space": "USDC ",
+    "full width": "\uff35\uff33\uff24\uff23",
+    "Cyrillic": "U\u0405D\u0421",
+    "Greek and digits": "USD\u03f9",
+    "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
     "variation selector": "USDC\ufe0f",
-}  # fmt: skip
+}
 
 
 def test_a_disguised_symbol_or_name_is_that_of_another_token(anvil, index):

@@ -14,7 +14,7 @@ from scan.extensions.demo import demo_run
 from scan.extensions.demo.tests.conftest import demo_node
 from scan.extensions.memos.tests.conftest import INVOICE, NOTHING, chain
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, hosted
+from tests.support.serving import gunicorn, serving
 
 __all__ = ["chain", "demo_node"]
 pytestmark = pytest.mark.long
@@ -87,8 +87,11 @@ TASKS = {
     ],
     "same contract as": [(SEARCH, SAVINGS), (CLICK, "Same code"), (SEES, "Same code")],
     "holdings at a block": [
-        (SEARCH, "{person}"), (CLICK, "Tokens (…"), (FILL, "input[name=block]", "{block}"),
-        (CLICK, "Apply"), (SEES, "block {block:,}"),
+        (SEARCH, "{person}"),
+        (CLICK, "Tokens (…"),
+        (FILL, "input[name=block]", "{block}"),
+        (CLICK, "Apply"),
+        (SEES, "block {block:,}"),
     ],
     "add a token": [
         (SEARCH, "MUSD"),
@@ -119,19 +122,25 @@ TASKS = {
     ],
     "copy the ABI": [(SEARCH, SAVINGS), (CLICK, "Contract"), (CLICK, "Copy")],
     "compare two accounts": [
-        (SEARCH, "{person}"), (CLICK, "Filter"), (FILL, "input[name=counterparty]", "{other}"),
-        (CLICK, "Apply"), (SEES, "newest first"),
+        (SEARCH, "{person}"),
+        (CLICK, "Filter"),
+        (FILL, "input[name=counterparty]", "{other}"),
+        (CLICK, "Apply"),
+        (SEES, "newest first"),
     ],
     "by nonce": [
-        (SEARCH, "{person}"), (CLICK, "Filter"), (FILL, "input[name=nonce]", "{nonce}"),
-        (CLICK, "Apply"), (SEES, "1 transaction"),
+        (SEARCH, "{person}"),
+        (CLICK, "Filter"),
+        (FILL, "input[name=nonce]", "{nonce}"),
+        (CLICK, "Apply"),
+        (SEES, "1 transaction"),
     ],
     "transfers of a block": [
         (SEARCH, "{block}"),
         (CLICK, "…", "main a[href^='/token-transfers']"),
         (SEES, "newest first"),
     ],
-}  # fmt: skip
+}
 Site = namedtuple("Site", "url known")
 
 
@@ -163,10 +172,14 @@ def known_of(url):
     traded = read("/dex-trades?limit=1")["trades"][0]
     sent = read(f"/addresses/{traded['maker']}/transactions?limit=1")["transactions"][0]
     return {
-        "failed": failed["hash"], "deposit": deposit["hash"], "trade": traded["transactionHash"],
-        "person": traded["maker"], "other": sent["toAddress"], "nonce": sent["nonce"] or 0,
+        "failed": failed["hash"],
+        "deposit": deposit["hash"],
+        "trade": traded["transactionHash"],
+        "person": traded["maker"],
+        "other": sent["toAddress"],
+        "nonce": sent["nonce"] or 0,
         "block": traded["blockNumber"],
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -186,7 +199,7 @@ def test_a_memo_and_a_pending_transaction_take_few_clicks(page, chain):
     chain.index()
     pending = chain.node.send(chain.node.accounts[1], NOTHING, value=1)
     page.before_scripts(WALLET)
-    with hosted(chain.client.application) as url:
+    with serving(chain.client.application) as url:
         visitor = Visitor(page, url)
         visitor.search(INVOICE)
         visitor.click(INVOICE, "main a")

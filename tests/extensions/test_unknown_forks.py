@@ -279,9 +279,12 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
 CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
 BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
 NOW = {
-    "activationTime": 1_700_000_000, "forkId": "0x07c9462e", "systemContracts": CONTRACTS,
-    "precompiles": {"ECREC": f"0x{1:040x}"}, "blobSchedule": {"max": 6, "target": 3},
-}  # fmt: skip
+    "activationTime": 1_700_000_000,
+    "forkId": "0x07c9462e",
+    "systemContracts": CONTRACTS,
+    "precompiles": {"ECREC": f"0x{1:040x}"},
+    "blobSchedule": {"max": 6, "target": 3},
+}
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 
 
@@ -316,10 +319,15 @@ HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"
 
 
 NODES = [
-    (ON_SEPOLIA, None, True), (ON_SEPOLIA, ON_TIME, False), (ON_SEPOLIA, TOO_LATE, True),
-    (ON_TIME, None, False), ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
-    (HOODI, None, False), (MAINNET, None, False), (NOW, None, False),
-]  # fmt: skip
+    (ON_SEPOLIA, None, True),
+    (ON_SEPOLIA, ON_TIME, False),
+    (ON_SEPOLIA, TOO_LATE, True),
+    (ON_TIME, None, False),
+    ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
+    (HOODI, None, False),
+    (MAINNET, None, False),
+    (NOW, None, False),
+]
 MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
 
 

@@ -12,8 +12,18 @@ from scan.extensions.exports.parquet import TEXT, ColumnFormat
 
 NUMBER = pyarrow.int64()
 TEXTS = (
-    "", None, "NULL", r"\N", r"\.", "a,b", 'a "b"', "a\nb\r\n", "\x01 é 🙂", " x\t", "x" * 70_000,
-)  # fmt: skip
+    "",
+    None,
+    "NULL",
+    r"\N",
+    r"\.",
+    "a,b",
+    'a "b"',
+    "a\nb\r\n",
+    "\x01 é 🙂",
+    " x\t",
+    "x" * 70_000,
+)
 
 
 @pytest.fixture

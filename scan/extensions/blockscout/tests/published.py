@@ -18,16 +18,21 @@ STATS_PREFIX = "/stats-service"
 
 TEXT = {"type": "string"}
 KINDS = {
-    "address": {"type": "string", "pattern": "^0x[A-Fa-f0-9]{40}$"}, "any": {},
-    "boolean": {"type": "boolean"}, "date": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"},
+    "address": {"type": "string", "pattern": "^0x[A-Fa-f0-9]{40}$"},
+    "any": {},
+    "boolean": {"type": "boolean"},
+    "date": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"},
     "decimal": {"type": "string", "pattern": r"^([1-9][0-9]*|0)(\.[0-9]+)?$"},
     "digits": {"type": "string", "pattern": "^-?([1-9][0-9]*|0)$"},
     "hash": {"type": "string", "pattern": "^0x[A-Fa-f0-9]{64}$"},
-    "hex": {"type": "string", "pattern": "^0x[A-Fa-f0-9]*$"}, "integer": {"type": "integer"},
-    "null": {"type": "null"}, "number": {"type": "number"}, "object": {"type": "object"},
+    "hex": {"type": "string", "pattern": "^0x[A-Fa-f0-9]*$"},
+    "integer": {"type": "integer"},
+    "null": {"type": "null"},
+    "number": {"type": "number"},
+    "object": {"type": "object"},
     "text": TEXT,
     "time": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"},
-}  # fmt: skip
+}
 # Where Scan says null, or leaves a list empty, of what it does not know, and Blockscout always has
 # something; docs/compatible.md says so.
 UNKNOWN = {

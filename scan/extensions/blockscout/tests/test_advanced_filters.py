@@ -200,14 +200,21 @@ FIRST, SECOND = b"\x11" * 20, b"\x22" * 20
 @pytest.mark.parametrize(
     ("senders", "recipients", "is_both", "expected"),
     [
-        (ALL, ALL, False, {}), (ONE, ALL, False, {"from": FIRST}),
-        (ALL, TWO, False, {"to": SECOND}), (ONE, ONE, False, {"address": FIRST}),
-        (ONE, TWO, False, {}), (ONE, BUT_ONE, False, {}), (BUT_ONE, TWO, False, {}),
-        (ONE, ONE, True, {"from": FIRST}), (ONE, TWO, True, {"from": FIRST}),
-        (ONE, BOTH, True, {"from": FIRST}), (BOTH, TWO, True, {"to": SECOND}),
-        (BUT_ONE, TWO, True, {"to": SECOND}), (BOTH, BOTH, True, {}),
+        (ALL, ALL, False, {}),
+        (ONE, ALL, False, {"from": FIRST}),
+        (ALL, TWO, False, {"to": SECOND}),
+        (ONE, ONE, False, {"address": FIRST}),
+        (ONE, TWO, False, {}),
+        (ONE, BUT_ONE, False, {}),
+        (BUT_ONE, TWO, False, {}),
+        (ONE, ONE, True, {"from": FIRST}),
+        (ONE, TWO, True, {"from": FIRST}),
+        (ONE, BOTH, True, {"from": FIRST}),
+        (BOTH, TWO, True, {"to": SECOND}),
+        (BUT_ONE, TWO, True, {"to": SECOND}),
+        (BOTH, BOTH, True, {}),
     ],
-)  # fmt: skip
+)
 def test_the_shortest_list_that_has_all_matching_rows_is_read(
     senders, recipients, is_both, expected
 ):

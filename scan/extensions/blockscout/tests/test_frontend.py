@@ -228,9 +228,12 @@ def test_a_blob_has_the_transactions_that_carried_it(client, truth):
 SOURCE = "pragma solidity ^0.8.0; contract Tab { uint256 public y = 3; }"
 VYPER_FORM = {"compiler_version": f"v{NEWEST}", "license_type": "none", "evm_version": "default"}
 FORM = {
-    "compiler_version": "v0.8.28+commit.7893614a", "license_type": "none",
-    "is_optimization_enabled": "false", "optimization_runs": "200", "evm_version": "default",
-}  # fmt: skip
+    "compiler_version": "v0.8.28+commit.7893614a",
+    "license_type": "none",
+    "is_optimization_enabled": "false",
+    "optimization_runs": "200",
+    "evm_version": "default",
+}
 NAMED = {
     "contract_name": "undefined",
     "constructor_args": "",

@@ -17,12 +17,20 @@ from scan.extensions.blockscout.tests.test_responses import filled
 UNSEEN = "0x" + "9d" * 20
 # Values of each type of which one at least changes an answer that has rows.
 VALUES = {
-    "address": (UNSEEN,), "boolean": ("true", "false"), "date": ("2001-01-01", "2100-01-01"),
-    "decimal": ("0.5",), "digits": ("1",), "hash": ("0x" + "9d" * 32,), "hex": ("0x" + "9d" * 32,),
-    "integer": ("1",), "period": ("2001-01-01", "2100-01-01"), "object": ("{}",),
+    "address": (UNSEEN,),
+    "boolean": ("true", "false"),
+    "date": ("2001-01-01", "2100-01-01"),
+    "decimal": ("0.5",),
+    "digits": ("1",),
+    "hash": ("0x" + "9d" * 32,),
+    "hex": ("0x" + "9d" * 32,),
+    "integer": ("1",),
+    "period": ("2001-01-01", "2100-01-01"),
+    "object": ("{}",),
     "text": ("zzzz", "1", UNSEEN, "2001-01-01T00:00:00Z", "ERC-404", "0xffffffff", "and"),
-    "time": ("2001-01-01T00:00:00.000000Z",), "token types": ("ERC-404",),
-}  # fmt: skip
+    "time": ("2001-01-01T00:00:00.000000Z",),
+    "token types": ("ERC-404",),
+}
 # Names and metadata of addresses of other services, which are null; what their clients show of a
 # filter; rows without value, of which the index has few; what a filter's value is of.
 CHANGES_NOTHING = frozenset(

@@ -151,7 +151,7 @@ def test_without_a_brand_no_file_is_added(client):
 
 
 def test_a_browser_loads_nothing_else(branded, page):
-    with serving.hosted(branded.application) as url:
+    with serving.serving(branded.application) as url:
         for theme in ("light", "dark"):
             show_theme(page, theme)
             page.open(f"{url}/blocks")
@@ -197,7 +197,12 @@ def test_the_own_colours_pass_the_same_check():
         *(
             ({"links": {"A": url}}, "a link is an http(s) URL or a path")
             for url in (
-                "javascript:alert(1)", "//elsewhere.example", "/\\elsewhere", "data:,", "", 1,
+                "javascript:alert(1)",
+                "//elsewhere.example",
+                "/\\elsewhere",
+                "data:,",
+                "",
+                1,
             )
         ),
         ({"links": {"": "https://a.example"}}, "a name must have"),
@@ -205,7 +210,7 @@ def test_the_own_colours_pass_the_same_check():
         ({"public_rpc_url": "http://a.example"}, "must be an https URL"),
         ({"security_contact": "me"}, "must begin with mailto:"),
     ],
-)  # fmt: skip
+)
 def test_what_is_refused_names_the_key(brand_of, values, reason):
     (key,) = values
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:

@@ -147,10 +147,13 @@ def test_dates_that_are_refused(days, name, value):
 @pytest.mark.parametrize(
     ("query", "parameter"),
     [
-        ("from=2022-11-19", "from"), ("from=2023-11-16&to=2023-11-15", "from"),
-        ("from=0001-01-01&to=9999-12-31", "from"), ("format=ndjson", "format"), ("page=2", "page"),
+        ("from=2022-11-19", "from"),
+        ("from=2023-11-16&to=2023-11-15", "from"),
+        ("from=0001-01-01&to=9999-12-31", "from"),
+        ("format=ndjson", "format"),
+        ("page=2", "page"),
     ],
-)  # fmt: skip
+)
 def test_other_ranges_formats_and_parameters_are_refused(days, query, parameter):
     require_parameter(days.get(f"{PATH}?{query}"), parameter)
 

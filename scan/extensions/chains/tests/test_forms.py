@@ -132,8 +132,12 @@ def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
 
 
 ORIGIN = {
-    "number": "901", "timestamp": "902", "baseFee": "903", "hash": HASH, "sequenceNumber": "4",
-}  # fmt: skip
+    "number": "901",
+    "timestamp": "902",
+    "baseFee": "903",
+    "hash": HASH,
+    "sequenceNumber": "4",
+}
 PACKED = f"{1:08x}{2:08x}{4:016x}{902:016x}{901:016x}{903:064x}{905:064x}{HASH[2:]}{'00' * 32}"
 
 
@@ -224,9 +228,12 @@ def test_fields_of_arbitrum_are_kept():
         **{"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
     )
     assert fields_of(block) == {
-        "typeName": "submit retryable", "requestId": HASH, "gasUsedForL1": "0",
-        "depositValue": "2000", "retryTo": OTHER,
-    }  # fmt: skip
+        "typeName": "submit retryable",
+        "requestId": HASH,
+        "gasUsedForL1": "0",
+        "depositValue": "2000",
+        "retryTo": OTHER,
+    }
     assert fields_of(block, 1) == {"gasUsedForL1": "100", "timeboosted": True}
     expected = {"l1BlockNumber": "16", "sendCount": "2", "sendRoot": HASH}
     assert json.loads(block.chain_fields or "") == expected

@@ -169,10 +169,16 @@ def test_a_sign_counts_where_all_receipts_have_it():
 
 
 CLIQUE_HEADER = {
-    "sha3Uncles": HASH, "stateRoot": HASH, "transactionsRoot": HASH, "receiptsRoot": HASH,
-    "logsBloom": "0x" + "00" * 256, "difficulty": "0x2", "mixHash": "0x" + "00" * 32,
-    "nonce": "0x" + "00" * 8, "miner": "0x" + "00" * 20,
-}  # fmt: skip
+    "sha3Uncles": HASH,
+    "stateRoot": HASH,
+    "transactionsRoot": HASH,
+    "receiptsRoot": HASH,
+    "logsBloom": "0x" + "00" * 256,
+    "difficulty": "0x2",
+    "mixHash": "0x" + "00" * 32,
+    "nonce": "0x" + "00" * 8,
+    "miner": "0x" + "00" * 20,
+}
 
 
 # The x of the curve's generator as r (SEC 2, 2.4.1), and any s.

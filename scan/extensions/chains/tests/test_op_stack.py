@@ -35,10 +35,18 @@ def attributes(number):
     """The call of Ecotone and later that tells the L1 block; only what is read here counts."""
     return "".join(
         (
-            "0x440a5e20", f"{1:08x}", f"{2:08x}", f"{number:016x}", f"{1_700_000_000:016x}",
-            f"{900 + number:016x}", f"{30:064x}", f"{1:064x}", L1_HASH, "00" * 32,
+            "0x440a5e20",
+            f"{1:08x}",
+            f"{2:08x}",
+            f"{number:016x}",
+            f"{1_700_000_000:016x}",
+            f"{900 + number:016x}",
+            f"{30:064x}",
+            f"{1:064x}",
+            L1_HASH,
+            "00" * 32,
         )
-    )  # fmt: skip
+    )
 
 
 def deposit(node, sender, to, mint=0, value=0, data="0x"):

@@ -41,9 +41,12 @@ def test_a_transfer_is_a_sentence_with_labels(chain, client_of):
     ]
     del described["fields"]
     assert described == {
-        "intent": "Send", "interpolatedIntent": f"Send 1.5 BET to {to} {{now}}", "owner": "Example",
-        "contractName": "Exchange", "descriptor": "token.json",
-    }  # fmt: skip
+        "intent": "Send",
+        "interpolatedIntent": f"Send 1.5 BET to {to} {{now}}",
+        "owner": "Example",
+        "contractName": "Exchange",
+        "descriptor": "token.json",
+    }
     page = client.get(f"/tx/{sent}").text
     assert "What the call is for" in page and "token.json" in page and "1.5 BET" in page
     assert client.get(f"/tx/{sent}").status_code == 200
@@ -54,7 +57,7 @@ def test_the_page_can_be_read_on_a_phone(chain, client_of, page):
     fields = [field("legs.[].token", "addressName"), label, field("route")]
     client = client_of(trade=chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}}))
     sent = chain.trade_of(note="y" * 500)
-    with serving.hosted(client.application) as url:
+    with serving.serving(client.application) as url:
         page.call("Emulation.setDeviceMetricsOverride", **PHONE)
         page.open(f"{url}/tx/{sent}")
         assert "Trade" in page.text("#clear-signing")

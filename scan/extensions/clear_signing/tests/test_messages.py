@@ -132,10 +132,13 @@ def test_a_message_of_another_chain_or_contract_or_of_none_is_not_described(
 @pytest.mark.parametrize(
     "key",
     [
-        KEY.replace("uint160", "uint256"), KEY.replace(" spender", " owner"),
-        KEY.partition(")")[0] + ")", "Batch", "",
+        KEY.replace("uint160", "uint256"),
+        KEY.replace(" spender", " owner"),
+        KEY.partition(")")[0] + ")",
+        "Batch",
+        "",
     ],
-)  # fmt: skip
+)
 def test_the_types_have_to_be_those_of_the_key(chain, client_of, key):
     assert decoded(client_of(permits=descriptor(chain, key)), message(chain)) is None
 

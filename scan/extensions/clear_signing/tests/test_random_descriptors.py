@@ -48,12 +48,15 @@ DOCUMENT = {
         "definitions": {"who": {"label": "Who", "format": "addressName", "params": {"a": "@.to"}}},
         "formats": {
             f"trade({LEGS},{REST})": {
-                "intent": {"Do": "trade"}, "interpolatedIntent": "Trade until {deadline} to {to}",
-                "required": ["to"], "excluded": ["note"], "fields": FIELDS,
+                "intent": {"Do": "trade"},
+                "interpolatedIntent": "Trade until {deadline} to {to}",
+                "required": ["to"],
+                "excluded": ["note"],
+                "fields": FIELDS,
             }
         },
     },
-}  # fmt: skip
+}
 VALUES = [
     None, True, 0, -1, 2**300, 1.5, "", "x", "$.", "$.metadata", "$.display.definitions.who", "#",
     "@.to", "legs", "legs.[]", "legs.[].[]", "route.[5:2]", "to.[0:4]", "fee.[-3:]", "{", "0x", [],

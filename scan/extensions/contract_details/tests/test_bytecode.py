@@ -241,10 +241,28 @@ def test_sources_are_files(explorer, twins):
 
 
 HOSTILE_PATHS = [
-    "../../etc/passwd", "/etc/passwd", "a/../../b.sol", "C:\\Windows\\x", "\\\\host\\share", "con",
-    "nul.sol", "ab", "a\nb", "x" * 5000, "/".join("y" * 500), "", "..", "...", " .",
-    "standard-input.json", "STANDARD-INPUT.JSON", "\u202egpj.exe", "a:b", "~/.ssh/id", "./a.sol",
-]  # fmt: skip
+    "../../etc/passwd",
+    "/etc/passwd",
+    "a/../../b.sol",
+    "C:\\Windows\\x",
+    "\\\\host\\share",
+    "con",
+    "nul.sol",
+    "ab",
+    "a\nb",
+    "x" * 5000,
+    "/".join("y" * 500),
+    "",
+    "..",
+    "...",
+    " .",
+    "standard-input.json",
+    "STANDARD-INPUT.JSON",
+    "\u202egpj.exe",
+    "a:b",
+    "~/.ssh/id",
+    "./a.sol",
+]
 
 
 @pytest.mark.check

@@ -87,26 +87,34 @@ LATER = {"timestamp": BPO2_S + 10**6, "excessBlobGas": EXCESS}
 # A chain, the lies of its node, and what contradicts itself.
 CONTRADICTIONS = {
     "withdrawals before Shanghai": (
-        made(), {"alter": lambda block: block.update(withdrawals=[WITHDRAWAL])},
+        made(),
+        {"alter": lambda block: block.update(withdrawals=[WITHDRAWAL])},
         "withdrawals and withdrawalsRoot",
     ),
     "uncles that the header has not": (
-        made(), {"alter": lambda block: block.update(uncles=["0x" + "44" * 32])},
+        made(),
+        {"alter": lambda block: block.update(uncles=["0x" + "44" * 32])},
         "uncles and sha3Uncles",
     ),
     "a false price of blobs": (made(blobs=1), {"alter_receipts": false_price}, NO_PRICE),
     "a price beyond what a sender pays": (
-        made(blobs=1, most=PRICE - 1), {}, "blobGasPrice and maxFeePerBlobGas",
+        made(blobs=1, most=PRICE - 1),
+        {},
+        "blobGasPrice and maxFeePerBlobGas",
     ),
     "the same on a chain whose schedule is not known": (
-        made(UNKNOWN, blobs=1, most=PRICE - 1), {}, "blobGasPrice and maxFeePerBlobGas",
+        made(UNKNOWN, blobs=1, most=PRICE - 1),
+        {},
+        "blobGasPrice and maxFeePerBlobGas",
     ),
     "another number of blobs than the header's": (
-        made(blobs=2, blobGasUsed=BLOB_GAS), {}, "blobs and blobGasUsed",
+        made(blobs=2, blobGasUsed=BLOB_GAS),
+        {},
+        "blobs and blobGasUsed",
     ),
     "no price and no schedule": (made(UNKNOWN, blobs=1, price=None), {}, NO_PRICE),
     "a price of no known fork": (made(blobs=1, price=7, **LATER), {}, NO_PRICE),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CONTRADICTIONS)

@@ -151,11 +151,14 @@ def test_a_response_with_a_part_of_the_url_is_not_recorded(node, postgres, templ
 @pytest.mark.parametrize(
     ("method", "result"),
     [
-        ("eth_blockNumber", "0xzz"), ("eth_chainId", None), ("eth_getBlockByNumber", None),
-        ("eth_getBlockByNumber", {"transactions": 7}), ("eth_getBlockByNumber", {"number": "0x3"}),
+        ("eth_blockNumber", "0xzz"),
+        ("eth_chainId", None),
+        ("eth_getBlockByNumber", None),
+        ("eth_getBlockByNumber", {"transactions": 7}),
+        ("eth_getBlockByNumber", {"number": "0x3"}),
         ("eth_getBlockByNumber", ["t"] * 9),
     ],
-)  # fmt: skip
+)
 def test_a_node_without_these_blocks_is_said_so(node, method, result):
     alter(node, **{method: {"result": result}})
     with pytest.raises(ScanError, match="the node cannot give these blocks"):

@@ -125,13 +125,20 @@ def test_the_state_of_other_blocks_is_refused_as_pruned(node, at):
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        (b"", -32700), (b"{", -32700), (b"\xff\xfe", -32700), (b"[" * 100_000, -32700),
-        (b"NaN", -32700), (b"7", -32600), (b"null", -32600), (b"[]", -32600), (b"{}", -32600),
+        (b"", -32700),
+        (b"{", -32700),
+        (b"\xff\xfe", -32700),
+        (b"[" * 100_000, -32700),
+        (b"NaN", -32700),
+        (b"7", -32600),
+        (b"null", -32600),
+        (b"[]", -32600),
+        (b"{}", -32600),
         (b'{"id": 1, "method": 5}', -32600),
         (b'{"id": 1, "method": "eth_chainId", "params": {"a": 1}}', -32602),
         (b'{"id": 1, "method": "eth_chainId", "params": "0x"}', -32602),
     ],
-)  # fmt: skip
+)
 def test_nonsense_is_a_proper_error(node, body, code):
     answer = post(node, body)
     assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)

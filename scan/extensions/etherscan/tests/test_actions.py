@@ -7,7 +7,7 @@ import pytest
 
 from app import create_app
 from scan.contracts.account_state import CALL_GAS
-from scan.extensions.etherscan import proxy, stored_json
+from scan.extensions.etherscan import proxy, transactions
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support.anvil import ZERO
@@ -87,11 +87,14 @@ def test_creation_by_a_transaction(ask, etherscan_truth):
     [row] = ask.result("contract", "getcontractcreation", contractaddresses=address)
     block = etherscan_truth.blocks[int(transaction["blockNumber"], 16)]
     assert row == {
-        "contractAddress": address, "contractCreator": transaction["from"],
-        "txHash": transaction_hash, "blockNumber": str(int(transaction["blockNumber"], 16)),
-        "timestamp": str(int(block["timestamp"], 16)), "contractFactory": "",
+        "contractAddress": address,
+        "contractCreator": transaction["from"],
+        "txHash": transaction_hash,
+        "blockNumber": str(int(transaction["blockNumber"], 16)),
+        "timestamp": str(int(block["timestamp"], 16)),
+        "contractFactory": "",
         "creationBytecode": transaction["input"],
-    }  # fmt: skip
+    }
 
 
 def test_creation_by_a_contract(ask, scenario):
@@ -149,7 +152,7 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
         ("eth_gasPrice", {}, ()),
     ):  # fmt: skip
         expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
-        if action not in stored_json.MADE or not isinstance(expected["result"], dict):
+        if action not in transactions.MADE or not isinstance(expected["result"], dict):
             assert ask("proxy", action, **asked) == expected
         assert ask("Proxy", action.upper(), **asked) == ask("proxy", action, **asked)
 
@@ -211,14 +214,21 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
     transfer = {"from": UNSEEN, "to": token.address, "input": token.data("transfer", person, 1)}
     requests = [
         {"jsonrpc": "2.0", "id": f"{number}", "method": method, "params": params}
-        for number, (method, params) in enumerate((
-            ("eth_chainId", []), ("eth_blockNumber", []), ("eth_getBlockByNumber", ["0x9", True]),
-            ("eth_getBalance", [person, "latest"]), ("eth_getCode", [token.address, "0x9"]),
-            ("eth_getStorageAt", [token.address, "0x1", "latest"]),
-            ("eth_getTransactionByHash", ["0x" + 64 * "7"]), ("eth_call", [call, "latest"]),
-            ("eth_estimateGas", [{**call, "from": person}]), ("eth_maxPriorityFeePerGas", []),
-        ))
-    ]  # fmt: skip
+        for number, (method, params) in enumerate(
+            (
+                ("eth_chainId", []),
+                ("eth_blockNumber", []),
+                ("eth_getBlockByNumber", ["0x9", True]),
+                ("eth_getBalance", [person, "latest"]),
+                ("eth_getCode", [token.address, "0x9"]),
+                ("eth_getStorageAt", [token.address, "0x1", "latest"]),
+                ("eth_getTransactionByHash", ["0x" + 64 * "7"]),
+                ("eth_call", [call, "latest"]),
+                ("eth_estimateGas", [{**call, "from": person}]),
+                ("eth_maxPriorityFeePerGas", []),
+            )
+        )
+    ]
     expected = [
         {
             "jsonrpc": "2.0",

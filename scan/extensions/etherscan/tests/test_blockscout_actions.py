@@ -40,10 +40,13 @@ def test_a_block_reward_is_what_its_transactions_left_to_the_producer(ask, ether
         for receipt in (etherscan_truth.receipts[t["hash"]] for t in block["transactions"])
     )
     assert ask.result("block", "getblockreward", blockno=int(block["number"], 16)) == {
-        "blockNumber": str(int(block["number"], 16)), "timeStamp": str(int(block["timestamp"], 16)),
-        "blockMiner": block["miner"], "blockReward": str(left), "uncles": [],
+        "blockNumber": str(int(block["number"], 16)),
+        "timeStamp": str(int(block["timestamp"], 16)),
+        "blockMiner": block["miner"],
+        "blockReward": str(left),
+        "uncles": [],
         "uncleInclusionReward": "0",
-    }  # fmt: skip
+    }
     assert ask("block", "getblockreward", blockno=10**30)["result"] == "Block does not exist"
     assert ask("block", "getblockreward")["result"] == "Error! Missing blockno"
 
@@ -74,9 +77,13 @@ def test_mined_blocks_end_where_their_range_or_their_producer_does(chain, databa
     execute(database_url, "UPDATE blocks SET miner = 'other' WHERE number = 0")
     [(miner,)] = execute(database_url, "SELECT miner FROM blocks WHERE number = 2")
     for limit, since, before, numbers, following in (
-        (1, 0, 9, [2], 2), (2, 0, 9, [2, 1], None), (2, 1, 9, [2, 1], None), (1, 2, 9, [2], None),
-        (2, 2, 9, [2], None), (2, 0, 2, [1], None),
-    ):  # fmt: skip
+        (1, 0, 9, [2], 2),
+        (2, 0, 9, [2, 1], None),
+        (2, 1, 9, [2, 1], None),
+        (1, 2, 9, [2], None),
+        (2, 2, 9, [2], None),
+        (2, 0, 2, [1], None),
+    ):
         asked = {"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before}
         row = database.row("queries/blocks_list_by_miner", **asked)
         assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
@@ -124,10 +131,14 @@ def test_tokens_of_an_address(ask, etherscan_truth):
 def test_a_token_and_its_holders(ask, etherscan_truth):
     token = next(t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20")
     assert ask.result("token", "getToken", contractaddress=token["address"]) == {
-        "type": "ERC-20", "name": token["name"], "symbol": token["symbol"],
-        "totalSupply": token["totalSupply"], "decimals": str(token["decimals"]),
-        "contractAddress": token["address"], "cataloged": True,
-    }  # fmt: skip
+        "type": "ERC-20",
+        "name": token["name"],
+        "symbol": token["symbol"],
+        "totalSupply": token["totalSupply"],
+        "decimals": str(token["decimals"]),
+        "contractAddress": token["address"],
+        "cataloged": True,
+    }
     holders = ask.rows("token", "getTokenHolders", contractaddress=token["address"], offset=5)
     same = ask.rows("token", "tokenholderlist", contractaddress=token["address"], offset=5)
     expected = [(row["TokenHolderAddress"], row["TokenHolderQuantity"]) for row in same]

@@ -17,9 +17,12 @@ pytestmark = pytest.mark.long
 CLIENTS = ROOT / "tests/support/clients"
 SDK = "@blockscout/app-sdk@0.1.2"
 OF_TOKENS = (
-    "REST get_token_counters", "REST get_token_holders", "REST get_token_info",
-    "REST get_token_transfers", "REST get_smart_contract",
-)  # fmt: skip
+    "REST get_token_counters",
+    "REST get_token_holders",
+    "REST get_token_info",
+    "REST get_token_transfers",
+    "REST get_smart_contract",
+)
 NOT_OFFERED, NO_ROWS = "is not offered", "No transactions found"
 DISABLED, NO_PRICE = "SCAN_SEND_TRANSACTIONS", "No price of the coin"
 # Errors that clients make of answers: lists without rows, and guids of nothing.
@@ -72,23 +75,38 @@ def arguments(scenario):
     transaction = next(t for t in truth.transactions if t["fromAddress"] == person.lower())
     block, day = transaction["blockNumber"], truth.blocks[0]["timestamp"][:10]
     named = {
-        ("address",): person, ("addresses", "contractaddresses"): [token],
+        ("address",): person,
+        ("addresses", "contractaddresses"): [token],
         ("contract_address", "contractaddress", "to"): token,
-        ("txhash", "tx_hash"): transaction["hash"], ("blockno", "block_no", "block"): block,
-        ("block_number",): str(block), ("start_date", "end_date"): day,
+        ("txhash", "tx_hash"): transaction["hash"],
+        ("blockno", "block_no", "block"): block,
+        ("block_number",): str(block),
+        ("start_date", "end_date"): day,
         ("data",): "0x70a08231" + person[2:].lower().rjust(64, "0"),
-        ("value", "position", "index"): "0x0", ("gas_price",): "0x3b9aca00", ("gas",): "0x186a0",
+        ("value", "position", "index"): "0x0",
+        ("gas_price",): "0x3b9aca00",
+        ("gas",): "0x186a0",
         ("page", "offset"): "1",
-    }  # fmt: skip
+    }
     values = {name: value for names, value in named.items() for name in names}
     return values | {
-        "action": "balance", "client_type": "geth", "closest": "before",
-        "compiler_version": "v0.8.28+commit.7893614a", "contract_name": "A",
-        "contract_type": "proxy", "endblock": "99999999", "full": False,
-        "guid": f"proxy-{token[2:].lower()}-any", "raw_hex": "0x02", "sort": "asc",
-        "source_code": "contract A {}", "startblock": "0", "sync_mode": "archive",
-        "token_name": "HBR", "ts": 1_800_000_000,
-    }  # fmt: skip
+        "action": "balance",
+        "client_type": "geth",
+        "closest": "before",
+        "compiler_version": "v0.8.28+commit.7893614a",
+        "contract_name": "A",
+        "contract_type": "proxy",
+        "endblock": "99999999",
+        "full": False,
+        "guid": f"proxy-{token[2:].lower()}-any",
+        "raw_hex": "0x02",
+        "sort": "asc",
+        "source_code": "contract A {}",
+        "startblock": "0",
+        "sync_mode": "archive",
+        "token_name": "HBR",
+        "ts": 1_800_000_000,
+    }
 
 
 def own_arguments(scenario):

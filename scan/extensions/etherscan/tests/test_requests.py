@@ -225,9 +225,13 @@ def test_the_list_of_chains_has_the_indexed_one(client, indexed):
     named = create_app(settings).test_client()
     listed = named.get("/dev/v2/chainlist", base_url="http://a.test")
     chain = {
-        "chainname": "Devnet", "chainid": "31337", "blockexplorer": "http://a.test/dev/",
-        "apiurl": "http://a.test/dev/v2/api?chainid=31337", "status": 1, "comment": "",
-    }  # fmt: skip
+        "chainname": "Devnet",
+        "chainid": "31337",
+        "blockexplorer": "http://a.test/dev/",
+        "apiurl": "http://a.test/dev/v2/api?chainid=31337",
+        "status": 1,
+        "comment": "",
+    }
     assert (listed.json["totalcount"], listed.json["result"]) == (1, [chain])
     of_sourcify = {"name": "Devnet", "chainId": 31337, "supported": True}
     assert named.get("/dev/chains").json == [of_sourcify]

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
+from scan.contracts import block_bodies
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import database, faulty_node, serving
 from tests.support.indexing import settings_for
@@ -95,6 +96,17 @@ def check_everything(ask, truth):
 
 def test_rows_of_stored_blocks_need_no_node(indexed, etherscan_truth):
     check_everything(asking(indexed.settings, serving.NOWHERE), etherscan_truth)
+
+
+def test_a_page_of_blocks_that_take_too_long_says_what_to_request(
+    indexed, etherscan_truth, monkeypatch
+):
+    monkeypatch.setattr(block_bodies, "READ_S", -1.0)
+    ask, address = asking(indexed.settings, serving.NOWHERE), parties(etherscan_truth)[0]
+    body = ask("account", "txlist", address=address)
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
+    assert body["result"].endswith("takes more than -1 s: request fewer at once.")
+    assert len(ask.rows("account", "txlist", address=address, offset=1)) == 1
 
 
 def test_transactions_without_input_need_no_node(indexed_without_bodies, etherscan_truth):

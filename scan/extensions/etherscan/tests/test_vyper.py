@@ -13,11 +13,15 @@ def test_vyper_is_verified_and_shown_as_vyper(own_explorer, vyper):
     address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": BOX}}, "settings": {}}
     fields = {
-        "module": "contract", "action": "verifysourcecode", "contractaddress": address,
-        "sourceCode": json.dumps(standard), "codeformat": "vyper-json",
-        "contractname": "Box.vy:Box", "compilerversion": f"vyper:{NEWEST}",
+        "module": "contract",
+        "action": "verifysourcecode",
+        "contractaddress": address,
+        "sourceCode": json.dumps(standard),
+        "codeformat": "vyper-json",
+        "contractname": "Box.vy:Box",
+        "compilerversion": f"vyper:{NEWEST}",
         "constructorArguements": SEVEN,
-    }  # fmt: skip
+    }
     single = {"sourceCode": BOX, "codeformat": "solidity-single-file", "contractname": "Box"}
     submitted = explorer.submission(explorer.client.post("/api", data={**fields, **single}))
     body = {"language": "vyper", "sourceCode": BOX, "contractName": "Box"}

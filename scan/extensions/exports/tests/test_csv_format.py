@@ -58,13 +58,18 @@ def test_no_separator_makes_a_formula_of_text(written):
 @pytest.mark.parametrize(
     ("units", "decimals", "shown"),
     [
-        ("0", 18, "0"), ("1", 18, "0.000000000000000001"), ("1000000000000000000", 18, "1"),
-        ("1234567890123456789", 18, "1.234567890123456789"), ("10", 1, "1"), ("123", 0, "123"),
+        ("0", 18, "0"),
+        ("1", 18, "0.000000000000000001"),
+        ("1000000000000000000", 18, "1"),
+        ("1234567890123456789", 18, "1.234567890123456789"),
+        ("10", 1, "1"),
+        ("123", 0, "123"),
         ("5", 255, f"0.{'0' * 254}5"),
         (str(2**256 - 1), 18, f"{2**256 - 1}"[:-18] + "." + f"{2**256 - 1}"[-18:]),
-        ("-1500", 3, "-1.5"), ("-1", 2, "-0.01"),
+        ("-1500", 3, "-1.5"),
+        ("-1", 2, "-0.01"),
     ],
-)  # fmt: skip
+)
 def test_amounts_are_exact(units, decimals, shown):
     assert csv_columns.amount(units, decimals) == shown
 
@@ -140,10 +145,13 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
     path = tmp_path / "withdrawals" / "0.parquet"
     kind = parquet.KINDS["withdrawals"]
     rows = {
-        "block_number": [7] * len(EDGES), "withdrawal_index": list(range(len(EDGES))),
-        "validator_index": [2**63 - 1] * len(EDGES), "address": [bytes(range(20))] * len(EDGES),
-        "amount_wei": EDGES, "unit": [None] * len(EDGES),
-    }  # fmt: skip
+        "block_number": [7] * len(EDGES),
+        "withdrawal_index": list(range(len(EDGES))),
+        "validator_index": [2**63 - 1] * len(EDGES),
+        "address": [bytes(range(20))] * len(EDGES),
+        "amount_wei": EDGES,
+        "unit": [None] * len(EDGES),
+    }
     table = parquet.make_table(kind, rows)
     parquet.write_file(path, table)
     assert parquet.read_file(path, kind).equals(table)

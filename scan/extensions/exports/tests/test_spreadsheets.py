@@ -15,8 +15,16 @@ from tests.support.serving import program
 pytestmark = pytest.mark.check
 
 HOSTILE = [
-    "=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", ' =HYPERLINK("http://x")', "a;=1", 'b",=1', "é 漢字",
-]  # fmt: skip
+    "=1+1",
+    "+1",
+    "-1+1",
+    "@SUM(A1)",
+    "\t=1",
+    ' =HYPERLINK("http://x")',
+    "a;=1",
+    'b",=1',
+    "é 漢字",
+]
 MOST = 2**256 - 1
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"

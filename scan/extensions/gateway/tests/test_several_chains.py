@@ -178,9 +178,13 @@ def test_the_lists_of_chains(front, base):
     listed = requests.get(f"{base}/v2/chainlist", timeout=10).json()
     assert listed["totalcount"] == 2
     assert listed["result"][1] == {
-        "chainname": "BNB Chain", "chainid": "56", "blockexplorer": f"{base}/bsc/",
-        "apiurl": f"{base}/v2/api?chainid=56", "status": 1, "comment": "",
-    }  # fmt: skip
+        "chainname": "BNB Chain",
+        "chainid": "56",
+        "blockexplorer": f"{base}/bsc/",
+        "apiurl": f"{base}/v2/api?chainid=56",
+        "status": 1,
+        "comment": "",
+    }
 
 
 def test_a_service_of_another_chain_is_noticed(front):

@@ -170,10 +170,14 @@ def grouped(client, address, **arguments):
 @pytest.mark.parametrize(
     ("whose", "limit"),  # an address, or its place from the one with the shortest history
     [
-        (-1, 100), (STRANGERS[0], 2), (MINERS[0], 10), pytest.param(-2, 25, marks=pytest.mark.long),
-        pytest.param(-3, 7, marks=pytest.mark.long), pytest.param(-4, 3, marks=pytest.mark.long),
+        (-1, 100),
+        (STRANGERS[0], 2),
+        (MINERS[0], 10),
+        pytest.param(-2, 25, marks=pytest.mark.long),
+        pytest.param(-3, 7, marks=pytest.mark.long),
+        pytest.param(-4, 3, marks=pytest.mark.long),
     ],
-)  # fmt: skip
+)
 def test_rows_are_grouped_by_transaction(client, histories, whose, limit):
     """Either way, however long pages are, with filters, no transaction is cut in two."""
     by_length = sorted(histories, key=lambda key: len(histories[key]))
@@ -259,6 +263,10 @@ def test_filters_give_what_a_plain_loop_finds(scenario, client, histories, draws
 
 def test_an_address_never_seen_has_an_empty_history(client):
     assert get(client, "0x" + 40 * "7") == {
-        "history": [], "total": 0, "complete": True, "reason": None, "unexplained": "0",
+        "history": [],
+        "total": 0,
+        "complete": True,
+        "reason": None,
+        "unexplained": "0",
         "next": None,
-    }  # fmt: skip
+    }

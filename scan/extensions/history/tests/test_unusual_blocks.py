@@ -34,10 +34,14 @@ def test_withdrawals_and_untraced_blocks(made):
 @pytest.mark.parametrize(
     ("is_created_before", "fork", "keeps"),
     [
-        (True, "shanghai", False), (True, "cancun", True), (True, "amsterdam", True),
-        (False, "shanghai", False), (False, "cancun", False), (False, "amsterdam", True),
+        (True, "shanghai", False),
+        (True, "cancun", True),
+        (True, "amsterdam", True),
+        (False, "shanghai", False),
+        (False, "cancun", False),
+        (False, "amsterdam", True),
     ],
-)  # fmt: skip
+)
 def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_before, fork, keeps):
     """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
     since Amsterdam (EIP-8246)."""

@@ -49,9 +49,12 @@ def flat_of(outermost, index=0):
         inner = call.get("calls", [])
         kind, value = call["type"], call["value"]
         trace = {
-            "blockHash": to_hex(BLOCK_HASH), "transactionHash": to_hex(bytes([index]) * 32),
-            "transactionPosition": index, "traceAddress": path, "subtraces": len(inner),
-        }  # fmt: skip
+            "blockHash": to_hex(BLOCK_HASH),
+            "transactionHash": to_hex(bytes([index]) * 32),
+            "transactionPosition": index,
+            "traceAddress": path,
+            "subtraces": len(inner),
+        }
         if "error" in call:
             trace["error"] = call["error"]
         if kind.startswith("CREATE"):

@@ -46,9 +46,13 @@ def test_every_kind_of_movement_in_the_order_of_the_calls():
         )
     )
     assert moved(traces) == [
-        ("call", PURSE, PAID, 1), ("call", PAID, PURSE, 2), ("create", PURSE, MADE, 3),
-        ("create2", MADE, NESTED, 4), ("selfdestruct", MADE, PAID, 5), ("call", PURSE, PURSE, 6),
-    ]  # fmt: skip
+        ("call", PURSE, PAID, 1),
+        ("call", PAID, PURSE, 2),
+        ("create", PURSE, MADE, 3),
+        ("create2", MADE, NESTED, 4),
+        ("selfdestruct", MADE, PAID, 5),
+        ("call", PURSE, PURSE, 6),
+    ]
     assert [to_hex(each) for each in traces.created] == [MADE, NESTED]
     assert [t.transfer_index for t in traces.transfers] == [1, 2, 3, 4, 6, 7]
 
@@ -184,19 +188,32 @@ CALL = frame("CALL", PURSE, PAID, 1)
 @pytest.mark.parametrize(
     "entries",
     [
-        [], [{"result": outer()}, {"result": outer()}], [{"txHash": OTHER, "result": outer()}],
-        [{"txHash": 5, "result": outer()}], [{}], [{"result": None}], [None], [[]], ["0x"],
-        [{"result": []}], [{"result": {}}], [{"result": outer({})}], [{"result": outer(None)}],
-        [{"result": outer(CALL | {"to": None})}], [{"result": outer(CALL | {"to": "0x12"})}],
+        [],
+        [{"result": outer()}, {"result": outer()}],
+        [{"txHash": OTHER, "result": outer()}],
+        [{"txHash": 5, "result": outer()}],
+        [{}],
+        [{"result": None}],
+        [None],
+        [[]],
+        ["0x"],
+        [{"result": []}],
+        [{"result": {}}],
+        [{"result": outer({})}],
+        [{"result": outer(None)}],
+        [{"result": outer(CALL | {"to": None})}],
+        [{"result": outer(CALL | {"to": "0x12"})}],
         [{"result": outer(CALL | {"from": PURSE.upper()})}],
         [{"result": outer(CALL | {"value": 1})}],
         [{"result": outer(CALL | {"value": "0x" + 65 * "f"})}],
-        [{"result": outer(CALL | {"value": "-0x1"})}], [{"result": outer(CALL | {"type": []})}],
-        [{"result": outer() | {"calls": 5}}], [{"result": outer() | {"calls": {"0": CALL}}}],
+        [{"result": outer(CALL | {"value": "-0x1"})}],
+        [{"result": outer(CALL | {"type": []})}],
+        [{"result": outer() | {"calls": 5}}],
+        [{"result": outer() | {"calls": {"0": CALL}}}],
         [{"result": outer() | {"calls": "CALL"}}],
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_frames_of_another_shape_are_refused(entries):
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
         read_call_traces(a_block(), entries)
@@ -254,11 +271,18 @@ OWN_CALL = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc3
 @pytest.mark.parametrize(
     ("name", "lie"),
     [
-        ("type", "CREATE"), ("type", "DELEGATECALL"), ("from", PAID), ("to", PAID),
-        ("value", "0x63"), ("value", None), ("input", "0x"), ("input", "0xa9059cbc00"),
-        ("gasUsed", "0xc351"), ("status", "out of gas"),
+        ("type", "CREATE"),
+        ("type", "DELEGATECALL"),
+        ("from", PAID),
+        ("to", PAID),
+        ("value", "0x63"),
+        ("value", None),
+        ("input", "0x"),
+        ("input", "0xa9059cbc00"),
+        ("gasUsed", "0xc351"),
+        ("status", "out of gas"),
     ],
-)  # fmt: skip
+)
 def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
     own = outer(CALL, **OWN_CALL)
     false = {**own, "error" if name == "status" else name: lie}

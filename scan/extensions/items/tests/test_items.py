@@ -15,9 +15,26 @@ from tests.support.items import items_of, require_same_items
 
 UINT256 = 2**256
 NOT_IDS = (
-    " ", "-1", "+1", "01", "00", "1.0", "1e3", "1_0", "0x1", "0X1", "abc", "\u0661", "1\n", "1\0",
-    str(UINT256), "9" * 78, "1" + 400 * "0", "%31", "null",
-)  # fmt: skip
+    " ",
+    "-1",
+    "+1",
+    "01",
+    "00",
+    "1.0",
+    "1e3",
+    "1_0",
+    "0x1",
+    "0X1",
+    "abc",
+    "\u0661",
+    "1\n",
+    "1\0",
+    str(UINT256),
+    "9" * 78,
+    "1" + 400 * "0",
+    "%31",
+    "null",
+)
 
 
 def test_every_item_of_the_scenario(client, scenario):
@@ -183,9 +200,12 @@ def test_a_hostile_uri_is_text_on_its_page(talking):
 def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
     found = talking.item("metadata")
     assert found["metadata"] == {
-        "name": METADATA["name"], "description": "Shines.", "image": None,
-        "imageType": "image/svg+xml", "attributes": [{"trait": "Colour", "value": "red"}],
-    }  # fmt: skip
+        "name": METADATA["name"],
+        "description": "Shines.",
+        "image": None,
+        "imageType": "image/svg+xml",
+        "attributes": [{"trait": "Colour", "value": "red"}],
+    }
     assert found["metadataUnavailable"] is None
     path = f"/nft/{talking.tokens['metadata']}/1"
     html = talking.client.get(path).text

@@ -40,10 +40,14 @@ def uri_of(picture, name, kind="svg+xml"):
 
 HOSTILE_NAME = '"><script>window.ran = 1</script>\u202e'
 URIS = {
-    1: uri_of(PLAIN, "Square"), 2: uri_of(SCRIPT, HOSTILE_NAME), 3: uri_of(PNG, "", "png"),
-    4: uri_of(b"%PDF-1.7", "No picture"), 5: uri_of(WIDE, "Wide", "png"),
-    6: "https://gallery.example/6.json", 7: "data:application/json,[",
-}  # fmt: skip
+    1: uri_of(PLAIN, "Square"),
+    2: uri_of(SCRIPT, HOSTILE_NAME),
+    3: uri_of(PNG, "", "png"),
+    4: uri_of(b"%PDF-1.7", "No picture"),
+    5: uri_of(WIDE, "Wide", "png"),
+    6: "https://gallery.example/6.json",
+    7: "data:application/json,[",
+}
 PICTURES = {1: PLAIN, 2: SCRIPT, 3: PNG}
 
 

@@ -113,12 +113,24 @@ def test_other_forms_are_of_the_own_pages_too(mail, path):
 
 
 HOSTILE = (
-    "anna@example.org\r\nBcc: bert@example.org", "anna@example.org,bert@example.org", "@", "",
-    "anna@example.org\n", '"anna bert"@example.org', "anna@[127.0.0.1]", "änna@example.org",
-    "anna@example", "a" * 65 + "@example.org", "a@" + "b." * 130 + "org", "a\0@example.org",
-    "anna@-example.org", "<anna@example.org>", "anna%40example.org",
-    "=?utf-8?q?a=0d=0ab?=@example.org", "a.=?utf-8?q?a=40b.org=2c?=@example.org",
-)  # fmt: skip
+    "anna@example.org\r\nBcc: bert@example.org",
+    "anna@example.org,bert@example.org",
+    "@",
+    "",
+    "anna@example.org\n",
+    '"anna bert"@example.org',
+    "anna@[127.0.0.1]",
+    "änna@example.org",
+    "anna@example",
+    "a" * 65 + "@example.org",
+    "a@" + "b." * 130 + "org",
+    "a\0@example.org",
+    "anna@-example.org",
+    "<anna@example.org>",
+    "anna%40example.org",
+    "=?utf-8?q?a=0d=0ab?=@example.org",
+    "a.=?utf-8?q?a=40b.org=2c?=@example.org",
+)
 
 
 @pytest.mark.parametrize("given", HOSTILE, ids=[ascii(text)[:20] for text in HOSTILE])

@@ -147,11 +147,17 @@ def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
 
 def test_private_addresses_are_refused(ens, indexing, receiver, authority):
     urls = [
-        receiver.url("/{data}"), receiver.url("/{data}", host="127.0.0.1"),
-        "http://localhost/{data}", "https://169.254.169.254/{data}", "file:///etc/passwd",
-        "data:application/json,{}", "https://[::1]/{data}", "https://user:word@localhost/{data}",
-        gateways.BATCH_URL + "x", "\u202e",
-    ]  # fmt: skip
+        receiver.url("/{data}"),
+        receiver.url("/{data}", host="127.0.0.1"),
+        "http://localhost/{data}",
+        "https://169.254.169.254/{data}",
+        "file:///etc/passwd",
+        "data:application/json,{}",
+        "https://[::1]/{data}",
+        "https://user:word@localhost/{data}",
+        gateways.BATCH_URL + "x",
+        "\u202e",
+    ]
     with FaultyNode(ens.anvil.url) as node:
         named = asking_with(name_services.Interface.REGISTRY, ens, indexing, node, authority)
         for number, url in enumerate(urls):

@@ -9,12 +9,20 @@ from tests.support.faulty_node import altering
 
 MARKUP = "<img src=x onerror=alert(1)>.eth"
 CLAIMS = {
-    "bidirectional": "\u202ehte.kciv.eth", "isolate": "vic\u2066\u2069.eth",
-    "zero width": "v\u200bic.eth", "Cyrillic": "v\u0456c.eth",
-    "whole script": "\u0430\u0440\u0435.eth", "upper case": "VIC.eth", "markup": MARKUP,
-    "NUL": "vic\0.eth", "line": "vic\n0x00.eth", "space": "vic .eth", "dots": "vic..eth",
-    "long": "a" * 10_000 + ".eth", "address": "0x" + "ab" * 20 + " (verified)",
-}  # fmt: skip
+    "bidirectional": "\u202ehte.kciv.eth",
+    "isolate": "vic\u2066\u2069.eth",
+    "zero width": "v\u200bic.eth",
+    "Cyrillic": "v\u0456c.eth",
+    "whole script": "\u0430\u0440\u0435.eth",
+    "upper case": "VIC.eth",
+    "markup": MARKUP,
+    "NUL": "vic\0.eth",
+    "line": "vic\n0x00.eth",
+    "space": "vic .eth",
+    "dots": "vic..eth",
+    "long": "a" * 10_000 + ".eth",
+    "address": "0x" + "ab" * 20 + " (verified)",
+}
 
 
 def by_both(names, quickly_by):

@@ -19,9 +19,13 @@ def test_a_name_leads_to_its_address_and_the_address_to_its_name(named):
     ens.choose(alice, "alice.eth")
     named.follow()
     assert named.lookup("Alice.ETH").json == {
-        "name": "alice.eth", "address": alice, "primaryName": "alice.eth",
-        "primaryNameProblem": None, "coinType": None, "blockNumber": ens.anvil.head(),
-    }  # fmt: skip
+        "name": "alice.eth",
+        "address": alice,
+        "primaryName": "alice.eth",
+        "primaryNameProblem": None,
+        "coinType": None,
+        "blockNumber": ens.anvil.head(),
+    }
     assert named.of(alice) == ("alice.eth", None)
     both = get(named.client, "/addresses", addresses=f"{ens.owner},{alice}")["addresses"]
     assert [a["name"] for a in both] == [None, "alice.eth"]

@@ -124,9 +124,15 @@ def test_altered_proofs_prove_nothing(values):
         proof = trie.proof(key)
         other = chance.choice([*values])
         altered = [
-            proof[:-1], proof[1:], [*proof, proof[-1]], [*proof, proof[0]],
-            proof[:1] * len(proof) * 2, proof[:1] * 60, [proof[0], *proof], [],
-        ]  # fmt: skip
+            proof[:-1],
+            proof[1:],
+            [*proof, proof[-1]],
+            [*proof, proof[0]],
+            proof[:1] * len(proof) * 2,
+            proof[:1] * 60,
+            [proof[0], *proof],
+            [],
+        ]
         for index, node in enumerate(proof):
             place = chance.randrange(len(node))
             flipped = node[:place] + bytes([node[place] ^ 4]) + node[place + 1 :]
@@ -221,10 +227,13 @@ def test_other_values_than_the_proof_has_are_not_read():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("stateRoot", to_hex(keccak(b"other"))), ("hash", to_hex(keccak(b"other"))),
-        ("number", "0x1"), ("stateRoot", None), ("gasUsed", 5),
+        ("stateRoot", to_hex(keccak(b"other"))),
+        ("hash", to_hex(keccak(b"other"))),
+        ("number", "0x1"),
+        ("stateRoot", None),
+        ("gasUsed", 5),
     ],
-)  # fmt: skip
+)
 def test_another_header_is_refused(name, value):
     state = State()
     with pytest.raises(state_proofs.ImproperProof, match="header"):

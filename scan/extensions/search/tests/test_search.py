@@ -71,9 +71,12 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
     block = scenario.truth.blocks[3]
     hash_, own = block["hash"], f"/block/{block['number']}"
     for path, part in (
-        (f"/address/{person}", person[:10]), (f"/address/{person}", f"0x{person[2:40].upper()}"),
-        (own, hash_[:14]), (own, hash_[:65]), (own, f"{hash_[:8]}…{hash_[-4:]}"),
-    ):  # fmt: skip
+        (f"/address/{person}", person[:10]),
+        (f"/address/{person}", f"0x{person[2:40].upper()}"),
+        (own, hash_[:14]),
+        (own, hash_[:65]),
+        (own, f"{hash_[:8]}…{hash_[-4:]}"),
+    ):
         assert len(search(client, part)) == 1
         assert client.get("/search", query_string={"q": part}).headers["Location"] == path
 
@@ -147,9 +150,13 @@ def test_a_part_that_several_have_finds_none_of_them(database_url):
 def test_tokens_are_found_by_name_and_symbol(client, scenario):
     dollar = scenario.stage.contracts["dollar"].address
     for text, match in (
-        ("meridian dollar", "exact"), ("MUSD", "exact"), ("musd", "exact"), ("Merid", "prefix"),
-        ("mus", "prefix"), ("dian doll", "similar"),
-    ):  # fmt: skip
+        ("meridian dollar", "exact"),
+        ("MUSD", "exact"),
+        ("musd", "exact"),
+        ("Merid", "prefix"),
+        ("mus", "prefix"),
+        ("dian doll", "similar"),
+    ):
         found = next(each for each in search(client, text) if each["value"] == dollar)
         assert (found["type"], found["match"], found["symbol"]) == ("token", match, "MUSD")
     assert search(client, dollar)[0]["type"] == "token"

@@ -49,9 +49,12 @@ def alone(scenario):
 def call_of(scenario, sent):
     of_node = scenario.anvil.call("eth_getTransactionByHash", sent["hash"])
     return {
-        "from": sent["fromAddress"], "to": sent["toAddress"], "value": sent["value"],
-        "data": of_node["input"], "gas": of_node["gas"],
-    }  # fmt: skip
+        "from": sent["fromAddress"],
+        "to": sent["toAddress"],
+        "value": sent["value"],
+        "data": of_node["input"],
+        "gas": of_node["gas"],
+    }
 
 
 def of_transaction(records, sent):
@@ -246,12 +249,18 @@ def answer_with(result):
 @pytest.mark.parametrize(
     "result",
     [
-        None, [], "0x", {"type": "CALL"}, lambda own: {**own, "from": "0x12"},
-        lambda own: {**own, "post": [], "pre": {}}, lambda own: {**own, "calls": [None]},
-        lambda own: {**own, "logs": [{}]}, lambda own: {**own, "value": "5"},
+        None,
+        [],
+        "0x",
+        {"type": "CALL"},
+        lambda own: {**own, "from": "0x12"},
+        lambda own: {**own, "post": [], "pre": {}},
+        lambda own: {**own, "calls": [None]},
+        lambda own: {**own, "logs": [{}]},
+        lambda own: {**own, "value": "5"},
         lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
     ],
-)  # fmt: skip
+)
 def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
     _, _, moving = token_call(scenario)
     node.fault = answer_with(result)

@@ -33,9 +33,12 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     missing = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
     assert missing.status_code == 404
     assert missing.json == {
-        "match": None, "creationMatch": None, "runtimeMatch": None, "chainId": CHAIN,
+        "match": None,
+        "creationMatch": None,
+        "runtimeMatch": None,
+        "chainId": CHAIN,
         "address": checksummed(missing.json["address"], address),
-    }  # fmt: skip
+    }
     body = standard_request(source)
     job = ended(explorer, submit(explorer, address, body, f"{server}/v2/verify"))
     found = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")

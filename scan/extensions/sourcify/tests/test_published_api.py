@@ -267,12 +267,17 @@ def test_other_answers_are_of_their_schemas(explorer):
 @pytest.mark.parametrize(
     "path",
     [
-        f"/v2/contract/1/{CHECKSUMMED}", f"/v2/contract/{CHAIN}/0x12",
-        f"/v2/contracts/{CHAIN}?limit=0", f"/v2/contracts/{CHAIN}?limit=201",
-        f"/v2/contracts/{CHAIN}?sort=up", f"/v2/contracts/{CHAIN}?afterMatchId=x",
-        f"/v2/contracts/{CHAIN}?other=1", "/v2/contracts/1", "/v2/contract/all-chains/0x12",
+        f"/v2/contract/1/{CHECKSUMMED}",
+        f"/v2/contract/{CHAIN}/0x12",
+        f"/v2/contracts/{CHAIN}?limit=0",
+        f"/v2/contracts/{CHAIN}?limit=201",
+        f"/v2/contracts/{CHAIN}?sort=up",
+        f"/v2/contracts/{CHAIN}?afterMatchId=x",
+        f"/v2/contracts/{CHAIN}?other=1",
+        "/v2/contracts/1",
+        "/v2/contract/all-chains/0x12",
     ],
-)  # fmt: skip
+)
 def test_refusals_are_of_their_schema(explorer, path):
     refused = explorer.client.get(path)
     assert refused.status_code in (400, 404)

@@ -62,18 +62,25 @@ def test_errors_have_their_form(explorer, path, status, code):
 @pytest.mark.parametrize(
     "changed",
     [
-        {"stdJsonInput": None}, {"stdJsonInput": "text"}, {"stdJsonInput": {}},
+        {"stdJsonInput": None},
+        {"stdJsonInput": "text"},
+        {"stdJsonInput": {}},
         {"stdJsonInput": {"language": "Vyper", "sources": {}}},
         {"stdJsonInput": {"language": "Solidity", "sources": {"a.sol": {"urls": ["/etc/x"]}}}},
         {"stdJsonInput": {**STANDARD, "settings": 5}},
         {"stdJsonInput": {**STANDARD, "x": "\ud800"}, "compilerVersion": "x"},
-        {"compilerVersion": None}, {"compilerVersion": 8}, {"compilerVersion": "latest"},
-        {"contractIdentifier": None}, {"contractIdentifier": "Stored"},
-        {"contractIdentifier": "a.sol:"}, {"contractIdentifier": "a.sol:\ud800"},
-        {"contractIdentifier": ["a.sol:A"]}, {"creationTransactionHash": "0x12"},
+        {"compilerVersion": None},
+        {"compilerVersion": 8},
+        {"compilerVersion": "latest"},
+        {"contractIdentifier": None},
+        {"contractIdentifier": "Stored"},
+        {"contractIdentifier": "a.sol:"},
+        {"contractIdentifier": "a.sol:\ud800"},
+        {"contractIdentifier": ["a.sol:A"]},
+        {"creationTransactionHash": "0x12"},
     ],
     ids=lambda changed: str(changed)[:60].encode("ascii", "replace").decode(),
-)  # fmt: skip
+)
 def test_malformed_submissions_are_refused(explorer, changed):
     response = submit(explorer, CHECKSUMMED, standard_request(**changed))
     assert is_error(response, 400, "invalid_parameter")

@@ -63,11 +63,18 @@ def test_a_malformed_token_is_left_out_with_its_reason(fields, reason):
 @pytest.mark.parametrize(
     "file",
     [
-        b"", b"[]", b"\xff", b"[" * 100_000, content(entry(), name=None), content("a token"),
-        content(entry(chainId="1")), content(entry(chainId=2)), content(entry(), name="evil\u202e"),
+        b"",
+        b"[]",
+        b"\xff",
+        b"[" * 100_000,
+        content(entry(), name=None),
+        content("a token"),
+        content(entry(chainId="1")),
+        content(entry(chainId=2)),
+        content(entry(), name="evil\u202e"),
         content(*[entry()] * (MAX_TOKENS + 1)),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_list_of_the_chain_is_refused(file):
     with pytest.raises(InvalidParameter):
         token_list.read(file, 1)

@@ -123,9 +123,15 @@ def test_a_text_to_an_address_without_code_is_no_call(explorer, many):
     """Only its first four bytes are stored. Marks that turn the direction of what follows, and
     halves of characters, are left out."""
     texts = {
-        "Invo": "Invo…", "Приве": "Пр…", "請求": "請…", "\u202eab": "a…", "\u202ea": "a…",
-        "<b>x": "<b>x…", "\x00abc": None, "\u202e\u202e": None,
-    }  # fmt: skip
+        "Invo": "Invo…",
+        "Приве": "Пр…",
+        "請求": "請…",
+        "\u202eab": "a…",
+        "\u202ea": "a…",
+        "<b>x": "<b>x…",
+        "\x00abc": None,
+        "\u202e\u202e": None,
+    }
     records = [{"toAddress": NOBODY, "methodId": f"0x{text.encode()[:4].hex()}"} for text in texts]
     records.append({"toAddress": many, "methodId": f"0x{b'Invo'.hex()}"})
     records.append({"toAddress": NOBODY, "methodId": "0xffff4142"})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.transaction_details.source_maps import (
+from scan.extensions.transaction_details.compiler_findings import (
     MAX_LINE,
     SourceText,
     Span,
@@ -46,10 +46,17 @@ def span_of(text, source=SOURCE):
 
 
 FUNCTIONS = {
-    "require(msg": "only", "revert();": "constructor", "return a + 1": "outer", "a++": "outer",
-    "only returns": "outer", "function outer": "outer", "external virtual": "declared",
-    'revert("no")': "receive", "uint last": None, "abstract contract": None,
-}  # fmt: skip
+    "require(msg": "only",
+    "revert();": "constructor",
+    "return a + 1": "outer",
+    "a++": "outer",
+    "only returns": "outer",
+    "function outer": "outer",
+    "external virtual": "declared",
+    'revert("no")': "receive",
+    "uint last": None,
+    "abstract contract": None,
+}
 
 
 @pytest.mark.parametrize("text", FUNCTIONS)
@@ -96,10 +103,13 @@ NESTED = """contract A {
 @pytest.mark.parametrize(
     ("text", "function"),
     [
-        ("assembly", "outer"), ("function inside", "inside"), ("one := 1", "inside"),
-        ("let two", "outer"), ("uint after", None),
+        ("assembly", "outer"),
+        ("function inside", "inside"),
+        ("one := 1", "inside"),
+        ("let two", "outer"),
+        ("uint after", None),
     ],
-)  # fmt: skip
+)
 def test_functions_inside_of_functions(text, function):
     around = SourceText(NESTED, is_vyper=False).function_at(span_of(text, NESTED))
     assert (around and around.name) == function

@@ -12,8 +12,9 @@ from app import create_app
 from scan.contracts import block_bodies
 from scan.ethereum import request_node, transaction_reader
 from scan.ethereum.stored_blocks import StoredBlock
+from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.details import decode_event
+from scan.extensions.transaction_details.decoding import event_of
 from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
@@ -146,9 +147,9 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 
     def decode(*given):
         decoded.append(given)
-        return decode_event(*given)
+        return event_of(*given)
 
-    monkeypatch.setattr(transaction_details, "decode_event", decode)
+    monkeypatch.setattr(decoding, "event_of", decode)
     read = []
     monkeypatch.setattr(
         block_bodies, "StoredBlock", lambda *given: read.append(given) or StoredBlock(*given)
@@ -242,28 +243,38 @@ def field_with(**fields):
 
 
 FAULTS = {
-    "cut": faulty_node.cut_connection, "slow": faulty_node.hang(3.0),
-    "null": faulty_node.null_results, "no receipt": faulty_node.null_receipts,
-    "refused": faulty_node.node_error(-32000, "no"), "no JSON": faulty_node.html,
-    "HTTP 503": faulty_node.status(503), "dripping": endless_responses.dripping_body,
-    "endless": endless_responses.endless_body, "text": faulty_node.every_result('"0x"'),
-    "a list": faulty_node.every_result("[]"), "an empty object": faulty_node.every_result("{}"),
+    "cut": faulty_node.cut_connection,
+    "slow": faulty_node.hang(3.0),
+    "null": faulty_node.null_results,
+    "no receipt": faulty_node.null_receipts,
+    "refused": faulty_node.node_error(-32000, "no"),
+    "no JSON": faulty_node.html,
+    "HTTP 503": faulty_node.status(503),
+    "dripping": endless_responses.dripping_body,
+    "endless": endless_responses.endless_body,
+    "text": faulty_node.every_result('"0x"'),
+    "a list": faulty_node.every_result("[]"),
+    "an empty object": faulty_node.every_result("{}"),
     "another block": field_with(blockHash="0x" + 64 * "b"),
     "another number": field_with(blockNumber="0x1"),
     "another transaction": field_with(hash="0x" + 64 * "a", transactionHash="0x" + 64 * "a"),
-    "another recipient": field_with(to="0x" + 40 * "a"), "no input": field_with(input=None),
-    "odd input": field_with(input="0x123"), "logs as text": field_with(logs="0x"),
-    "a log as text": field_with(logs=["0x"]), "no topics": log_with(topics=None),
+    "another recipient": field_with(to="0x" + 40 * "a"),
+    "no input": field_with(input=None),
+    "odd input": field_with(input="0x123"),
+    "logs as text": field_with(logs="0x"),
+    "a log as text": field_with(logs=["0x"]),
+    "no topics": log_with(topics=None),
     "five topics": log_with(topics=["0x" + 64 * "0"] * 5),
     "a short topic": log_with(topics=["0x00"]),
     "a topic in a text": log_with(topics="0x" + 64 * "0"),
-    "a short address": log_with(address="0x12"), "data that is no hex": log_with(data="0xzz"),
+    "a short address": log_with(address="0x12"),
+    "data that is no hex": log_with(data="0xzz"),
     "an index before the one before": log_with(logIndex="0x0"),
     "an index of no number": log_with(logIndex="one"),
     "an endless index": log_with(logIndex="0x" + 64 * "f"),
     "a log of another transaction": log_with(transactionHash="0x" + 64 * "a"),
     "a removed log": log_with(removed=True),
-}  # fmt: skip
+}
 
 
 def no_storage(calls, forward):

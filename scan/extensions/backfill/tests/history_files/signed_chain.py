@@ -17,10 +17,18 @@ from tests.support.scenario.stage import GWEI, Stage
 
 CHAIN_ID = 31_337
 ACTS = (
-    tokens.honest_tokens, tokens.collections, tokens.items, tokens.wrappers, contracts.creations,
-    contracts.failures, transactions.plain_transfers, contracts.purses, hostile_tokens.liar,
-    malformed_logs, transactions.zero_price,
-)  # fmt: skip
+    tokens.honest_tokens,
+    tokens.collections,
+    tokens.items,
+    tokens.wrappers,
+    contracts.creations,
+    contracts.failures,
+    transactions.plain_transfers,
+    contracts.purses,
+    hostile_tokens.liar,
+    malformed_logs,
+    transactions.zero_price,
+)
 
 
 def play(node):

@@ -5,17 +5,20 @@ def test_blobs_are_listed_and_found_by_hash(client, scenario):
     truth = scenario.truth
     expected = [
         {
-            "versionedHash": versioned_hash, "transactionHash": transaction["hash"],
+            "versionedHash": versioned_hash,
+            "transactionHash": transaction["hash"],
             "blockNumber": transaction["blockNumber"],
-            "transactionIndex": transaction["transactionIndex"], "blobIndex": index,
-            "timestamp": transaction["timestamp"], "fromAddress": transaction["fromAddress"],
+            "transactionIndex": transaction["transactionIndex"],
+            "blobIndex": index,
+            "timestamp": transaction["timestamp"],
+            "fromAddress": transaction["fromAddress"],
             "toAddress": transaction["toAddress"],
         }
         for transaction in truth.transactions
         for index, versioned_hash in reversed(
             [*enumerate(transaction["blobVersionedHashes"] or ())]
         )
-    ]  # fmt: skip
+    ]
     assert expected
     body = client.get("/api/v1/blobs").json
     assert (body["blobs"], body["total"]) == (expected, len(expected))

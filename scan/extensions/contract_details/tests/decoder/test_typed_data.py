@@ -19,11 +19,15 @@ ANN, BOB = (
 )
 PERSON = [{"name": "name", "type": "string"}, {"name": "wallets", "type": "address[]"}]
 MAIL = [
-    {"name": "from", "type": "Person"}, {"name": "to", "type": "Person[]"},
-    {"name": "grid", "type": "int16[2][]"}, {"name": "attached", "type": "bytes"},
-    {"name": "id", "type": "bytes32"}, {"name": "urgent", "type": "bool"},
-    {"name": "fee", "type": "uint256"}, {"name": "asset", "type": "Asset"},
-]  # fmt: skip
+    {"name": "from", "type": "Person"},
+    {"name": "to", "type": "Person[]"},
+    {"name": "grid", "type": "int16[2][]"},
+    {"name": "attached", "type": "bytes"},
+    {"name": "id", "type": "bytes32"},
+    {"name": "urgent", "type": "bool"},
+    {"name": "fee", "type": "uint256"},
+    {"name": "asset", "type": "Asset"},
+]
 ASSET = [{"name": "token", "type": "address"}, {"name": "amount", "type": "uint128"}]
 DOMAIN = [
     {"name": "name", "type": "string"},

@@ -77,9 +77,15 @@ def test_signatures_are_listed_and_deleted_by_selector_or_text(run, database_url
 
 
 WRONG = (
-    "transfer(address,uint256", "0xa9059cbb", "0xdeadbeef transfer(address,uint256)", "f(uint7)",
-    "x" * 30_000, "f(uint256)\x00", "'; DROP TABLE signatures; --", "f(address)\u202e",
-)  # fmt: skip
+    "transfer(address,uint256",
+    "0xa9059cbb",
+    "0xdeadbeef transfer(address,uint256)",
+    "f(uint7)",
+    "x" * 30_000,
+    "f(uint256)\x00",
+    "'; DROP TABLE signatures; --",
+    "f(address)\u202e",
+)
 
 
 def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(run, database_url):
@@ -99,15 +105,21 @@ def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(run
 @pytest.mark.parametrize(
     "content",
     [
-        '{"0xa9059cbb": [', '{"0xa9059cbb": [[]]}', '{"0xa9059cbb": 7}', '{"a" "b"}', "{",
-        '{"0xa9059cbb": {"name": "f()"}}', '{"0xa9059cbb": ["f()"' + "x" * 200_000,
+        '{"0xa9059cbb": [',
+        '{"0xa9059cbb": [[]]}',
+        '{"0xa9059cbb": 7}',
+        '{"a" "b"}',
+        "{",
+        '{"0xa9059cbb": {"name": "f()"}}',
+        '{"0xa9059cbb": ["f()"' + "x" * 200_000,
         b"\xff\xfe\x00" * 50_000,
     ],
     ids=range(8),
-)  # fmt: skip
+)
 def test_other_json_and_bytes_that_are_no_text_are_refused(run, database_url, content):
     done = run("import", content=content)
-    assert done.returncode == 1 and done.stderr.removeprefix("scan: ").startswith("line 1: ")
+    reason = done.stderr.removeprefix("scan: ")
+    assert done.returncode == 1 and reason.startswith(("line 1: ", "expected JSON such as "))
     assert len(done.stderr) < 1000 and stored(database_url) == []
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.contract_details.source_comparison import comparison
-from scan.extensions.contract_details.source_comparison.comparison import (
+from scan.extensions.contract_details import comparison
+from scan.extensions.contract_details.comparison import (
     ADDED,
     CHANGED,
     EQUAL,

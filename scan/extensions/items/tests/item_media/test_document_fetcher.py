@@ -69,10 +69,13 @@ def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(200, (), b"x" * 101), Answer(404, (), b"x"), Answer(204),
-        Answer(200, (("Content-Encoding", "gzip"),), b"x"), None,
+        Answer(200, (), b"x" * 101),
+        Answer(404, (), b"x"),
+        Answer(204),
+        Answer(200, (("Content-Encoding", "gzip"),), b"x"),
+        None,
     ],
-)  # fmt: skip
+)
 def test_other_answers_are_failures(answer, fetcher, receiver):
     receiver.behaviour = lambda *_: answer
     with pytest.raises(document_fetcher.NotFetched):

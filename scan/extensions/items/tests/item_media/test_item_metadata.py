@@ -37,8 +37,11 @@ REFUSED = {
     "data URIs": (
         lambda uri: item_metadata.from_data_uri(uri, 1000),
         (
-            "data:," + "x" * 1001, "data:;base64," + "A" * 10_000_000, "data:;base64,A",
-            "data:;base64," + "A" * 1400, "data:," + "%41" * 1001,
+            "data:," + "x" * 1001,
+            "data:;base64," + "A" * 10_000_000,
+            "data:;base64,A",
+            "data:;base64," + "A" * 1400,
+            "data:," + "%41" * 1001,
         ),
     ),
     "documents": (
@@ -83,17 +86,25 @@ REFUSED = {
     "URIs": (
         lambda uri: item_metadata.remote_url(uri, GATEWAY),
         (
-            "http://example.com/1.json", "file:///etc/passwd", "gopher://x", "", "7",
-            "ipfs://../../admin", f"ipfs://{CONTENT_ID}/../../admin", "ipfs://api/v0/shutdown",
-            f"ipfs://{CONTENT_ID}/%2e%2e/%2e%2e/admin", f"ipfs://{CONTENT_ID}/..%2f..%2fadmin",
-            f"ipfs://{CONTENT_ID}/a\\..\\b", f"ipfs://{CONTENT_ID}\r\nHost: x",
+            "http://example.com/1.json",
+            "file:///etc/passwd",
+            "gopher://x",
+            "",
+            "7",
+            "ipfs://../../admin",
+            f"ipfs://{CONTENT_ID}/../../admin",
+            "ipfs://api/v0/shutdown",
+            f"ipfs://{CONTENT_ID}/%2e%2e/%2e%2e/admin",
+            f"ipfs://{CONTENT_ID}/..%2f..%2fadmin",
+            f"ipfs://{CONTENT_ID}/a\\..\\b",
+            f"ipfs://{CONTENT_ID}\r\nHost: x",
         ),
     ),
     "URIs without a gateway": (
         lambda uri: item_metadata.remote_url(uri, ""),
         (f"ipfs://{CONTENT_ID}",),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("kind", REFUSED)

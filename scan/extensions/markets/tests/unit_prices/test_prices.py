@@ -64,9 +64,12 @@ def test_prices_of_a_file_stand_beside_amounts(indexed, scenario, tmp_path):
     transaction, address, token = pages_of(scenario)
     client.get(transaction)  # before the file is read, so that the cache must not keep it
     by_operator = {
-        "source": "this site's operator", "pools": {}, "unused": {}, "problem": None,
+        "source": "this site's operator",
+        "pools": {},
+        "unused": {},
+        "problem": None,
         "history": None,
-    }  # fmt: skip
+    }
     assert read(client) == {**document(scenario), **by_operator}
     moved = next(t for t in scenario.truth.token_transfers if t["tokenId"] is None)
     sent = next(t for t in scenario.truth.transactions if t["hash"] == moved["transactionHash"])

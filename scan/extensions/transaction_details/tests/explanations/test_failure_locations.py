@@ -8,14 +8,13 @@ from eth_utils import keccak
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.explanations.failure_locations import (
     FailedCall,
-    FailureLocations,
+    of_steps,
+    read,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS, TRACER
-from scan.extensions.transaction_details.explanations.transaction_failures import (
-    TransactionFailures,
-)
 from scan.extensions.transaction_details.tests.explanations.failing_lines import (
     FAILING,
     FUNCTIONS,
@@ -24,6 +23,7 @@ from scan.extensions.transaction_details.tests.explanations.failing_lines import
     PATH,
     line_of,
 )
+from scan.queries.reader import Reader
 from tests.support.database import execute
 from tests.support.explorer import behind, standard_input
 from tests.support.faulty_node import altering, refuse
@@ -272,20 +272,19 @@ def test_code_that_the_client_replaces_has_no_line(failing):
 def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
-    locations = sources.get(TransactionFailures).locations
     calls, steps = {(): FailedCall(address, b"")}, {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
-    assert locations.of_steps(calls, (), steps, block)
-    assert locations.of_steps(calls, (), steps, block - 1)  # before its code was read first
+    assert of_steps(sources, calls, (), steps, block)
+    assert of_steps(sources, calls, (), steps, block - 1)  # before its code was read first
     earlier = (address, block - 2)
     insert = "INSERT INTO contracts (address, block_number, code_hash) SELECT %s, %s, code_hash"
     execute(
         url, f"{insert} FROM contracts WHERE address <> %s LIMIT 1", address, block - 2, address
     )
     try:
-        assert locations.of_steps(calls, (), steps, block)
-        assert locations.of_steps(calls, (), steps, block - 1) == {}
+        assert of_steps(sources, calls, (), steps, block)
+        assert of_steps(sources, calls, (), steps, block - 1) == {}
     finally:
         delete = "DELETE FROM contracts WHERE address = %s AND block_number = %s"
         execute(url, delete, *earlier)
@@ -307,14 +306,16 @@ class UnansweredTraces:
 @pytest.mark.parametrize(
     ("error", "requests"), [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
 )
-def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, requests):
+def test_only_what_the_node_did_not_give_is_not_requested_again(
+    failing, error, requests, monkeypatch
+):
     sources = failing.explorer.app.extensions["scan"].sources
     traces = UnansweredTraces(error)
-    locations = FailureLocations(sources, traces)
+    monkeypatch.setattr(TransactionTraces, "read", traces.read)
     calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), b"")}
     for _ in range(2):
-        node = sources.gateway.session("a")
-        sent = IndexedTransaction("0x12", 1, "0x34", 0, None)
-        assert locations.read(node, sent, calls, ()) == {}
-        assert node.failed  # so that no response without the line is cached
+        reader = Reader(sources, "a")
+        sent = IndexedTransaction(f"0x{requests}", 1, "0x34", 0, None)
+        assert read(reader, sent, calls, ()) == {}
+        assert reader.has_node_failed  # so that no response without the line is cached
     assert traces.requests == requests

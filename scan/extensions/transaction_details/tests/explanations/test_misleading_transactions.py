@@ -20,8 +20,12 @@ SINK = "0x00000000000000000000000000000000deadbeef"
 
 
 EMITTED = {
-    "renounce": (), "give": (SINK,), "upgrade": (SINK,), "pause": (), "createPair": (SINK, SINK),
-}  # fmt: skip
+    "renounce": (),
+    "give": (SINK,),
+    "upgrade": (SINK,),
+    "pause": (),
+    "createPair": (SINK, SINK),
+}
 TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
 
 
@@ -208,10 +212,13 @@ def test_what_the_evm_refuses_has_a_kind(played, name, kind):
 @pytest.mark.parametrize(
     ("function", "event"),
     [
-        ("renounce", "OwnershipTransferred"), ("give", "OwnershipTransferred"),
-        ("upgrade", "Upgraded"), ("pause", "Paused"), ("createPair", "PairCreated"),
+        ("renounce", "OwnershipTransferred"),
+        ("give", "OwnershipTransferred"),
+        ("upgrade", "Upgraded"),
+        ("pause", "Paused"),
+        ("createPair", "PairCreated"),
     ],
-)  # fmt: skip
+)
 def test_an_event_that_changed_nothing_is_only_emitted(played, function, event):
     sentence = played.sentence(function)
     contract = f"“Pretender” ({played.short('pretender')})"

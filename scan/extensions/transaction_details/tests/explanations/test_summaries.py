@@ -56,9 +56,14 @@ def sentence(
     method=None,
 ):
     transaction = {
-        "fromAddress": ALICE, "toAddress": to, "contractAddress": None if to else BOB,
-        "value": str(value), "status": status, "methodId": "0xa9059cbb", "type": 2,
-    }  # fmt: skip
+        "fromAddress": ALICE,
+        "toAddress": to,
+        "contractAddress": None if to else BOB,
+        "value": str(value),
+        "status": status,
+        "methodId": "0xa9059cbb",
+        "type": 2,
+    }
     details = TransactionDetails(0, 0, data, method, logs, len(logs))
     counts = len(transfers), len(trades)
     facts = Facts(transaction, details, transfers, counts[0], trades, counts[1], (), error)
@@ -77,9 +82,12 @@ def test_a_transfer_is_what_was_emitted():
     summary = sentence({TOKEN: token()}, transfers=[transfer(ALICE, BOB, 1_234_500_000)])
     assert summary.text == "Sent 1,234.5 MUSD to 0x222222…2222"
     assert summary.record()["parts"][1] == {
-        "text": "1,234.5 MUSD", "type": "token", "address": TOKEN, "value": "1234500000",
+        "text": "1,234.5 MUSD",
+        "type": "token",
+        "address": TOKEN,
+        "value": "1234500000",
         "verified": False,
-    }  # fmt: skip
+    }
 
 
 @pytest.mark.parametrize(
@@ -224,12 +232,17 @@ def test_many_items_are_counted():
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [
-        (0, 18, "0"), (1, 0, "1"), (1_234_567_891_234, 6, "1,234,567.891234"),
-        (1_234_567_891_234, 9, "1,234.567891…"), (123, 18, "0.000000000000000123"),
-        (1_000_000_000_000_001, 15, "1.0…"), (MOST, 18, "1.15e59"), (MOST, 0, "1.15e77"),
+        (0, 18, "0"),
+        (1, 0, "1"),
+        (1_234_567_891_234, 6, "1,234,567.891234"),
+        (1_234_567_891_234, 9, "1,234.567891…"),
+        (123, 18, "0.000000000000000123"),
+        (1_000_000_000_000_001, 15, "1.0…"),
+        (MOST, 18, "1.15e59"),
+        (MOST, 0, "1.15e77"),
         (1, 255, "1e-255"),
     ],
-)  # fmt: skip
+)
 def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
     assert summary_parts.amount(value, decimals) == text
 

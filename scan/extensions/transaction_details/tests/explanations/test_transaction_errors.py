@@ -27,7 +27,11 @@ WHY = {
     "require": ("error", "Error", ["the door is shut"], [], "withRequire(bool)"),
     "silent": ("revert_without_reason", None, None, [], "withoutReason()"),
     "own error": (
-        "custom", "Refused", ["SENDER", ["0", "7"], "as always"], [], "ownError(uint256)",
+        "custom",
+        "Refused",
+        ["SENDER", ["0", "7"], "as always"],
+        [],
+        "ownError(uint256)",
     ),
     "callee's error": ("custom", "NotAllowed", ["REASONS", "42"], [0], "refuse(uint256)"),
     "caught, then another": ("custom", "Empty", [], [], "caughtThenOther()"),
@@ -55,7 +59,7 @@ WHY = {
     "not payable": ("revert_without_reason", None, None, [], "increase()"),
     "creation": ("unknown_error", None, None, [], None),
     "creation of nothing valid": ("invalid_code", None, None, [], None),
-}  # fmt: skip
+}
 
 
 def values_of(played, values):

@@ -84,9 +84,18 @@ def test_many_calls_and_much_data_are_cut_and_told(played):
 
 def test_flat_traces_give_the_same_tree(played):
     names = (
-        "caught, then the next", "callee's error", "panic 0x11", "recurse", "out of gas inside",
-        "silent inside", "missing inside", "fine", "deployment", "money", "speaking",
-    )  # fmt: skip
+        "caught, then the next",
+        "callee's error",
+        "panic 0x11",
+        "recurse",
+        "out of gas inside",
+        "silent inside",
+        "missing inside",
+        "fine",
+        "deployment",
+        "money",
+        "speaking",
+    )
     with conftest.behind(played, conftest.NO_TRACERS) as (client, _):
         for name in names:
             nested, flat = answer_of(played, name), answer_of(played, name, client=client)
@@ -155,7 +164,12 @@ def test_unknown_transactions_and_parameters_are_refused(played):
 
 LIES = {
     "trace": (
-        '"0x"', "[]", "{}", "7", "true", '{"type":"CALL"}',
+        '"0x"',
+        "[]",
+        "{}",
+        "7",
+        "true",
+        '{"type":"CALL"}',
         '{"type":7,"error":"x","to":[],"calls":{"a":1}}',
         '{"type":"CALL","error":"execution reverted","output":"0xzz","calls":7}',
         '{"type":"CALL","error":{"a":1},"from":"0x","to":"0x1"}',
@@ -187,7 +201,7 @@ LIES = {
         '{"pre":{},"post":{"0x' + 40 * "1" + '":{"code":"<b>"}}}',
         '{"pre":7,"post":{}}',
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", LIES)
@@ -281,9 +295,14 @@ def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, nam
 
 def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
     lies = {
-        "type": "STATICCALL", "from": "0x" + "12" * 20, "to": "0x" + "12" * 20, "value": "0x7",
-        "input": "0x12345678", "error": "out of gas", "gas": hex(2**64),
-    }  # fmt: skip
+        "type": "STATICCALL",
+        "from": "0x" + "12" * 20,
+        "to": "0x" + "12" * 20,
+        "value": "0x7",
+        "input": "0x12345678",
+        "error": "out of gas",
+        "gas": hex(2**64),
+    }
     path = f"/api/v1/transactions/{played.sent['fine']}/trace"
     for name, value in lies.items():
 

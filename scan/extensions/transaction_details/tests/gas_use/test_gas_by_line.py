@@ -8,7 +8,7 @@ from unittest.mock import Mock
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.transaction_details import source_maps
+from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
 from tests.support.explorer import behind, compiled, standard_input
@@ -219,13 +219,13 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(deployed, transacti
 def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
     sent = deployed.send(Transaction("itself", 78))
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
-    read = Mock(side_effect=source_maps.spans_at)
+    read = Mock(side_effect=compiler_findings.spans_at)
 
     def alter(call, answer):
         if gas_of_steps.TRACER in call["params"]:
             answer["result"] = steps
 
-    monkeypatch.setattr(source_maps, "spans_at", read)
+    monkeypatch.setattr(compiler_findings, "spans_at", read)
     assert lines_behind(deployed, sent, alter).status_code == 200
     assert read.call_count == 1
 

@@ -7,7 +7,7 @@ from scan.extensions.transaction_details.tests.pending_transactions.sent import 
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering, refuse, status
 from tests.support.indexing import settings_for
-from tests.support.serving import hosted
+from tests.support.serving import serving
 
 PATH = f"/tx/{HASH}"
 BY_NONCE = f"{PATH}?from={SENT['from']}&nonce=2"
@@ -128,7 +128,7 @@ def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
     anvil.call("evm_setAutomine", False)
     try:
         sent = anvil.send(sender, receiver, value="0x1")
-        with behind(explorer.settings) as (client, node), hosted(client.application) as url:
+        with behind(explorer.settings) as (client, node), serving(client.application) as url:
             page.open(f"{url}/tx/{sent}")
             node.fault = status(500)
             page.wait(FETCHED_503)
@@ -230,10 +230,19 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
     with behind(explorer.settings) as (client, node):
         node.fault = altering(lie)
         for name, value in {
-            "to": "0x" + "66" * 20, "from": receiver, "value": "0x4", "nonce": "0xffff",
-            "gas": "0x5209", "input": "0x99", "type": "0x4", "maxFeePerGas": "0x1",
-            "maxPriorityFeePerGas": None, "r": None, "s": "0x1", "chainId": "0x1",
-        }.items():  # fmt: skip
+            "to": "0x" + "66" * 20,
+            "from": receiver,
+            "value": "0x4",
+            "nonce": "0xffff",
+            "gas": "0x5209",
+            "input": "0x99",
+            "type": "0x4",
+            "maxFeePerGas": "0x1",
+            "maxPriorityFeePerGas": None,
+            "r": None,
+            "s": "0x1",
+            "chainId": "0x1",
+        }.items():
             changed = {name: value}
             assert client.get(f"/tx/{sent}").status_code == 404, name
         changed = {"gasPrice": "0x1"}  # of no transaction with fees

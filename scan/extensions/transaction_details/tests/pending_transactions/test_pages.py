@@ -71,14 +71,24 @@ def test_what_replaced_a_transaction_is_linked(explorer):
 
 
 ANSWERS = (
-    ("to", None, 200), ("type", None, 404), ("type", "0x2", 404),
-    ("blockNumber", "0xffffffffff", 200), ("input", "0x" + "ff" * 100_000, 200),
-    ("input", "0x" + "ff" * 600_000, 404), ("hash", "0x" + "13" * 32, 404),
-    ("from", "<script>", 404), ("from", None, 404), ("to", "0x12", 404),
-    ("value", "0x" + "f" * 65, 404), ("nonce", "0x" + "f" * 64, 404),
-    ("maxFeePerGas", {"a": 1}, 404), ("type", "0x100", 404), ("maxFeePerGas", None, 404),
-    ("input", ["0x"], 404), ("blockNumber", "-1", 404),
-)  # fmt: skip
+    ("to", None, 200),
+    ("type", None, 404),
+    ("type", "0x2", 404),
+    ("blockNumber", "0xffffffffff", 200),
+    ("input", "0x" + "ff" * 100_000, 200),
+    ("input", "0x" + "ff" * 600_000, 404),
+    ("hash", "0x" + "13" * 32, 404),
+    ("from", "<script>", 404),
+    ("from", None, 404),
+    ("to", "0x12", 404),
+    ("value", "0x" + "f" * 65, 404),
+    ("nonce", "0x" + "f" * 64, 404),
+    ("maxFeePerGas", {"a": 1}, 404),
+    ("type", "0x100", 404),
+    ("maxFeePerGas", None, 404),
+    ("input", ["0x"], 404),
+    ("blockNumber", "-1", 404),
+)
 
 
 def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):

@@ -62,10 +62,14 @@ def test_a_packed_slot_has_what_changed_in_it_alone(kept):
     [slot] = account["storage"]
     assert slot["variables"] == [
         {
-            "name": "packed.flag", "type": "bool", "offset": 1, "size": 1, "before": True,
+            "name": "packed.flag",
+            "type": "bool",
+            "offset": 1,
+            "size": 1,
+            "before": True,
             "after": False,
         }
-    ]  # fmt: skip
+    ]
     assert account["layouts"] == [kept.address]
 
 

@@ -16,9 +16,12 @@ LEFT = f"0x{MARK.ljust(32, bytes(1)).hex()}"
 COUNT = f"0x{77:064x}"
 NEGATIVE = "0x" + "f" * 63 + "e"
 PATHS = {
-    f"byMark[{LEFT}]": "1", f"byCount[{COUNT}]": "2", f"byDepth[{NEGATIVE}]": "3",
-    f"byOddName[{LEFT}]": "4", f"both[{LEFT}][{NEGATIVE}]": "5",
-}  # fmt: skip
+    f"byMark[{LEFT}]": "1",
+    f"byCount[{COUNT}]": "2",
+    f"byDepth[{NEGATIVE}]": "3",
+    f"byOddName[{LEFT}]": "4",
+    f"both[{LEFT}][{NEGATIVE}]": "5",
+}
 
 
 @pytest.fixture(scope="module")

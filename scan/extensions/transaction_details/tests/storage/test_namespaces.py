@@ -25,12 +25,17 @@ def token(explorer):
 
 def test_changes_have_the_names_of_members_at_namespaces(token):
     assert token.changed("set(address,uint256)", WHO, 12) == {
-        f"{TOKEN}.balances[{WHO}]": ("0", "12"), f"{TOKEN}.phase": ("Draft", "Closed"),
-        f"{TOKEN}.name": ("", "a name"), f"{TOKEN}.many.length": ("0", "1"),
-        f"{TOKEN}.many[0]": ("0", "5"), f"{TOKEN}.nested.before": ("Draft", "Open"),
-        f"{TOKEN}.nested.count": ("0", "3"), "plain": ("Draft", "Open"),
-        "following[1]": ("Draft", "Closed"), "erc7201:example.storage.Counting.high": ("0", "9"),
-    }  # fmt: skip
+        f"{TOKEN}.balances[{WHO}]": ("0", "12"),
+        f"{TOKEN}.phase": ("Draft", "Closed"),
+        f"{TOKEN}.name": ("", "a name"),
+        f"{TOKEN}.many.length": ("0", "1"),
+        f"{TOKEN}.many[0]": ("0", "5"),
+        f"{TOKEN}.nested.before": ("Draft", "Open"),
+        f"{TOKEN}.nested.count": ("0", "3"),
+        "plain": ("Draft", "Open"),
+        "following[1]": ("Draft", "Closed"),
+        "erc7201:example.storage.Counting.high": ("0", "9"),
+    }
     expected = {f"{OWNED}.owner": (f"0x{'00' * 20}", WHO), f"{OWNED}.since": ("0", "7")}
     assert token.changed("own(address)", WHO) == expected
 

@@ -142,12 +142,24 @@ def test_a_contract_of_vyper(explorer, vyper):
     after = {name: value for name, (_, value) in changed.items()}
     sender = named.sender.lower()
     assert {name: after[name] for name in after if not name.startswith("text[")} == {
-        "total": "9", f"balances[{WHO}]": "9", f"allowances[{sender}][{WHO}]": "10",
-        'named["name"]': "9", "text.length": "45", "few[2]": "9", "many.length": "2",
-        "many[0]": "9", "many[1]": "10", "mark": "0x01020304", "negative": "-5", "is_open": True,
-        "point (word 0)": f"0x{9:064x}", "point (word 1)": "0x" + "f" * 64, "token": WHO,
-        f"tokens[{WHO}][1]": WHO, f"points[{WHO}] (word 0)": f"0x{9:064x}",
-    }  # fmt: skip
+        "total": "9",
+        f"balances[{WHO}]": "9",
+        f"allowances[{sender}][{WHO}]": "10",
+        'named["name"]': "9",
+        "text.length": "45",
+        "few[2]": "9",
+        "many.length": "2",
+        "many[0]": "9",
+        "many[1]": "10",
+        "mark": "0x01020304",
+        "negative": "-5",
+        "is_open": True,
+        "point (word 0)": f"0x{9:064x}",
+        "point (word 1)": "0x" + "f" * 64,
+        "token": WHO,
+        f"tokens[{WHO}][1]": WHO,
+        f"points[{WHO}] (word 0)": f"0x{9:064x}",
+    }
     values = named.values()
     for name in ("total", "text", "mark", "negative", "is_open"):
         assert values[name] == named.read(name), name

@@ -98,10 +98,19 @@ def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client):
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
     sender = newest["fromAddress"]
     for path in (
-        "/", "/blocks", "/txs", "/tokens", "/contracts", "/verify", "/charts",
-        f"/tx/{newest['hash']}", f"/token/{token}", f"/block/{newest['blockNumber']}",
-        f"/address/{sender}", f"/address/{sender}?tab=chart",
-    ):  # fmt: skip
+        "/",
+        "/blocks",
+        "/txs",
+        "/tokens",
+        "/contracts",
+        "/verify",
+        "/charts",
+        f"/tx/{newest['hash']}",
+        f"/token/{token}",
+        f"/block/{newest['blockNumber']}",
+        f"/address/{sender}",
+        f"/address/{sender}?tab=chart",
+    ):
         document = BeautifulSoup(client.get(path).text, "html.parser")
         response = client.get(path, headers=MARKDOWN)
         text = response.text
