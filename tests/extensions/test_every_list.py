@@ -9,7 +9,6 @@ import random
 import re
 from collections import Counter, namedtuple
 from itertools import permutations
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -26,7 +25,6 @@ from tests.support.database import execute, use_short_checkpoints
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 
-Row = dict[str, Any]
 BLOCKS, ROWS_OF_BLOCK = 16, 3
 DISTANCE = 8  # of checkpoints
 FIRST_KEPT = BLOCKS // 2

@@ -19,7 +19,6 @@ from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
-UNIT = 10**18
 MARKS = "SELECT inconsistent_since FROM tokens WHERE address = %s"
 
 

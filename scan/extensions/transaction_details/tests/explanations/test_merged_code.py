@@ -18,14 +18,18 @@ WAYS = {
 }
 # The input of a call that is refused, the lines that may refuse it, and their functions.
 CALLS = {
-    "put(address)": (1, "inherited", "put"), "put(uint256)": (9, "put", "put"),
-    "put(uint256,uint256)": (9, "put two", "put"), "put(uint256,bytes32)": (9, "put bytes", "put"),
+    "put(address)": (1, "inherited", "put"),
+    "put(uint256)": (9, "put", "put"),
+    "put(uint256,uint256)": (9, "put two", "put"),
+    "put(uint256,bytes32)": (9, "put bytes", "put"),
     "hooked(uint256)": (9, "hook, hooked, override", "hook, hooked"),
     "checked(uint256)": (9, "library, checked", "small, checked"),
     "guarded(uint256)": (9, "modifier, guarded", "sane, guarded"),
-    "open(uint256)": (9, "open", "open"), "itself(uint256)": (9, "open, itself", "open, itself"),
-    "add(uint256)": (9, "plus, add", "plus, add"), "unknown(uint256)": (9, "fallback", "fallback"),
-}  # fmt: skip
+    "open(uint256)": (9, "open", "open"),
+    "itself(uint256)": (9, "open, itself", "open, itself"),
+    "add(uint256)": (9, "plus, add", "plus, add"),
+    "unknown(uint256)": (9, "fallback", "fallback"),
+}
 
 
 def data_of(signature, argument):
@@ -43,12 +47,9 @@ def lines_of(marks):
     return allowed
 
 
-DAILY = ("plain", "small", "via IR")
-
-
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(w, marks=() if w in DAILY else pytest.mark.long) for w in WAYS],
+    params=[pytest.param(w, marks=pytest.mark.long if w == "optimized" else ()) for w in WAYS],
 )
 def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **WAYS[request.param], evmVersion="cancun")
