@@ -8,7 +8,6 @@ from tests.support.lists import pages
 PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 MOST, MOST_160 = 2**256 - 1, 2**160 - 1
 FAR = 4_000_000_000
-Key = tuple[str, str, str]  # kind, token, and spender or id
 
 
 class Chain(namedtuple("Chain", "anvil owner contracts")):

@@ -125,7 +125,8 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
 def test_items_are_as_their_own_lists_show_them(ask):
     transactions = {t["hash"]: t for t in ask.rows("/transactions")}
     transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
-    for item in ask.rows(PATH, items_count=100):
+    items = ask.rows(PATH, items_count=100)
+    for item in items:
         sent = transactions[item["hash"]]
         assert item["timestamp"] == sent["timestamp"]
         if item["type"] not in NATIVE_TYPES:
@@ -136,7 +137,7 @@ def test_items_are_as_their_own_lists_show_them(ask):
             for name in ("from", "to", "created_contract", "value", "method"):
                 assert item[name] == sent[name], name
             assert (item["fee"], item["status"]) == (sent["fee"]["value"], sent["result"])
-    paid = sum(int(item["fee"]) for item in ask.rows(PATH, items_count=100))
+    paid = sum(int(item["fee"]) for item in items)
     assert paid == sum(int(t["fee"]["value"]) for t in transactions.values())
 
 

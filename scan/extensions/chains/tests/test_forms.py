@@ -1,7 +1,6 @@
 """Forms of chains: fields, fees and who got them, of blocks made here by their documentation."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,6 @@ SENDER, OTHER = "0x" + "a1" * 20, "0x" + "b2" * 20
 HASH = "0x" + "cd" * 32
 L1_BLOCK = "0x4200000000000000000000000000000000000015"
 BASE_FEE, PRICE, GAS = 7, 10, 21_000
-Json = dict[str, Any]
 
 
 def sent(index, type_="0x2", **fields):

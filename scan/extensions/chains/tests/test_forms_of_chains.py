@@ -3,7 +3,6 @@ block's form is known. Blocks are made here by the documentation that the forms 
 """
 
 import json
-from typing import Any
 
 import pytest
 
@@ -26,7 +25,6 @@ pytestmark = pytest.mark.check
 
 VALIDATOR, COLLECTOR = "0x" + "c3" * 20, "6bbe78ee9e474842dbd4ab4987b3cefe88426a92"
 SEALED = {"extraData": "0x" + "00" * 97}
-Log = dict[str, Any]
 
 
 def log(index, address, *topics, data=0):

@@ -1,7 +1,5 @@
 """Which form a block has: by its chain's id, else by what its hash proves, else said to be so."""
 
-from typing import Any
-
 import orjson
 import pytest
 
@@ -12,7 +10,6 @@ from tests.support.chain_forms import forms, genesis, made_chain
 
 pytestmark = pytest.mark.check
 
-Json = dict[str, Any]
 NOBODY_KNOWS = 987_654
 
 

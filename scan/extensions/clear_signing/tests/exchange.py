@@ -1,13 +1,10 @@
 """A contract on a chain, descriptors of it, and what the service says of its calls."""
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from eth_abi import encode
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from tests.support.lists import get
 
@@ -21,8 +18,6 @@ TRANSFER = "transfer(address to,uint256 value)"
 NATIVE = "0x" + "ee" * 20
 ANN = "0x00000000000000000000000000000000000a11ce"
 SENT_WEI = 5 * 10**17
-
-Document = Mapping[str, Any]
 
 
 class Chain(namedtuple("Chain", "explorer exchange")):
@@ -49,9 +44,6 @@ class Chain(namedtuple("Chain", "explorer exchange")):
         of_leg = [(self.exchange, 10**6 * (n + 1), n % 3) for n in range(legs)]
         route = bytes.fromhex(self.exchange[2:]) + b"\1\2"
         return self.trade(of_leg, ANN, deadline, 8250, route, -25, note)
-
-
-ClientOf = Callable[..., FlaskClient]
 
 
 def signing(client, transaction):

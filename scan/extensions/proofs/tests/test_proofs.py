@@ -1,8 +1,6 @@
 """Accounts proven by the node, and nodes that prove nothing."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -15,7 +13,6 @@ from tests.support.scenario.stage import MINERS, STRANGERS
 NOT_PROVEN = ">reported by the node</span>"  # beside the balance
 ABSENT = "0x" + 20 * "ab"
 EMPTY_CODE = "0x" + keccak(b"").hex()
-Alter = Callable[[Any], Any]
 
 
 def get(client, address, **arguments):

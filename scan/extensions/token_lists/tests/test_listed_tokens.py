@@ -3,8 +3,6 @@
 import hashlib
 import json
 import struct
-import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,8 +18,6 @@ HUGE = PNG[:16] + struct.pack(">II", 2000, 2000)
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
 CHAIN_ID = 31337
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")

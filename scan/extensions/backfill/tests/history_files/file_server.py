@@ -3,8 +3,6 @@
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
-
 
 class FileServer:
     """`requests` has the path and range of each request so far."""

@@ -1,6 +1,7 @@
 """A project with a library, an immutable and a factory, and its builds as tools write them."""
 
 import json
+from collections import namedtuple
 from pathlib import Path
 
 from tests.support.explorer import compilation, standard_input
@@ -13,14 +14,26 @@ SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
 STANDARD = standard_input(SOURCES, **SETTINGS)
 
 
-def output():
-    return compilation(VERSION, STANDARD)
+class Project(namedtuple("Project", "sources standard")):
+    def output(self):
+        return compilation(VERSION, self.standard)
+
+    def contracts(self):
+        """Each with its path and its name."""
+        return [
+            (path, name, contract)
+            for path, contracts in self.output()["contracts"].items()
+            for name, contract in contracts.items()
+        ]
+
+
+STORES = Project(SOURCES, STANDARD)
 
 
 def creation_of(name, library=None):
     """The creation code, linked to a library at an address."""
     path = HALVES_PATH if name == "Halves" else STORE_PATH
-    bytecode = output()["contracts"][path][name]["evm"]["bytecode"]
+    bytecode = STORES.output()["contracts"][path][name]["evm"]["bytecode"]
     code = bytecode["object"]
     for links in bytecode["linkReferences"].values():
         for place in (place for places in links.values() for place in places):
@@ -34,28 +47,17 @@ def _write(path, value):
     path.write_text(json.dumps(value))
 
 
-def write_sources(project):
-    for path, content in SOURCES.items():
-        (project / path).parent.mkdir(parents=True, exist_ok=True)
-        (project / path).write_text(content)
-
-
-def _contracts():
-    return [
-        (path, name, contract)
-        for path, contracts in output()["contracts"].items()
-        for name, contract in contracts.items()
-    ]
-
-
 def _with_prefix(code):
     return {**code, "object": f"0x{code['object']}"}
 
 
-def foundry(project):
-    """An artifact a contract; its sources are in the project."""
-    write_sources(project)
-    for path, name, contract in _contracts():
+def foundry(project, of=STORES):
+    """An artifact a contract, which has the number of its own file alone; its sources are in the
+    project."""
+    for path, content in of.sources.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(content)
+    for path, name, contract in of.contracts():
         _write(
             project / "out" / Path(path).name / f"{name}.json",
             {
@@ -65,33 +67,27 @@ def foundry(project):
                 "methodIdentifiers": {},
                 "rawMetadata": contract["metadata"],
                 "metadata": json.loads(contract["metadata"]),
-                "id": 0,
+                "id": of.output()["sources"][path]["id"],
             },
         )
     _write(project / "out/build-info/0123.json", {"id": "0123", "source_id_to_path": {}})
     return project / "out"
 
 
-def hardhat_3(project):
+def hardhat_3(project, of=STORES):
     name = "solc-0_8_28-a1"
     info = {"id": name, "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
     folder = project / "artifacts/build-info"
-    given = {"_format": "hh3-sol-build-info-1", **info, "input": STANDARD}
+    given = {"_format": "hh3-sol-build-info-1", **info, "input": of.standard}
     _write(folder / f"{name}.json", {**given, "userSourceNameMap": {}})
-    result = {"_format": "hh3-sol-build-info-output-1", "id": name, "output": output()}
+    result = {"_format": "hh3-sol-build-info-output-1", "id": name, "output": of.output()}
     _write(folder / f"{name}.output.json", result)
-    _write_hardhat_artifacts(project, buildInfoId=name)
-    return project / "artifacts"
-
-
-def _write_hardhat_artifacts(project, **more):
-    """Write an artifact a contract, and return their paths and names."""
-    for path, name, contract in _contracts():
+    for path, contract_name, contract in of.contracts():
         deployed = contract["evm"]["deployedBytecode"]
         _write(
-            project / "artifacts" / path / f"{name}.json",
+            project / "artifacts" / path / f"{contract_name}.json",
             {
-                "contractName": name,
+                "contractName": contract_name,
                 "sourceName": path,
                 "abi": contract["abi"],
                 "bytecode": f"0x{contract['evm']['bytecode']['object']}",
@@ -99,7 +95,7 @@ def _write_hardhat_artifacts(project, **more):
                 "linkReferences": {},
                 "deployedLinkReferences": {},
                 "immutableReferences": deployed["immutableReferences"],
-                **more,
+                "buildInfoId": name,
             },
         )
-    return [(path, name) for path, name, _ in _contracts()]
+    return project / "artifacts"

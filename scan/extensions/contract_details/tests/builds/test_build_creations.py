@@ -1,12 +1,18 @@
 """The line in which a creation failed, by a build whose contract was never deployed."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from scan.extensions.contract_details.builds import build_sources, build_watch
-from scan.extensions.contract_details.tests.builds.projects import VERSION
+from scan.extensions.contract_details.tests.builds.projects import (
+    VERSION,
+    Project,
+    foundry,
+    hardhat_3,
+)
 from scan.extensions.transaction_details.compiler_findings import search_hashes
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from tests.support.explorer import compilation, standard_input
@@ -37,27 +43,12 @@ def build_info(project):
     return write(project / "out/a1.json", {**info, "input": STANDARD, "output": output})
 
 
-def hardhat_3(project):
-    info = {"id": "a1", "solcVersion": VERSION, "solcLongVersion": VERSION}
-    write(project / "out/a1.json", {**info, "input": STANDARD})
-    output = compilation(VERSION, STANDARD)
-    return write(project / "out/a1.output.json", {"id": "a1", "output": output})
-
-
-def foundry(project):
-    """An artifact says the number of its own file alone."""
-    for path, content in SOURCES.items():
-        (project / path).parent.mkdir(parents=True, exist_ok=True)
-        (project / path).write_text(content)
-    evm = contract()["evm"]
-    artifact = {
-        "abi": contract()["abi"],
-        "bytecode": {**evm["bytecode"], "object": f"0x{evm['bytecode']['object']}"},
-        "deployedBytecode": evm["deployedBytecode"],
-        "rawMetadata": contract()["metadata"],
-        "id": compilation(VERSION, STANDARD)["sources"][PATH]["id"],
-    }
-    return write(project / "out/Refusing.sol/Refusing.json", artifact).parent
+REFUSING = Project(SOURCES, STANDARD)
+TOOLS = {
+    "build info": build_info,
+    "Hardhat 3": partial(hardhat_3, of=REFUSING),
+    "Foundry": partial(foundry, of=REFUSING),
+}
 
 
 @pytest.fixture
@@ -90,7 +81,7 @@ def line_of(mark):
     return place
 
 
-@pytest.mark.parametrize("tool", [build_info, hardhat_3, foundry])
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_the_line_by_a_build_of_each_tool(explorer, use, tmp_path, tool):
     location = failure(explorer, use, tool(tmp_path), 1)["error"]["location"]
     assert (location["file"], location["line"]) == line_of("own")

@@ -1,8 +1,6 @@
 """`scan signatures`: files that people have, and files that nobody should have."""
 
 import json
-import subprocess
-from collections.abc import Callable
 
 import pytest
 
@@ -34,9 +32,6 @@ FILES = {
     "JSON of texts": json.dumps({"0xa9059cbb": TRANSFER, "0xddf252ad": EVENT}),
     "twice the same": f"{TRANSFER}\n{EVENT}\n{TRANSFER}\n",
 }
-
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture

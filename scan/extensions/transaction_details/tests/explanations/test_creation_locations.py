@@ -54,29 +54,21 @@ def linked(creation, library):
     return re.sub("__.{38}", library[2:].lower(), creation.removeprefix("0x"))
 
 
-def deployed_by(explorer, way):
+def deploy(explorer, way, name, arguments="", library="0x"):
     standard = standard_input({PATH: SOURCE}, **SETTINGS[way], evmVersion="cancun")
-
-    def deploy(name, arguments="", library="0x"):
-        creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
-        verified = explorer.verified(standard, VERSION, f"{PATH}:{name}", arguments, creation)
-        return creation, verified
-
-    _, library = deploy("Maths")
-    creation, _ = deploy("Created", arguments(10, "a"))
-    child_creation, _ = deploy("Child", f"{8:064x}", library)
-    _, factory = deploy("Factory", "", library)
-    return Deployed(explorer, creation, child_creation, factory, library)
+    creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
+    verified = explorer.verified(standard, VERSION, f"{PATH}:{name}", arguments, creation)
+    return creation, verified
 
 
 @pytest.fixture(scope="module", params=["plain", pytest.param("optimized", marks=pytest.mark.long)])
 def deployed(request, explorer):
-    return deployed_by(explorer, request.param)
-
-
-@pytest.fixture(scope="module")
-def optimized(explorer):
-    return deployed_by(explorer, "optimized")
+    of = explorer, request.param
+    _, library = deploy(*of, "Maths")
+    creation, _ = deploy(*of, "Created", arguments(10, "a"))
+    child_creation, _ = deploy(*of, "Child", f"{8:064x}", library)
+    _, factory = deploy(*of, "Factory", "", library)
+    return Deployed(explorer, creation, child_creation, factory, library)
 
 
 FAILURES = {
@@ -96,7 +88,9 @@ def test_the_line_where_a_creation_failed(deployed, number, mark, function):
     assert deployed.name_at(location["address"]) == "Created"
 
 
-def test_the_line_that_led_to_code_which_optimisers_merge(optimized):
+def test_the_line_that_led_to_code_which_optimisers_merge(explorer):
+    creation, _ = deploy(explorer, "optimized", "Created", arguments(10, "a"))
+    optimized = Deployed(explorer, creation, None, None, None)
     location = optimized.error(None, optimized.created(1))["location"]
     assert (location["line"], location["function"]) == (line_of("fails: text"), "constructor")
 

@@ -29,7 +29,6 @@ from scan.extensions.transaction_details.storage_layouts import MAX_LAYOUT_BYTES
 pytestmark = pytest.mark.check
 
 UINT = {"encoding": "inplace", "label": "uint256", "numberOfBytes": "32"}
-ADDRESS = {"encoding": "inplace", "label": "address", "numberOfBytes": "20"}
 STRING = {"encoding": "bytes", "label": "string", "numberOfBytes": "32"}
 
 
