@@ -63,12 +63,6 @@ MEMORY = re.compile(r"bytes|string|.*\]|Pair|Deep|Hook")
 # A release of each form of signatures and of their encoding; 0.6 has those of 0.5.
 SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
 
-
-def releases(*daily, of=SOLC):
-    """These in make test, and the others in the long tests."""
-    return [pytest.param(v, marks=pytest.mark.long if v not in daily else ()) for v in of]
-
-
 OPTIMIZED = {"enabled": True, "runs": 1}
 
 
@@ -186,7 +180,7 @@ def check_events(explorer, address, identifiers, values):
     assert sent
 
 
-@pytest.mark.parametrize("version", releases("0.4.26", "0.7.6", "0.8.28"))
+@pytest.mark.parametrize("version", SOLC)
 def test_every_type_of_solidity(explorer, version):
     source = solidity(version, library=False)
     address, identifiers = verified(explorer, version, source.text, "Types")
@@ -195,7 +189,7 @@ def test_every_type_of_solidity(explorer, version):
     check_events(explorer, address, identifiers, source.values)
 
 
-@pytest.mark.parametrize("version", releases("0.5.16", "0.8.28", of=(*SOLC[:2], *SOLC[3:])))
+@pytest.mark.parametrize("version", (*SOLC[:2], *SOLC[3:]))
 def test_every_type_of_a_library(explorer, version):
     """Hashed by names of types; what it emits in another contract is that one's event."""
     source = solidity(version, library=True)

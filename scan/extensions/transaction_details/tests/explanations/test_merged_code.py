@@ -47,10 +47,7 @@ def lines_of(marks):
     return allowed
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(w, marks=pytest.mark.long if w == "optimized" else ()) for w in WAYS],
-)
+@pytest.fixture(scope="module", params=WAYS)
 def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **WAYS[request.param], evmVersion="cancun")
     return explorer, explorer.verified(standard, VERSION, f"{PATH}:Merged")

@@ -109,13 +109,7 @@ OLD = Path(__file__).with_name("Old.sol").read_text()
 OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
 
 
-@pytest.mark.parametrize(
-    "version",
-    [
-        *("0.4.26", "0.5.16", "0.8.4"),
-        *(pytest.param(version, marks=pytest.mark.long) for version in ("0.6.12", "0.7.6")),
-    ],
-)
+@pytest.mark.parametrize("version", ["0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4"])
 def test_releases_of_solidity(explorer, version):
     old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version=version)
     account = old.account("set(address,uint256)", WHO, 8)
