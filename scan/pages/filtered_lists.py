@@ -11,11 +11,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import orjson
 from flask import Response, request
 
 from scan import errors, parameters
 from scan.http import list_responses, request_state, requests
 from scan.pages import formatting, records
+from scan.pages.records import Names, Record
 from scan.pages.site import page, site
 from scan.queries import entities, pages, reader, tokens
 
@@ -73,11 +75,20 @@ DIRECTION = Field(
 
 
 @dataclass(frozen=True)
-class FilteredList(records.Listing):
+class FilteredList:
     """A page of a list with its form. `arguments` are the query string's without the position in
     the list; `source` is the page of the API that it shows; `error` is why there are no records,
     and `missing` why there never are any."""
 
+    records: list[Record] = field(default_factory=list)
+    total: int = 0
+    number: int = 1
+    size: int = 25
+    next: str | None = None  # the cursor of the next page
+    untraced_blocks: int | None = None
+    is_counted: bool = True  # else the list has at least `total`
+    kept_from: reader.KeptFrom | None = None  # the oldest kept block; None: the list has all rows
+    complete_from: int | None = None  # the block from which on no row is missing; None: none is
     path: str = ""
     api_path: str = ""
     fields: Sequence[Field] = ()
@@ -94,6 +105,15 @@ class FilteredList(records.Listing):
     error: errors.ScanError | None = None
     missing: str = ""
     sizes: Sequence[str] = SIZES  # how many rows a page may have
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // self.size))
+
+    @property
+    def first(self) -> int:
+        """Return the position of the first record in the whole list, from 1."""
+        return (self.number - 1) * self.size + 1
 
     @property
     def is_numbered(self) -> bool:
@@ -124,7 +144,7 @@ class FilteredList(records.Listing):
             field for field in self.chosen if field.choices and field.value not in field.choices
         ]
 
-    def suggestions(self, names: records.Names) -> tuple[dict[str, str], dict[str, str]]:
+    def suggestions(self, names: Names) -> tuple[dict[str, str], dict[str, str]]:
         """Return the methods and the tokens of the rows that are shown, which the form suggests."""
         methods, tokens_shown = {}, {}
         for record in self.records:
@@ -312,9 +332,6 @@ def filtered_list(
     filters = {key: api_text(key, arguments[key]) for key in keys if key in arguments}
     kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
     base = FilteredList(
-        records=[],
-        total=0,
-        number=1,
         path=path,
         api_path=api_path,
         fields=[field._replace(value=arguments.get(field.key, "")) for field in fields],
@@ -355,9 +372,24 @@ def filtered_list(
         if isinstance(error, errors.InvalidParameter) and error.field not in (*keys, *paging):
             raise
         return replace(base, error=error)
-    order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
-    list_page = records.listing(source, window.limit)
-    return replace(base, **vars(list_page), source=source, api_arguments={**filters, **order})
+    number = parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
+    total, order = source.total, {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
+    if total is None:  # not counted: the rows up to here, and one more if more follow
+        total = (number - 1) * window.limit + source.count + (source.next is not None)
+    return replace(
+        base,
+        records=orjson.loads(source.data or "[]"),
+        total=total,
+        number=number,
+        size=window.limit,
+        next=source.next,
+        untraced_blocks=source.untraced_blocks,
+        is_counted=source.total is not None,
+        kept_from=source.kept_from,
+        complete_from=source.complete_from,
+        source=source,
+        api_arguments={**filters, **order},
+    )
 
 
 def _unknown_filter(
