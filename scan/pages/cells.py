@@ -101,10 +101,9 @@ def digits(value: int | str, amount: formatting.AlignedAmount, unit: str | None)
     if amount.full:
         of_unit = f" {escape(formatting.short_name(unit))}" if unit else ""
         full = f' tabindex="0" data-full="{amount.full}{of_unit}"'
-    whole = amount.whole.replace("<", "&lt;")  # digits, but for <0
     return (
-        f'<data class="amount" value="{int(value)}"{full}>{whole}'
-        f'<span class="fraction">{amount.fraction}</span></data>'
+        f'<data class="amount" value="{escape(value)}"{full}>{escape(amount.whole)}'
+        f'<span class="fraction">{escape(amount.fraction)}</span></data>'
     )
 
 
