@@ -61,6 +61,8 @@ PLACES = {
         "scan.indexer",
         "scan.extensions.contract_details.builds",
         "scan.extensions.contract_details.contract_import",
+        "scan.extensions.contract_details.signatures",
+        "scan.extensions.exports",
         "scan.extensions.token_lists",
     ),
 }

@@ -102,6 +102,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "credit_types": lists.all_credit_types(),
         "entities": lists.all_entities(),
+        "events": lists.all_event_types(),
         "fragments": lists.fragments,
         "lists": lists.all_lists(),
         "grown_by": lists.grown_by,

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 import requests
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.mail import views
@@ -19,7 +18,7 @@ from scan.settings import Brand
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import page_checks, page_fixtures
 from tests.support.database import execute
-from tests.support.serving import in_thread
+from tests.support.serving import hosted
 
 __all__ = ["chain"]
 
@@ -61,7 +60,7 @@ class Site(namedtuple("Site", "url paths daily is_followed", defaults=((), False
 
 @contextmanager
 def serving(app, paths):
-    with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
+    with hosted(app) as url:
         yield Site(url, paths)
 
 

@@ -66,8 +66,7 @@ def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client
         file.write_text(json.dumps(document(scenario, currency="USD", history=source)))
         source = str(file)
     priced = create_app(priced_by(indexed.settings, source)).test_client()
-    history = f"{pool['address']}/{pool['token1']}"
-    assert read(priced)["history"] == history
+    assert read(priced)["history"] == f"{pool['address']}/{pool['token1']}"
     price = prices_of_hours(client, pool["address"], trade["timestamp"][:10])
     sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
     [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]

@@ -275,9 +275,9 @@ PASSING_FAULTS: tuple[Fault, ...] = (
 class FaultyNode:
     """Forwards to `upstream`, but for what `fault` makes of it."""
 
-    def __init__(self, upstream, seed=0, rate=0.0, port=0):
+    def __init__(self, upstream, fault=None, seed=0, rate=0.0, port=0):
         self.upstream = upstream
-        self.fault: Fault | None = None  # of every request, while it is set
+        self.fault = fault  # of every request, while it is set
         self.rate = rate  # how many of the requests meet one of PASSING_FAULTS
         self.requests = 0
         self._random = random.Random(seed)

@@ -74,8 +74,8 @@ def deploy(explorer, source, name, arguments=""):
     return explorer.deploy(found.creation, arguments)
 
 
-def verified(explorer, source, name):
-    address = deploy(explorer, source, name)
+def verified(explorer, source, name, arguments=""):
+    address = deploy(explorer, source, name, arguments)
     answer = explorer.verify(address, source, VERSION, contractName=name, optimizationUsed=0)
     assert answer.status_code == 200, answer.json
     return address

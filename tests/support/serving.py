@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from redis import Redis
+from werkzeug.serving import make_server
 
 from tests.support.forked_python import Forked
 
@@ -222,6 +223,11 @@ def in_thread(server):
     finally:
         server.shutdown()
         server.server_close()
+
+
+def hosted(app):
+    """Serves an application from a thread of this process; its address."""
+    return in_thread(make_server("127.0.0.1", 0, app, threaded=True))
 
 
 def wait_until(condition, process=None, timeout_s=180.0):

@@ -168,10 +168,12 @@ def timestamp(iso: str) -> str:
 
 FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "checksum": lambda value: value and checksummed(value),
+    "count": lambda value: str(value or 0),
     "number": int,
+    "outcome": lambda is_success: "ok" if is_success else "error",
     "standard": lambda value: value and STANDARDS[value],
     "text": str,
-    "time": timestamp,
+    "time": lambda value: value and timestamp(value),
 }
 
 

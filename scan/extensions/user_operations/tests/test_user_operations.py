@@ -1,16 +1,14 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
 import re
+from collections import namedtuple
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.blockscout.tests.published import faults
 from scan.indexer import prefetch, writer
-from scan.settings import Settings
 from tests.audit.test_derived_truth import require_same, stored
 from tests.support import auditing, database, derived_lists, indexing, solidity
 from tests.support.anvil import Anvil, Contract
@@ -25,14 +23,8 @@ from tests.support.entry_points import (
 from tests.support.lists import Listed, by_links
 
 
-class Chain(NamedTuple):
-    node: Anvil
-    settings: Settings
-    points: dict[str, EntryPoint]
-    errand: str
-    sponsor: str
-    client: FlaskClient
-    operations: list[dict[str, Any]]  # as the node has them
+class Chain(namedtuple("Chain", "node settings points errand sponsor client operations")):
+    """`operations` are as the node has them."""
 
 
 def play(node):

@@ -7,12 +7,13 @@ from eth_utils import keccak
 
 from scan.errors import NotFound
 from scan.extensions.transaction_details.storage import mapping_keys, places, slot_names
-from scan.extensions.transaction_details.storage.collisions import MAX_COLLISIONS, Comparisons
 from scan.extensions.transaction_details.storage.contract_storage import (
     MAX_ENTRIES,
     MAX_ROUNDS,
     MAX_SLOTS,
     _Values,
+    entries_of,
+    place_at,
 )
 from scan.extensions.transaction_details.storage.layout import (
     MAX_MEMBERS,
@@ -21,7 +22,7 @@ from scan.extensions.transaction_details.storage.layout import (
     read_solidity,
     read_vyper,
 )
-from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
+from scan.extensions.transaction_details.storage.queries import MAX_COLLISIONS, Comparisons
 from scan.extensions.transaction_details.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 
 pytestmark = pytest.mark.check
