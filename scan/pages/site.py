@@ -324,7 +324,7 @@ def _templates() -> Environment:
     }
     environment.tests["contract_creation"] = transactions.creates_contract
     names = """
-        grouped counted amount short_amount fit_fractions without_stops
+        grouped counted amount short_amount fitted
         short_address checksummed_text gwei percent short_price pair_name
         exchange_name worth coin_worth day_time iso visible sentence
         visible_block as_json short_name short_id token_name word text_in
