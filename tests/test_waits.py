@@ -290,7 +290,7 @@ def _held(tree):
 def _reached(tree, body):
     """The names that are called there, also through functions of the same module."""
     own = {node.name: node.body for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
-    reached: set[str] = set()
+    reached = set()
     ahead = _called_in(body)
     while ahead:
         reached |= ahead

@@ -5,11 +5,11 @@ import json
 import os
 import shutil
 import time
+from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from threading import Thread
-from typing import Any, NamedTuple
 
 from app import create_app
 from scan import registry
@@ -28,13 +28,8 @@ from tests.support.solidity import BUILT, NODE, alone, soljson
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode", "evm.methodIdentifiers"]
 
 
-class Compiled(NamedTuple):
+class Compiled(namedtuple("Compiled", "abi metadata creation runtime")):
     """One contract as npm's compiler gives it; hex, with placeholders where it is not linked."""
-
-    abi: list[dict[str, Any]]
-    metadata: str
-    creation: str
-    runtime: str
 
 
 class Explorer:
@@ -209,8 +204,8 @@ exec cat $output
 
 def compiling_once(compilers, directory, outputs):
     """The same compilers, kept by a server, each of which compiles the same input only once: tests
-    verify the same source again and again, and the workers of a run share `outputs`."""
-    outputs.mkdir(exist_ok=True)
+    verify the same source again and again, and workers and runs share `outputs`."""
+    outputs.mkdir(parents=True, exist_ok=True)
     requests = compile_server().requests
     for compiler in compilers.glob("solc-*/solc-*"):
         script = directory / compiler.name / compiler.name

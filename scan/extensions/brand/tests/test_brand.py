@@ -151,7 +151,7 @@ def test_without_a_brand_no_file_is_added(client):
 
 
 def test_a_browser_loads_nothing_else(branded, page):
-    with serving.hosted(branded.application) as url:
+    with serving.serving(branded.application) as url:
         for theme in ("light", "dark"):
             show_theme(page, theme)
             page.open(f"{url}/blocks")

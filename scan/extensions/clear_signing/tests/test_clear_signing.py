@@ -57,7 +57,7 @@ def test_the_page_can_be_read_on_a_phone(chain, client_of, page):
     fields = [field("legs.[].token", "addressName"), label, field("route")]
     client = client_of(trade=chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}}))
     sent = chain.trade_of(note="y" * 500)
-    with serving.hosted(client.application) as url:
+    with serving.serving(client.application) as url:
         page.call("Emulation.setDeviceMetricsOverride", **PHONE)
         page.open(f"{url}/tx/{sent}")
         assert "Trade" in page.text("#clear-signing")

@@ -76,7 +76,7 @@ def test_what_a_call_inside_is_for_is_not_said_of_the_call(chain, client_of, pag
 def prompt(chain, client, page, to, signature, *arguments):
     """Return what stands beside the wallet's question."""
     page.before_scripts(WALLET)
-    with serving.hosted(client.application) as url:
+    with serving.serving(client.application) as url:
         page.open(f"{url}/address/{to}?tab=contract&view=write")
         press(page, signature, *arguments, value="2")
         connect(page, chain.explorer.anvil.accounts[0], chain.explorer.anvil.call("eth_chainId"))
@@ -94,7 +94,7 @@ def test_what_is_decoded_can_be_read_on_a_phone(chain, client_of, page, subject,
         "message": {"data": json.dumps(message(chain))},
         "call": {"data": call, "address": SAFE},
     }
-    with serving.hosted(client.application) as url:
+    with serving.serving(client.application) as url:
         page.call("Emulation.setDeviceMetricsOverride", **test_clear_signing.PHONE)
         page.open(f"{url}/decode?{urlencode(fields[subject])}")
         shown = page.text("#clear-signing")

@@ -131,7 +131,7 @@ def entries_of(
     """Yield what is at a place: itself, then the members of a struct, or the first elements of a
     fixed array."""
     type_ = layout.types.get(place.type)
-    if type_ is None or depth == places.MAX_DEPTH or not steps.take() or place.slot >= SLOTS:
+    if not steps.take() or type_ is None or depth == places.MAX_DEPTH or place.slot >= SLOTS:
         return
     entry = _entry(layout, place, type_)
     yield entry

@@ -138,11 +138,14 @@ def test_blockscouts_form_has_the_same_operations(chain):
             assert operation["hash"] in {item["hash"] for item in items}
         shown = chain.client.get(f"{path}/{operation['hash']}").json
         assert shown is not None and not faults(f"{path}/{{}}", shown)
+        summary = chain.client.get(f"{path}/{operation['hash']}/summary").json
+        assert summary == {"success": True, "data": {"summaries": []}}
         is_packed = shown["entry_point_version"] != "v0.6"
         assert ("gas_fees" in shown["raw"]) is is_packed
         if is_packed:
             limits = int(shown["raw"]["account_gas_limits"], 16)
             assert divmod(limits, 2**128) == (VERIFICATION_GAS, CALL_GAS)
+    assert chain.client.get(f"{path}/0x{'9d' * 32}/summary").status_code == 404
     block = chain.operations[-1]["blockNumber"]
     of_block = [o["hash"] for o in chain.operations[::-1] if o["blockNumber"] == block]
     items = (chain.client.get(path, query_string={"block_number": block}).json or {})["items"]

@@ -11,7 +11,7 @@ from scan.extensions.contract_details.contract_import import source_client, sour
 from tests.commands.test_command import scan
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
-from tests.support.serving import hosted
+from tests.support.serving import serving
 from tests.support.verified_elsewhere import Elsewhere, Verified
 from tests.support.vyper import BOX as VYPER_BOX
 from tests.support.vyper import NEWEST, SEVEN
@@ -114,7 +114,7 @@ class Chain:
 @pytest.fixture(scope="module")
 def chain(own_explorer, vyper, tmp_path_factory):
     made = Chain(own_explorer, vyper, tmp_path_factory.mktemp("programs"))
-    with hosted(made.elsewhere.app) as url:
+    with serving(made.elsewhere.app) as url:
         made.url = url
         yield made
 

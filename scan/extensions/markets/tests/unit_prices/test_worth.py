@@ -26,7 +26,7 @@ from tests.support.scenario.exchanges import (
     pool,
 )
 from tests.support.scenario.stage import ETHER, MOST, Stage
-from tests.support.serving import hosted
+from tests.support.serving import serving
 
 V2_SWAP = "0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822"
 V3_SWAP = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
@@ -360,7 +360,7 @@ def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, mo
 def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
     client = market.client(tmp_path)
     show_at(page, width)
-    with hosted(client.application) as url:
+    with serving(client.application) as url:
         paths = [f"/address/{market.holder}?tab=tokens", "/token-transfers"]
         paths += [f"/token/{market.address(key)}" for key in ("long", "fine")]
         paths += [f"/pool/{market.stage.pools[key].address}" for key in ("long", "fine")]

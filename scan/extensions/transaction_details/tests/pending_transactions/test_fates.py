@@ -7,7 +7,7 @@ from scan.extensions.transaction_details.tests.pending_transactions.sent import 
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering, refuse, status
 from tests.support.indexing import settings_for
-from tests.support.serving import hosted
+from tests.support.serving import serving
 
 PATH = f"/tx/{HASH}"
 BY_NONCE = f"{PATH}?from={SENT['from']}&nonce=2"
@@ -128,7 +128,7 @@ def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
     anvil.call("evm_setAutomine", False)
     try:
         sent = anvil.send(sender, receiver, value="0x1")
-        with behind(explorer.settings) as (client, node), hosted(client.application) as url:
+        with behind(explorer.settings) as (client, node), serving(client.application) as url:
             page.open(f"{url}/tx/{sent}")
             node.fault = status(500)
             page.wait(FETCHED_503)
