@@ -50,7 +50,9 @@ def paths() -> frozenset[str]:
 
 @functools.cache
 def _template() -> Template:
-    return Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
+    text = (PAGE / "index.html").read_text(encoding="utf-8")
+    template: Template = Template(text, autoescape=True)
+    return template
 
 
 def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprint:
