@@ -274,7 +274,7 @@ def entity_list(
     has_ids = page_of is None and entity in records.ENTITIES.values()
 
     def read(window: pages.Window, filters: Mapping[str, str]) -> pages.Page:
-        row = request.args.get("row", "").strip() if has_ids else ""
+        row = request.args["row"].strip() if has_ids and "row" in request.args else ""
         if row:
             position = records.position_of(row, entity, window.direction)
             window = window._replace(position=position)
@@ -372,7 +372,7 @@ def filtered_list(
         if isinstance(error, errors.InvalidParameter) and error.field not in (*keys, *paging):
             raise
         return replace(base, error=error)
-    number = parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
+    number = parameters.integer_text(arguments, "page", default=1, least=1, most=10**15)
     total, order = source.total, {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
     if total is None:  # not counted: the rows up to here, and one more if more follow
         total = (number - 1) * window.limit + source.count + (source.next is not None)

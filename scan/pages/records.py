@@ -63,7 +63,7 @@ OTHER_TABS = {
 def requested_tab(tabs: Sequence[str]) -> str:
     """Return the requested tab, the first by default, also by its title or Blockscout's name;
     raises InvalidParameter for an unknown one."""
-    requested = request.args.get("tab", tabs[0])
+    requested = request.args["tab"] if "tab" in request.args else tabs[0]
     ours = (name for name in OTHER_TABS.get(requested, ()) if name in tabs)
     tab = next(ours, requested)
     if tab not in tabs:
