@@ -50,8 +50,7 @@ def paths() -> frozenset[str]:
 
 @functools.cache
 def _template() -> Template:
-    text = (PAGE / "index.html").read_text(encoding="utf-8")
-    template: Template = Template(text, autoescape=True)
+    template: Template = Template((PAGE / "index.html").read_text("utf-8"), autoescape=True)
     return template
 
 
