@@ -17,7 +17,7 @@ from flask import Response, request
 from scan import errors, parameters
 from scan.http import list_responses, request_state, requests
 from scan.pages import formatting, records
-from scan.pages.records import Names, Record
+from scan.pages.records import Record
 from scan.pages.site import page, site
 from scan.queries import entities, pages, reader, tokens
 
@@ -69,9 +69,7 @@ RANGES = (
     Field("blockFrom", "First block", "number"),
     Field("blockTo", "Last block", "number"),
 )
-DIRECTION = Field(
-    "direction", "Direction", "direction", {"out": "out", "in": "in"}
-)  # fmt: skip
+DIRECTION = Field("direction", "Direction", "direction", {"out": "out", "in": "in"})
 
 
 @dataclass(frozen=True)
@@ -143,16 +141,6 @@ class FilteredList:
         return [
             field for field in self.chosen if field.choices and field.value not in field.choices
         ]
-
-    def suggestions(self, names: Names) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the methods and the tokens of the rows that are shown, which the form suggests."""
-        methods, tokens_shown = {}, {}
-        for record in self.records:
-            if "methodId" in record and "method" in record:
-                methods[record["methodId"]] = record["method"]
-            if token := names.get(record.get("tokenAddress", ""), records.NAMELESS)["token"]:
-                tokens_shown[record["tokenAddress"]] = token["symbol"] or token["name"] or ""
-        return methods, tokens_shown
 
     def filter(self, key: str) -> str:
         """Return the value of a filter that is given."""
@@ -345,8 +333,9 @@ def filtered_list(
         has_numbers="page" in paging,
     )
     try:
-        if address is not None:
-            filters = _address_filters(filters, address)
+        if address is not None and "direction" in filters:
+            direction = parameters.one_of(filters.pop("direction"), "direction", DIRECTIONS)
+            filters[DIRECTIONS[direction]] = address
         page_arguments = {
             key: arguments[key] for key in paging if key in arguments and key != "row"
         }
@@ -357,7 +346,7 @@ def filtered_list(
         window = list_responses.window_of(
             {**page_arguments, **{key: filters[key] for key in entities.RANGE if key in filters}}
         )
-        _require_order(window)
+        list_responses.require_order(window)
         chosen = {key: value for key, value in filters.items() if key not in entities.RANGE}
         source = read(window, chosen)
     except errors.NotFound as error:
@@ -405,28 +394,6 @@ def _unknown_filter(
     return errors.InvalidParameter(f"{unknown}{offered}.", field=name)
 
 
-def _require_order(window: pages.Window) -> None:
-    """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
-    if window.block_from > window.block_to:
-        raise errors.InvalidParameter(
-            "blockTo is before blockFrom: no row can match.", field="blockTo"
-        )
-    times = (window.time_from, window.time_to)
-    if times[0] is not None and times[1] is not None and times[0] > times[1]:
-        raise errors.InvalidParameter(
-            "timeTo is before timeFrom: no row can match.", field="timeTo"
-        )
-
-
 def api_text(key: str, text: str) -> str:
     """Return a field's text as the API takes it: a day becomes its first or last second."""
     return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text
-
-
-def _address_filters(filters: Mapping[str, str], address: str) -> dict[str, str]:
-    """Return the API's filters, with the list's own address in place of a direction."""
-    if "direction" not in filters:
-        return dict(filters)
-    direction = parameters.one_of(filters["direction"], "direction", DIRECTIONS)
-    others = {key: value for key, value in filters.items() if key != "direction"}
-    return {**others, DIRECTIONS[direction]: address}

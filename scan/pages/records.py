@@ -96,6 +96,17 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     return names
 
 
+def suggestions(records: Iterable[Record], names: Names) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the methods and the tokens of a list's rows, which its form suggests."""
+    methods, tokens = {}, {}
+    for record in records:
+        if "methodId" in record and "method" in record:
+            methods[record["methodId"]] = record["method"]
+        if token := names.get(record.get("tokenAddress", ""), NAMELESS)["token"]:
+            tokens[record["tokenAddress"]] = token["symbol"] or token["name"] or ""
+    return methods, tokens
+
+
 def finality_of(number: int, confirmations: int) -> str:
     """Return `finalized`, `safe` or `not final` for a block; empty where the node's chain has no
     such blocks, or the node does not answer."""

@@ -318,6 +318,7 @@ def _templates() -> Environment:
         "version": VERSION,
         "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
         "shown_value": records.shown_value,
+        "suggestions": records.suggestions,
         "cells": {name: _marked(cell) for name, cell in vars(cells).items() if isfunction(cell)},
         "sections": _sections(),
         "menu_of_extensions": _menu,
