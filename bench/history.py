@@ -22,8 +22,8 @@ from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.rlp_and_tries import keccak256, list_root
 from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
 from scan.extensions.backfill.history_files.history_export import file_name
-from scan.extensions.backfill.history_files.raw_block import encoded_receipts, parts_of
-from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
+from scan.extensions.backfill.history_files.raw_block import parts_of, read_receipts
+from scan.extensions.backfill.plan import BLOCKS_OF_FILE
 from scan.hex import to_hex
 
 CHUNK = 50  # blocks that a process encodes at once
@@ -72,7 +72,7 @@ def _block(chain: Chain, number: int) -> tuple[Any, Parts]:
     header = read_json(msgspec.Raw(chain.block(number)), BlockJson, number)
     receipts = read_json(msgspec.Raw(chain.receipts(number)), ReceiptsJson, number)
     parts = parts_of(header, receipts, ())
-    header.receiptsRoot = to_hex(list_root(encoded_receipts(parts)))
+    header.receiptsRoot = to_hex(list_root([receipt.encoded for receipt in read_receipts(parts)]))
     header.source = None
     return header, parts
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.settings import unread_variables
+from scan import settings
 from tests.support import forked_python
 from tests.support.serving import ROOT
 
@@ -124,7 +124,17 @@ def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):
     ],
 )
 def test_what_all_names_share_makes_none_near(name, advice):
-    assert unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
+    assert settings.unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
+
+
+def test_the_variables_of_a_declaration_are_read_once(monkeypatch):
+    """A bundle of certificates takes 20 ms."""
+    read, declared = settings.read_variables, []
+    monkeypatch.setattr(
+        settings, "read_variables", lambda of, *args: declared.append(of) or read(of, *args)
+    )
+    settings.doubtful_variables({"RPC_URL": "http://node"})
+    assert len(declared) == len({*declared})
 
 
 def started(*command, environ):

@@ -1,35 +1,83 @@
-"""Work that may take hours: how it shows its progress, and how it runs beside the indexer, as a
-subcommand in a process of its own, with the lowest priority. It ends with the indexer, and the next
-run continues.
+"""Work that may take hours: how a subcommand begins it, so that the next run continues, and shows
+its progress, and how it runs beside the indexer, in a process of its own with the lowest priority,
+which ends with the indexer.
 """
 
+import ctypes
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
-from typing import IO
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from types import MappingProxyType
+from typing import IO, NamedTuple
 
-from scan.commands.run import start
+from scan.commands import startup
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.settings import Settings, child_environment
+from scan.observability.logs import escape
+from scan.settings import ROOT, Settings, child_environment
 
 log = logging.getLogger(__name__)
 
+DONE, NOT_DONE = 0, 1  # exit codes
 CHECK_EVERY_S = 30.0
 AGAIN_AFTER_S = 3600.0  # where it ended without having done all, as with a node that has pruned
 POLL_S = 0.2
 GRACE_S = 10.0  # for what it writes last
 LOW_PRIORITY = 19
 SHOW_EVERY_S = 5.0
+PR_SET_PDEATHSIG = 1
 
 
 def write_line(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+def report(reason: str) -> None:
+    """Write why work ends before all is done. The text may be a node's."""
+    write_line(f"{escape(reason)}; the next run continues from here")
+
+
+class LongWork(NamedTuple):
+    """What work has that may take hours: the settings with its database, and the event that ends
+    it."""
+
+    settings: Settings
+    database: Database
+    stop: threading.Event
+
+
+@contextmanager
+def begun(
+    settings: Settings,
+    name: str,
+    failures: tuple[type[Exception], ...] = (),
+    *,
+    session: Mapping[str, str] = MappingProxyType({}),
+    needs_node: bool = True,
+    ends_by_signals: bool = True,
+    report: Callable[[str], None] = report,
+) -> Iterator[LongWork]:
+    """Begin long work on the database, whose sessions get a name. One of the `failures` is reported
+    and ends the block. Raises the errors of startup.prepare_database()."""
+    settings = startup.settings_with_database(settings)
+    if needs_node:
+        startup.require_node(settings)
+    startup.prepare_database(settings, may_be_away=False)
+    stop = threading.Event()
+    if ends_by_signals:
+        startup.on_stop_signals(stop.set)
+    url = settings.database_url
+    with closing(Database(url, statement_timeout_ms=0, name=name, session=session)) as database:
+        try:
+            yield LongWork(settings, database, stop)
+        except failures as error:
+            report(error.for_operators if isinstance(error, ScanError) else str(error))
 
 
 class Progress:
@@ -109,3 +157,28 @@ def run_to_end(
             except subprocess.TimeoutExpired:
                 process.kill()
     return process.wait()
+
+
+def start(
+    environment: Mapping[str, str],
+    *arguments: str,
+    stdin: int | None = None,
+    stdout: IO[bytes] | None = None,
+) -> "subprocess.Popen[bytes]":
+    """Start `scan ARGUMENTS` in a process group of its own: Ctrl-C reaches only the parent, which
+    stops its children in order."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "scan", *arguments],
+        env=environment,
+        cwd=ROOT,
+        stdin=stdin,
+        stdout=stdout,
+        preexec_fn=_end_with_parent,
+        process_group=0,
+    )
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this child with its parent, so that none keeps the port after a kill -9
+    of `scan run`."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

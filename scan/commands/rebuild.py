@@ -4,18 +4,17 @@ import argparse
 import os
 import threading
 from collections.abc import Sequence
-from contextlib import closing
 
 from scan.audit import derived_tables, rebuild
-from scan.commands import audit, long_work, startup
+from scan.commands import audit, long_work
 from scan.commands.arguments import count
+from scan.commands.long_work import DONE, NOT_DONE
 from scan.database import connection
 from scan.errors import SettingError, Unavailable
 from scan.indexer import block_rows
 from scan.parameters import nearest
 from scan.settings import Settings
 
-DONE, NOT_DONE = 0, 1
 # Tables that no stored block has, and what does.
 KEPT = {
     **dict.fromkeys(
@@ -45,31 +44,24 @@ def add_rebuild(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if all is derived, NOT_DONE if the next run has to continue, or cannot."""
-    settings = startup.settings_with_database(settings)
     tables = _chosen(options.tables)
-    startup.prepare_database(settings, may_be_away=False)
-    stop = threading.Event()
-    startup.on_stop_signals(stop.set)
-    database = connection.Database(
-        settings.database_url, statement_timeout_ms=0, name="scan-rebuild", session=audit.SESSION
-    )
-    with closing(database):
+    failures = rebuild.CannotRebuild, Unavailable
+    with long_work.begun(
+        settings, "scan-rebuild", failures, session=audit.SESSION, needs_node=False
+    ) as (settings, database, stop):
         run_ = rebuild.Rebuild(
             database, settings.database_url, stop, options.workers, settings.partition_rows
         )
-        try:
-            if options.missing:
-                long_work.lower_priority()
-                run_.request_missing()
-            else:
-                run_.request(tables, is_optional=not options.tables, logs=settings.logs)
-            _show(run_)
-        except (rebuild.CannotRebuild, Unavailable) as error:
-            long_work.write_line(f"{error.for_operators}; the next run continues from here")
-            return NOT_DONE
-    if stop.is_set():
-        long_work.write_line("stopped; the next run continues from here")
-    return NOT_DONE if stop.is_set() else DONE
+        if options.missing:
+            long_work.lower_priority()
+            run_.request_missing()
+        else:
+            run_.request(tables, is_optional=not options.tables, logs=settings.logs)
+        _show(run_)
+        if not stop.is_set():
+            return DONE
+        long_work.report("stopped")
+    return NOT_DONE
 
 
 def _chosen(names: Sequence[str]) -> list[str]:

@@ -4,33 +4,31 @@ It keeps `scan index` and `scan serve` running as child processes, and has one d
 """
 
 import argparse
-import ctypes
 import logging
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from scan.commands import database_commands, service_client, startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
+from scan.commands.long_work import start
 from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.indexer import chain_identity, progress
-from scan.settings import ROOT, Settings, child_environment
+from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
 
 RESTART_PAUSE_S = 1.0
 GRACE_S = 20.0
-PR_SET_PDEATHSIG = 1
 
 
 class ChildProcess:
@@ -74,31 +72,6 @@ def stop_all(children: list[ChildProcess], grace_s: float = GRACE_S) -> None:
         child.terminate()
     for child in children:
         child.wait(deadline)
-
-
-def start(
-    environment: Mapping[str, str],
-    *arguments: str,
-    stdin: int | None = None,
-    stdout: IO[bytes] | None = None,
-) -> "subprocess.Popen[bytes]":
-    """Start `scan ARGUMENTS` in a process group of its own: Ctrl-C reaches only the parent, which
-    stops its children in order."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "scan", *arguments],
-        env=environment,
-        cwd=ROOT,
-        stdin=stdin,
-        stdout=stdout,
-        preexec_fn=_end_with_parent,
-        process_group=0,
-    )
-
-
-def _end_with_parent() -> None:
-    """Have the kernel end this child with its parent, so that none keeps the port after a kill -9
-    of `scan run`."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised

@@ -6,8 +6,9 @@ from contextlib import closing
 import pytest
 
 from scan.ethereum.client import Node
+from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.tests.test_traces import opened
-from scan.extensions.backfill.trace_command import CannotTrace, TraceBackfill
+from scan.extensions.backfill.trace_command import TraceBackfill
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
 from tests.support import indexing, table_digest
@@ -23,6 +24,6 @@ def test_nothing_is_computed_of_rows_that_began_to_be_removed(database_url, anvi
         assert sum(backfill.read()) > 0
         assert Retention(database, Keep(2, None), finality=1).step(anvil.head())
         before = table_digest.digest(database_url)
-        with pytest.raises(CannotTrace, match="SCAN_KEEP"):
+        with pytest.raises(CannotBackfill, match="SCAN_KEEP"):
             backfill.write(partition_rows=100)
     assert table_digest.digest(database_url) == before

@@ -8,8 +8,8 @@ import threading
 from importlib.util import find_spec
 
 from scan.commands.hooks import AutomaticBackfill
-from scan.commands.long_work import run_to_end
-from scan.extensions.backfill.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
+from scan.commands.long_work import DONE, run_to_end
+from scan.extensions.backfill.backfill_command import INSTALL, PACKAGES, REFUSED
 from scan.indexer.chain_indexer import BackfillEnd
 from scan.settings import Settings
 

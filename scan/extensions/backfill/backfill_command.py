@@ -2,34 +2,31 @@
 
 import argparse
 import os
-import sys
-import threading
-from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scan.audit.block_comparison import NodeComparison
-from scan.commands import startup
+from scan.commands import long_work
 from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
+from scan.commands.long_work import DONE, NOT_DONE
 from scan.contracts.account_state import node_of_index
-from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
 from scan.ethereum import blocks, client, node_errors
 from scan.extensions.backfill import body_command, trace_command
 from scan.extensions.backfill.history_files import command_options
-from scan.indexer import node_reader, writer
+from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
+from scan.indexer import node_reader
 from scan.indexer.chain_identity import WrongLogs
 from scan.observability.logs import escape
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.spool import History
+    from scan.extensions.backfill.history_files.history_source import ChainFiles
 
-DONE, NOT_DONE = 0, 1
 REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
 PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")
 INSTALL = install_extra("bulk")
@@ -89,108 +86,92 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     )
 
 
-class ExtraMissing(ScanError):
-    """The packages of scan[bulk] or scan[cluster] are not installed."""
-
-
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if the backfill completed or was discarded, NOT_DONE if it was stopped or failed
     and can be continued, REFUSED if --automatic cannot begin."""
     try:
         from scan.extensions.backfill.chain_backfill import ChainBackfill
-        from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
         from scan.extensions.backfill.resources import Cluster, Resources, total_bytes
-        from scan.extensions.backfill.spool import SpoolFailed
         from scan.extensions.backfill.warehouse import WarehouseError
     except ImportError as error:
         raise _extra_missing("bulk", error.name) from None
     if options.cluster and find_spec("distributed") is None:
         raise _extra_missing("cluster", "distributed")
+    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
+    index_bytes = min(memory_bytes // 8, 2 * GB)
     cluster = None
     if options.cluster or options.files:
         try:
             certificates = (options.tls_ca_file, options.tls_cert, options.tls_key)
             cluster = Cluster.of(options.cluster or "", options.files or "", certificates)
         except CannotBackfill as error:
-            print(error, file=sys.stderr)
+            long_work.write_line(str(error))
             return NOT_DONE
-    settings = startup.settings_with_database(settings)
-    startup.require_node(settings)
-    startup.prepare_database(settings, may_be_away=False)
-    stop = threading.Event()
-    if not options.automatic:  # with it, SIGTERM ends the process at once, as SIGKILL may
-        startup.on_stop_signals(stop.set)
-    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
-    index_bytes = min(memory_bytes // 8, 2 * GB)
-    node = node_of_index(settings)
-    backfill_database = Database(
-        settings.database_url,
-        statement_timeout_ms=0,
-        name="scan-backfill",
+
+    def report(reason: str) -> None:
+        long_work.report(reason)
+        if options.automatic:
+            print(escape(reason), flush=True)
+
+    failures = CannotBackfill, WarehouseError, ScanError, OSError, client.NodeError, client.RpcError
+    with long_work.begun(
+        settings,
+        "scan-backfill",
+        (*failures, blocks.MalformedBlock, WrongLogs),
         # The files do not repeat what was committed, so a crash of the server must lose no commit.
         session={"maintenance_work_mem": f"{index_bytes // 1024}kB", "synchronous_commit": "on"},
-    )
-    with closing(backfill_database) as database:
+        # With --automatic, SIGTERM ends the process at once, as SIGKILL may.
+        ends_by_signals=not options.automatic,
+        report=report,
+    ) as (settings, database, stop):
+        node = node_of_index(settings)
+        history = None if options.discard else command_options.open_history(settings, options)
+        backfill = ChainBackfill(
+            settings,
+            database,
+            node,
+            Resources(
+                options.workers,
+                memory_bytes,
+                threads=len(os.sched_getaffinity(0)),
+                tables_at_once=options.tables_at_once,
+                index_bytes=index_bytes,
+                cluster=cluster,
+                computes_senders=not options.believe_senders,
+            ),
+            partial(_differences, node, settings, history),
+            stop,
+            history,
+        )
+        if options.discard:
+            backfill.discard()
+            long_work.write_line("the bulk backfill is discarded")
+            return DONE
+        folder = Path(options.folder or settings.data_dir / "bulk").absolute()
         try:
-            history = None if options.discard else command_options.open_history(settings, options)
-            backfill = ChainBackfill(
-                settings,
-                database,
-                node,
-                Resources(
-                    options.workers,
-                    memory_bytes,
-                    threads=len(os.sched_getaffinity(0)),
-                    tables_at_once=options.tables_at_once,
-                    index_bytes=index_bytes,
-                    cluster=cluster,
-                    computes_senders=not options.believe_senders,
-                ),
-                partial(_differences, node, settings, history),
-                stop,
-                history,
-            )
-            if options.discard:
-                backfill.discard()
-                print("the bulk backfill is discarded", file=sys.stderr)
-                return DONE
-            folder = Path(options.folder or settings.data_dir / "bulk").absolute()
             plan = backfill.begin(folder, options.range_blocks, options.last_block)
-            print(backfill.describe(plan), file=sys.stderr)
-            if backfill.run():
-                print(
-                    f"indexed up to block {plan.last_block}; `scan index` follows the node",
-                    file=sys.stderr,
-                )
-                return DONE
-        except writer.NotTheWriter:
-            reason = "another indexer or backfill is running on this database: stop it first"
         except CannotBegin as error:
-            print(escape(str(error)), file=sys.stderr)
+            long_work.write_line(escape(str(error)))
             if options.automatic:
                 print(escape(str(error)), flush=True)
             return REFUSED if options.automatic else NOT_DONE
-        except (client.NodeError, client.RpcError, blocks.MalformedBlock, WrongLogs) as error:
-            reason = str(error)
-        except (CannotBackfill, SpoolFailed, WarehouseError, ScanError, OSError) as error:
-            reason = str(error)
-        else:
-            reason = "stopped"
-    reason = escape(reason)  # perhaps a node's
-    print(f"{reason}; the next run continues from here", file=sys.stderr)
-    if options.automatic:
-        print(reason, flush=True)
+        long_work.write_line(backfill.requirements.describe(plan))
+        if backfill.run():
+            last = plan.last_block
+            long_work.write_line(f"indexed up to block {last}; `scan index` follows the node")
+            return DONE
+        report("stopped")
     return NOT_DONE
 
 
-def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
-    return ExtraMissing(
+def _extra_missing(extra: str, package: str | None) -> ScanError:
+    return ScanError(
         f"this needs the extra `{extra}` ({package} is not installed): {install_extra(extra)}"
     )
 
 
 def _differences(
-    node: client.Node, settings: Settings, history: "History | None", tx: Transaction
+    node: client.Node, settings: Settings, history: "ChainFiles | None", tx: Transaction
 ) -> list[tuple[str, int, int]]:
     """Compare a sample of blocks with the node's, in the transaction that makes them visible.
     Return each difference as a line, with the first and last of the blocks that were compared."""
@@ -205,7 +186,7 @@ def _differences(
     return differences
 
 
-def _first_comparable(node: client.Node, history: "History | None", tx: Transaction) -> int:
+def _first_comparable(node: client.Node, history: "ChainFiles | None", tx: Transaction) -> int:
     """Return the first block that the node has to be compared with: with history from elsewhere, it
     may have dropped the oldest ones."""
     if history is None:

@@ -89,9 +89,6 @@ SPOOLED: Mapping[str, Mapping[str, parquet.ColumnFormat]] = LazyMapping(
         "blocks": parquet.KINDS["blocks"],  # the last: where its file exists, so do the others
     }
 )
-_SCHEMAS: Mapping[str, pyarrow.Schema] = LazyMapping(
-    lambda: {kind: parquet.schema(columns) for kind, columns in SPOOLED.items()}
-)
 # Placeholders for a pool's tokens: only the direction of the trade is needed.
 _TOKEN0, _TOKEN1 = b"0", b"1"
 MAX_ROWS = 50_000  # as Python objects, which take 20 times the memory of columns
@@ -104,12 +101,13 @@ class RangeTables:
         self._selection = selection
         self._tables: dict[str, list[pyarrow.Table]] = {kind: [] for kind in SPOOLED}
         self._rows: dict[str, Rows] = {kind: [] for kind in SPOOLED}
+        self._sighted: set[bytes] = set()  # addresses in code sights
 
     def add(self, blocks: Iterable[FetchedBlock]) -> None:
         """Add the rows of blocks. Raises OverflowError or pyarrow's errors for values outside of
         their columns."""
         for fetched in blocks:
-            _add_block(self._rows, fetched, self._selection)
+            _add_block(self._rows, fetched, self._selection, self._sighted)
         if sum(map(len, self._rows.values())) >= MAX_ROWS:
             self._make_tables()
 
@@ -120,10 +118,6 @@ class RangeTables:
             kind: pyarrow.concat_tables([*self._tables[kind], rows_table(kind, [])])
             for kind in SPOOLED
         }
-        tables["code_sights"] = _distinct_sights(tables["code_sights"])
-        emitters = tables["log_emitters"]
-        indexes, *_ = _distinct(emitters)
-        tables["log_emitters"] = emitters.take(indexes)
         tables["event_sights"] = _event_sights(tables)
         return tables
 
@@ -142,7 +136,9 @@ def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
     return parquet.make_table(columns, dict(zip(columns, map(list, values), strict=True)))
 
 
-def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
+def _add_block(
+    rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection, sighted: set[bytes]
+) -> None:
     made = table_rows(fetched, selection)
     number = fetched.block.number
     for kind in ("transactions", "internal_transfers", "logs"):
@@ -163,43 +159,13 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
         amounts = swapped.token_in == _TOKEN0, swapped.amount_in, swapped.amount_out
         rows["swap_events"].append((*indexes, swap.pool, maker, swap.family, *amounts))
     rows["code_sights"] += [
-        (number, address, address in made.created, False) for address in made.possible_contracts
+        (number, address, address in made.created, address not in sighted)
+        for address in made.possible_contracts
     ]
+    sighted.update(made.possible_contracts)
     rows["change_sights"] += [(number, address) for address in sorted(made.changed)]
     rows["pool_events"] += [(number, *pool) for pool in made.pools]
     rows["blocks"].append(tuple([made.block.get(name) for name in SPOOLED["blocks"]]))
-
-
-def _distinct(table: pyarrow.Table) -> tuple[Any, Any, Any]:
-    """Group a table's rows by block and address, in the order of blocks. Return three arrays: the
-    first row of each group, the group of each row, and the number of each group's address.
-    """
-    encoded = table["address"].combine_chunks().dictionary_encode()
-    codes = encoded.indices.to_numpy().astype(numpy.int64)
-    blocks = table["block_number"].to_numpy()
-    width = max(len(encoded.dictionary), 1)
-    first_block = blocks.min() if len(blocks) else 0
-    keys, indexes, groups = numpy.unique(
-        (blocks - first_block) * width + codes, return_index=True, return_inverse=True
-    )
-    return indexes, groups, keys % width
-
-
-def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
-    indexes, groups, codes = _distinct(table)
-    created = table["is_created"].to_numpy()
-    is_created = numpy.bincount(groups[created], minlength=len(indexes)) > 0
-    is_first: Any = numpy.zeros(len(indexes), numpy.bool_)
-    is_first[numpy.unique(codes, return_index=True)[1]] = True
-    return pyarrow.Table.from_arrays(
-        [
-            table["block_number"].combine_chunks().take(pyarrow.array(indexes)),
-            table["address"].combine_chunks().take(pyarrow.array(indexes)),
-            pyarrow.array(is_created),
-            pyarrow.array(is_first),
-        ],
-        schema=table.schema,
-    )
 
 
 def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
@@ -236,27 +202,12 @@ def _first_events(
         blocks = blocks * compute.is_in(counted[address], value_set=changing).to_numpy()
     codes = codes + blocks
     firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
-    return make_table_of(
-        "event_sights",
-        {
-            "block_number": firsts["block_number"],
-            "log_index": firsts["log_index"],
-            "address": firsts[address].cast(parquet.ADDRESS),
-            "sight": pyarrow.array([sight] * len(firsts), parquet.TEXT),
-            "form": firsts[form],
-            "claim": firsts["claim"]
-            if sight == "wrap"
-            else pyarrow.nulls(len(firsts), parquet.TEXT),
-        },
-    )
-
-
-def make_table_of(kind: str, columns: Mapping[str, Any]) -> pyarrow.Table:
-    """Return a table of a kind from columns by the names that the file has, such as limbs'."""
-    fields = _SCHEMAS[kind]
-    arrays = (pyarrow.Array, pyarrow.ChunkedArray)
-    made = [
-        column if isinstance(column, arrays) else pyarrow.array(column, field.type)
-        for field, column in ((field, columns[field.name]) for field in fields)
-    ]
-    return pyarrow.Table.from_arrays(made, schema=fields)
+    columns = {
+        "block_number": firsts["block_number"],
+        "log_index": firsts["log_index"],
+        "address": firsts[address],
+        "sight": [sight] * len(firsts),
+        "form": firsts[form],
+        "claim": firsts["claim"] if sight == "wrap" else [None] * len(firsts),
+    }
+    return pyarrow.table(columns, schema=parquet.schema(EVENT_SIGHTS))

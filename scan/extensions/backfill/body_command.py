@@ -10,12 +10,11 @@ import argparse
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from scan.commands import arguments, long_work, startup
-from scan.commands.long_work import Progress
+from scan.commands import arguments, long_work
+from scan.commands.long_work import DONE, NOT_DONE, Progress
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import copy_lines, line
@@ -23,6 +22,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
 from scan.extensions.backfill.history_files import command_options
+from scan.extensions.backfill.plan import CannotBackfill
 from scan.indexer import block_rows, chain_identity, partitions
 from scan.indexer.block_rows import BODIES as TABLE
 from scan.indexer.block_source import BlockSource
@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # which needs the packages of scan[bulk]
 
 log = logging.getLogger(__name__)
 
-DONE, NOT_DONE = 0, 1
 READ_BLOCKS = 8  # in one request, and in one transaction
 PATIENCE_S = 600.0  # with a node that fails
 
@@ -41,10 +40,6 @@ BODIES = """\
 Stores the transactions and receipts of blocks that were indexed before SCAN_BODIES was on, the
 newest first, from the node or from history files. The indexer does so by itself in the background;
 see docs/growing.md."""
-
-
-class CannotStore(Exception):
-    """Older blocks cannot be stored; the message says why."""
 
 
 class BodyBackfill:
@@ -69,11 +64,10 @@ class BodyBackfill:
     def missing(self) -> tuple[int, int] | None:
         """Return the first and last of the blocks that are not stored; None where there is none, or
         where SCAN_BODIES is off."""
-        row = self._database.row("bulk/bodies_get_missing")
-        return None if row is None else (row[0], row[1])
+        return self._database.row("bulk/bodies_get_missing")
 
     def run(self) -> Iterator[int]:
-        """Store blocks, and yield how many were stored. Raises CannotStore, and the errors of
+        """Store blocks, and yield how many were stored. Raises CannotBackfill, and the errors of
         RETRIED after PATIENCE_S."""
         while not self._stop.is_set() and (missing := self.missing()) is not None:
             first, last = max(missing[0], missing[1] - READ_BLOCKS + 1), missing[1]
@@ -86,7 +80,8 @@ class BodyBackfill:
         source: BlockSource | HistorySource = self._source
         if self._files is not None and last <= self._files.last_block:
             if self._of_files is None or last < self._of_files[1]:
-                self._close()
+                if self._of_files is not None:
+                    self._of_files[0].close()
                 self._of_files = self._files.source_of(last, self._source)
             source, first = self._of_files[0], max(first, self._of_files[1])
         blocks: list[block_rows.FetchedBlock] = []
@@ -97,13 +92,9 @@ class BodyBackfill:
                 following = blocks[-1].block.number + 1
         except HistoryPruned as error:
             if first == last:
-                raise CannotStore(str(error)) from None
+                raise CannotBackfill(str(error)) from None
             return self._read(last, last)  # the node may have dropped the first of them alone
         return blocks
-
-    def _close(self) -> None:
-        if self._of_files is not None:
-            self._of_files[0].close()
 
     def _write(self, blocks: list[block_rows.FetchedBlock], last: int) -> None:
         first = blocks[0].block.number
@@ -116,7 +107,7 @@ class BodyBackfill:
             for fetched in blocks:
                 number, hash_ = fetched.block.number, fetched.block.hash
                 if number not in indexed or bytes(indexed[number]) != hash_:
-                    raise CannotStore(f"block {number} is another one than the one indexed")
+                    raise CannotBackfill(f"block {number} is another one than the one indexed")
             if tx.value("indexer/partitions_get_bound", table=TABLE) <= last:
                 partition_rows = partitions.rows_of(TABLE, self._partition_rows)
                 partitions.make_empty(tx, TABLE, partition_rows, last + 1)
@@ -124,7 +115,7 @@ class BodyBackfill:
             tx.execute("bulk/bodies_delete", block_from=first, block_to=last)
             copy_lines(tx, TABLE, block_rows.UNNUMBERED[TABLE], map(line, rows))
             if not tx.execute("bulk/bodies_set_first", first=first, following=last + 1):
-                raise CannotStore("SCAN_BODIES was turned off, or a reorganisation is under way")
+                raise CannotBackfill("SCAN_BODIES was turned off, or a reorganisation is under way")
 
 
 def add_arguments(actions: Any) -> None:
@@ -137,47 +128,26 @@ def add_arguments(actions: Any) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if all indexed blocks are stored, NOT_DONE if the next run has to continue."""
-    settings = startup.settings_with_database(settings)
-    startup.require_node(settings)
-    startup.prepare_database(settings, may_be_away=False)
-    stop = threading.Event()
-    startup.on_stop_signals(stop.set)
-    if options.automatic:
-        long_work.lower_priority()
-    node = node_of_index(settings)
-    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-bodies")
-    with closing(database):
-        try:
-            chain_identity.check(node, database)
-            files: Any = command_options.open_history(settings, options)
-            backfill = BodyBackfill(database, node, stop, files, settings.partition_rows)
-            missing = backfill.missing()
-            if missing is not None:
-                progress, done = Progress(missing[1] - missing[0] + 1, "stored"), 0
-                for blocks in backfill.run():
-                    done += blocks
-                    progress.show(done)
-                progress.end()
-            is_done = backfill.missing() is None
-            if files is not None and is_done:
+    failures = (*RETRIED, MalformedBlock, CannotBackfill)
+    with long_work.begun(settings, "scan-bodies", failures) as (settings, database, stop):
+        if options.automatic:
+            long_work.lower_priority()
+        node = node_of_index(settings)
+        chain_identity.check(node, database)
+        files = command_options.open_history(settings, options)
+        backfill = BodyBackfill(database, node, stop, files, settings.partition_rows)
+        missing = backfill.missing()
+        if missing is not None:
+            progress, done = Progress(missing[1] - missing[0] + 1, "stored"), 0
+            for blocks in backfill.run():
+                done += blocks
+                progress.show(done)
+            progress.end()
+        if backfill.missing() is None:
+            if files is not None:
                 files.end()
-        except _failures() as error:
-            long_work.write_line(f"{error}; the next run continues from here")
-            return NOT_DONE
-    return DONE if is_done else NOT_DONE
-
-
-def _failures() -> tuple[type[Exception], ...]:
-    """Return the errors that end a run, with those of history files, which need the packages of
-    scan[bulk]."""
-    failures = (*RETRIED, MalformedBlock, CannotStore)
-    with suppress(ImportError):
-        from scan.extensions.backfill.history_files.e2store import BadFile
-        from scan.extensions.backfill.plan import CannotBackfill
-        from scan.extensions.backfill.spool import SpoolFailed
-
-        return *failures, BadFile, CannotBackfill, SpoolFailed
-    return failures
+            return DONE
+    return NOT_DONE
 
 
 def _is_needed(settings: Settings, database: Database) -> bool:

@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scan.database import connection, transaction
 from scan.errors import Unavailable
@@ -29,16 +30,12 @@ from scan.extensions.backfill.plan import (
     Forked,
     Plan,
     Progress,
+    Range,
     read_plan,
     require_plan,
 )
-from scan.extensions.backfill.range_files import SELECTED, RangeFiles, remove_beside
-from scan.extensions.backfill.resources import (
-    Requirements,
-    Resources,
-    TooLittleMemory,
-    TooLittleRoom,
-)
+from scan.extensions.backfill.range_files import SELECTED, RangeFiles
+from scan.extensions.backfill.resources import Requirements, Resources
 from scan.extensions.backfill.warehouse import FILE, Warehouse
 from scan.extensions.backfill.worker_pool import make_tasks, spooling, start_pool
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, node_reader
@@ -47,9 +44,11 @@ from scan.indexer.derivation import fill_missing, forget_others
 from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
+if TYPE_CHECKING:  # most runs read no files of history
+    from scan.extensions.backfill.history_files.history_source import ChainFiles
+
 log = logging.getLogger(__name__)
 
-RANGE_BLOCKS = 500
 POLL_S = 0.2
 READINGS = 4  # of blocks that differ from the node, before a run fails
 # Called as blocks become visible: differences from the node, each with its first and last block.
@@ -67,7 +66,7 @@ class ChainBackfill:
         resources: Resources,
         audit: Audit,
         stop: threading.Event,
-        history: spool.History | None = None,
+        history: "ChainFiles | None" = None,
     ) -> None:
         self._settings = settings
         self._database = database
@@ -81,16 +80,17 @@ class ChainBackfill:
         self._progress = Progress(database)
         self._attempts = Attempts(self._progress, stop)
         self._readings, self._writer_pid = 1, 0
-        self._requirements = Requirements(database, node, resources, history)
+        self._warehouse = partial(
+            Warehouse.open, memory_bytes=resources.memory_bytes, threads=resources.threads
+        )
+        self.requirements = Requirements(database, node, resources, history)
 
-    def begin(
-        self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
-    ) -> Plan:
+    def begin(self, folder: Path, range_blocks: int, last_block: int | None) -> Plan:
         """Return the plan of the unfinished backfill, or begin one up to `last_block`, by default
         SCAN_FINALITY blocks behind the node's head.
 
-        Raises CannotBackfill, CannotBegin where none can begin, NotTheWriter, WrongChain, WrongLogs
-        and, after PATIENCE_S, the errors of RETRIED.
+        Raises CannotBackfill, CannotBegin where none can begin, WrongChain, WrongLogs and, after
+        PATIENCE_S, the errors of RETRIED.
         """
         return self._attempts.run(lambda: self._begin(folder, range_blocks, last_block))
 
@@ -106,12 +106,9 @@ class ChainBackfill:
             if settings.stores_bodies != stores_bodies:
                 began = "on" if stores_bodies else "off"
                 raise CannotBackfill(f"it was begun with SCAN_BODIES={began}: --discard it")
-            try:
-                self._requirements.require_memory(
-                    plan.stage, plan.first_block, plan.last_block, plan.range_blocks
-                )
-            except TooLittleMemory as error:
-                raise CannotBackfill(str(error)) from None
+            self.requirements.require_memory(
+                plan.stage, plan.first_block, plan.last_block, plan.range_blocks
+            )
             return plan
         chain = chain_identity.store_or_check(
             self._node, self._database, settings.start_block, settings.logs
@@ -134,9 +131,9 @@ class ChainBackfill:
         if self._history is None or self._history.last_block < chain.start_block:
             node_reader.require_kept(self._source.node, chain.start_block)
         try:
-            self._requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
-            self._requirements.require_room(folder, chain.start_block, last_block)
-        except (TooLittleRoom, TooLittleMemory) as error:
+            self.requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
+            self.requirements.require_room(folder, chain.start_block, last_block)
+        except CannotBackfill as error:
             raise CannotBegin(str(error)) from None
         shutil.rmtree(folder, ignore_errors=True)  # files of an earlier backfill
         with self._database.transaction() as tx:
@@ -150,11 +147,8 @@ class ChainBackfill:
             )
         return require_plan(self._database)
 
-    def describe(self, plan: Plan) -> str:
-        return self._requirements.describe(plan)
-
     def discard(self) -> None:
-        """End an unfinished backfill and empty the index. Raises CannotBackfill, NotTheWriter."""
+        """End an unfinished backfill and empty the index. Raises CannotBackfill."""
         self._acquire_lock()
         plan = require_plan(self._database)
         with self._database.transaction() as tx:
@@ -167,8 +161,8 @@ class ChainBackfill:
     def run(self) -> bool:
         """Run all stages from the plan's on, until `stop` is set; return whether all completed.
 
-        Waits PATIENCE_S for a node or database that fails. Raises SpoolFailed, CannotBackfill,
-        duckdb's errors and those of begin().
+        Waits PATIENCE_S for a node or database that fails. Raises CannotBackfill, duckdb's errors
+        and those of begin().
         """
         with self._progress:
             while not (is_done := self._attempts.run(self._run_stage)) and not self._stop.is_set():
@@ -199,12 +193,19 @@ class ChainBackfill:
             self._readings += 1
             log.warning("%s; reading these blocks and those beside them again", error)
             self._node.rest()
-            remove_beside(RangeFiles(plan.folder), plan.ranges, error.blocks)
+            for first, last in error.blocks:
+                span = Range(first - plan.range_blocks, last + plan.range_blocks)
+                spool.remove(RangeFiles(plan.folder), plan.ranges, span)
             self._reset(plan)
         return False
 
     def _acquire_lock(self) -> None:
-        Writer(self._database).acquire_lock()
+        try:
+            Writer(self._database).acquire_lock()
+        except NotTheWriter:
+            raise CannotBackfill(
+                "another indexer or backfill is running on this database: stop it first"
+            ) from None
         self._writer_pid = int(self._database.value("bulk/writer_get_pid"))
 
     def _spool(self, plan: Plan) -> None:
@@ -220,7 +221,12 @@ class ChainBackfill:
             resources = self._resources
             tasks = make_tasks(self._settings, resources, selection, missing, self._history)
             pool = partial(start_pool, self._resources, self._source, files)
-            advance = spool.advancing(progress, self._history, files, plan.ranges)
+
+            def advance(transactions: int) -> None:
+                progress.advance(1, transactions)
+                if self._history is not None:
+                    self._history.release(partial(files.have, plan.ranges))
+
             with spooling(pool, tasks, advance, self._stop) as end:
                 self._inspect_behind(inspection, end)
         if self._stop.is_set():
@@ -243,7 +249,7 @@ class ChainBackfill:
             if not inspection.is_next_there():
                 self._stop.wait(POLL_S)
                 continue
-            if not inspection.is_next_whole() or not inspection.is_next_linked():
+            if not inspection.is_next_right():
                 return
             try:
                 inspector = inspector or self._new_inspector(inspection.files)
@@ -294,7 +300,7 @@ class ChainBackfill:
     def _load(self, plan: Plan) -> None:
         """Load tables, each as soon as the tables that it depends on are derived."""
         files, ranges = self._whole_files(plan), plan.ranges
-        with closing(self._warehouse(plan)) as warehouse:
+        with closing(self._warehouse(plan.folder)) as warehouse:
             progress = self._progress.part("select transfers and trades", "ranges", len(ranges))
             derivation.open_files(
                 warehouse, self._database, files, ranges, lambda: progress.advance(1)
@@ -319,38 +325,37 @@ class ChainBackfill:
         remaining = [step for step in steps if step.name not in plan.loaded]
         total = len(derivation.DERIVED) + len(steps)
         progress = self._progress.part("load", "tables", total, len(plan.loaded))
-        loaded = 0
+        derived = 0
 
-        def advance(derived: int = 0) -> None:
-            nonlocal loaded
-            newly = loader.loaded() - loaded
-            loaded += newly
-            if newly + derived:
-                progress.advance(newly + derived)
+        def advance() -> None:
+            progress.advance(len(plan.loaded) + derived + loader.loaded() - progress.done)
 
         for step in remaining:
-            if step.table not in loading.DERIVED_BEFORE:
+            if step.table not in derivation.DERIVED:
                 loader.begin(step)
         for table in derivation.DERIVED:
             if self._stop.is_set():
                 return
             derivation.derive(warehouse, table, buckets)
-            advance(1)
+            derived += 1
+            advance()
             for step in remaining:
-                if loading.DERIVED_BEFORE.get(step.table) == table:
+                if step.table == table:
                     loader.begin(step)
         while not loader.wait(POLL_S):
             if self._stop.is_set():
                 return
             advance()
         advance()
-        loading.analyze_partitioned(self._database, steps)
+        for table in {step.table for step in steps if step.is_partition}:
+            # Their statistics are separate from those of partitions.
+            self._database.rows("indexer/partitions_analyze", table=table)
         self._set_stage("accept")
 
     def _accept(self, plan: Plan) -> None:
         files = self._whole_files(plan)
         self._links.require_last(plan.last_block, files.ends(plan.ranges[-1]).hash)
-        with closing(self._warehouse(plan)) as warehouse, self._database.transaction() as tx:
+        with closing(self._warehouse(plan.folder)) as warehouse, self._database.transaction() as tx:
             loading.require_writer(tx)
             for table in loading.ACCEPTED:
                 loading.accept_table(tx, warehouse, table)
@@ -364,12 +369,6 @@ class ChainBackfill:
         shutil.rmtree(plan.folder, ignore_errors=True)
         if self._history is not None:
             self._history.end()
-
-    def _warehouse(self, plan: Plan) -> Warehouse:
-        resources = self._resources
-        return Warehouse.open(
-            plan.folder, memory_bytes=resources.memory_bytes, threads=resources.threads
-        )
 
     def _whole_files(self, plan: Plan) -> RangeFiles:
         """Return the files of all ranges. Raises Forked where some are missing, as in an emptied

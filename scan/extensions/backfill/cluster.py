@@ -22,7 +22,7 @@ from distributed import Client, KilledWorker, Security, get_worker
 
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.served_chain import ChainIdentity
-from scan.extensions.backfill import range_files, resources, spool
+from scan.extensions.backfill import plan, range_files, resources, spool
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
@@ -60,7 +60,7 @@ def store_range(task: ClusterTask) -> StoredRange:
 
 def _range_store(task: ClusterTask, files: range_files.RangeFiles, worker: str) -> StoredRange:
     if task.version != version("scan"):
-        raise spool.SpoolFailed(f"it has Scan {version('scan')}, the main process {task.version}")
+        raise plan.SpoolFailed(f"it has Scan {version('scan')}, the main process {task.version}")
     settings = Settings.from_environment()
     range_task = task.range_task._replace(
         rpc_urls=settings.rpc_urls or task.range_task.rpc_urls, ca_bundle=settings.ca_bundle
@@ -69,7 +69,7 @@ def _range_store(task: ClusterTask, files: range_files.RangeFiles, worker: str) 
         history = range_task.history.on_another_machine(files.folder / "history")
         range_task = range_task._replace(history=history)
     if _chain(range_task.rpc_urls, range_task.ca_bundle) != task.chain:
-        raise spool.SpoolFailed("its node serves another chain")
+        raise plan.SpoolFailed("its node serves another chain")
     transactions = spool.spool_range(range_task, files.folder)
     digest = range_files.RangeStore(task.files).put(files, range_task.blocks)
     return StoredRange(worker, transactions, digest)
@@ -106,10 +106,11 @@ class ClusterPool:
         self._files = files
         self._numbers = count()
         self._submitted: dict[Future[Any], _Submitted] = {}
-        self._failed: defaultdict[range_files.Range, set[str]] = defaultdict(set)  # workers
+        self._failed: defaultdict[plan.Range, set[str]] = defaultdict(set)  # workers
         self._workers: dict[str, int] = {}  # threads by address
         self._workers_at = self._without_since = float("-inf")
-        self._store = _store(cluster.files)
+        self._store = range_files.RangeStore(cluster.files)
+        self._store.make()
         self._client = _connect(cluster)
         self._receiving = ThreadPoolExecutor(MAX_RANGES, "cluster")
 
@@ -121,7 +122,7 @@ class ClusterPool:
         if self._workers or self._without_since == float("-inf"):
             self._without_since = now
         elif now - self._without_since > WITHOUT_WORKERS_S:
-            raise spool.SpoolFailed(f"{self._cluster.address} has no workers")
+            raise plan.SpoolFailed(f"{self._cluster.address} has no workers")
         return min(RANGES_AHEAD * sum(self._workers.values()), MAX_RANGES)
 
     def submit(self, task: spool.RangeTask, copies: Collection[Future[Any]]) -> Future[Any]:
@@ -145,12 +146,12 @@ class ClusterPool:
         try:
             stored: StoredRange = future.result()
         except KilledWorker:
-            raise spool.RangeFailed(f"{task}: every worker that had them was lost") from None
+            raise plan.RangeFailed(f"{task}: every worker that had them was lost") from None
         except CancelledError:
             raise self._scheduler_lost() from None
         except Exception as error:  # such as that of a worker without Scan
             self._require_scheduler()
-            raise spool.RangeFailed(f"{task}: {error!r}") from None
+            raise plan.RangeFailed(f"{task}: {error!r}") from None
         if stored.permanent is not None:
             raise stored.permanent
         try:
@@ -160,7 +161,7 @@ class ClusterPool:
             self._store.take(self._files, task.blocks, stored.digest, folder)
         except range_files.StoreFailed as error:
             self._failed[task.blocks].add(stored.worker)
-            raise spool.RangeFailed(f"{task}: {error} (worker {stored.worker})") from None
+            raise plan.RangeFailed(f"{task}: {error} (worker {stored.worker})") from None
         self._failed.pop(task.blocks, None)
         return stored.transactions
 
@@ -173,7 +174,7 @@ class ClusterPool:
         self._store.remove()
 
     def _other_workers(
-        self, blocks: range_files.Range, copies: Collection[Future[Any]]
+        self, blocks: plan.Range, copies: Collection[Future[Any]]
     ) -> list[str] | None:
         """Return the workers that neither have the range nor have failed at it; None for any
         worker."""
@@ -199,17 +200,8 @@ class ClusterPool:
         if self._client.status != "running":
             raise self._scheduler_lost()
 
-    def _scheduler_lost(self) -> spool.SpoolFailed:
-        return spool.SpoolFailed(f"the scheduler at {self._cluster.address} was lost")
-
-
-def _store(uri: str) -> range_files.RangeStore:
-    try:
-        store = range_files.RangeStore(uri)
-        store.make()
-    except range_files.StoreFailed as error:
-        raise spool.SpoolFailed(str(error)) from None
-    return store
+    def _scheduler_lost(self) -> plan.SpoolFailed:
+        return plan.SpoolFailed(f"the scheduler at {self._cluster.address} was lost")
 
 
 def _connect(cluster: resources.Cluster) -> Client:
@@ -223,4 +215,4 @@ def _connect(cluster: resources.Cluster) -> Client:
         )
     with suppress(OSError, RuntimeError):
         return Client(cluster.address, security=security, timeout=CONNECT_S, set_as_default=False)
-    raise spool.SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")
+    raise plan.SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")

@@ -14,7 +14,7 @@ from pyarrow import compute
 
 from scan.ethereum.events import PoolEvent, SwapEvent, TransferShape, WrapClaim
 from scan.extensions.backfill import block_columns, plan
-from scan.extensions.backfill.range_files import Range, RangeFiles
+from scan.extensions.backfill.range_files import RangeFiles
 from scan.extensions.exports.parquet import ADDRESS, read_file
 from scan.indexer import contract_inspection, contract_state
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
@@ -50,7 +50,7 @@ class RangeInspector:
         self._files = files
         self._with_code: set[bytes] = set()
 
-    def inspect(self, blocks: Range) -> contract_state.ContractFindings:
+    def inspect(self, blocks: plan.Range) -> contract_state.ContractFindings:
         """Return the findings about the contracts in a range that the ranges before it lack. Raises
         NodeError.
 
@@ -98,7 +98,7 @@ class RangeInspector:
             ends=first.ends + second.ends,
         )
 
-    def _events(self, blocks: Range, changing: set[bytes]) -> list[EventSight]:
+    def _events(self, blocks: plan.Range, changing: set[bytes]) -> list[EventSight]:
         """Return the sights of events of contracts that are not known as tokens or pools yet, or
         that may be others by now."""
         table = self._read("event_sights", blocks)
@@ -114,10 +114,10 @@ class RangeInspector:
             events += map(EventSight, *_values(open_sights))
         return events
 
-    def _read(self, kind: str, blocks: Range) -> pyarrow.Table:
+    def _read(self, kind: str, blocks: plan.Range) -> pyarrow.Table:
         return read_file(self._files.path(kind, blocks), block_columns.SPOOLED[kind])
 
-    def _hashes(self, blocks: Range) -> dict[int, tuple[bytes, bytes]]:
+    def _hashes(self, blocks: plan.Range) -> dict[int, tuple[bytes, bytes]]:
         """Return the hash and the parent hash of each block."""
         table = self._read("blocks", blocks)
         numbers, *hashes = (table[name].to_pylist() for name in ("number", "hash", "parent_hash"))
@@ -128,7 +128,7 @@ class Inspection:
     """The ranges that are not inspected yet, in the chain's order."""
 
     def __init__(
-        self, files: RangeFiles, ranges: Sequence[Range], inspected_to: int | None
+        self, files: RangeFiles, ranges: Sequence[plan.Range], inspected_to: int | None
     ) -> None:
         """`inspected_to` is the block up to which ranges are inspected, None if none is."""
         self.files = files
@@ -137,10 +137,10 @@ class Inspection:
         done = [blocks for blocks in ranges if blocks.last <= newest]
         self._last_hash = files.ends(done[-1]).hash if done and files.has(done[-1]) else None
 
-    def has(self, blocks: Range) -> bool:
+    def has(self, blocks: plan.Range) -> bool:
         return not self.remaining or blocks.first < self.remaining[0].first
 
-    def require_none(self, ranges: Sequence[Range]) -> None:
+    def require_none(self, ranges: Sequence[plan.Range]) -> None:
         """Raise Forked where one of the ranges, whose files are deleted, was inspected."""
         for blocks in filter(self.has, ranges):
             raise plan.Forked(f"block {blocks.last} was inspected already")
@@ -148,13 +148,11 @@ class Inspection:
     def is_next_there(self) -> bool:
         return self.files.has(self.remaining[0])
 
-    def is_next_whole(self) -> bool:
-        return self.files.is_whole(self.remaining[0])
-
-    def is_next_linked(self) -> bool:
-        """Return whether the next range follows on the one before it."""
-        parent_hash = self.files.ends(self.remaining[0]).parent_hash
-        return self._last_hash in (None, parent_hash)
+    def is_next_right(self) -> bool:
+        """Return whether the next range is whole, and follows on the one before it."""
+        blocks = self.remaining[0]
+        is_whole = self.files.is_whole(blocks)
+        return is_whole and self._last_hash in (None, self.files.ends(blocks).parent_hash)
 
     def note_inspected(self) -> None:
         self._last_hash = self.files.ends(self.remaining.popleft()).hash

@@ -9,7 +9,8 @@ from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
 from scan.database import connection, lists
 from scan.extensions.backfill.block_columns import SPOOLED
-from scan.extensions.backfill.range_files import SELECTED, Range, RangeFiles
+from scan.extensions.backfill.plan import Range
+from scan.extensions.backfill.range_files import SELECTED, RangeFiles
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports import parquet
 from scan.indexer.block_rows import BODIES
@@ -174,12 +175,8 @@ def _table(
         [bytes(value) if isinstance(value, memoryview) else value for value in column]
         for column in zip(*rows, strict=True)
     ] or [[] for _ in columns]
-    return pyarrow.table(
-        {
-            name: pyarrow.array(column, type_)
-            for (name, type_), column in zip(columns.items(), values, strict=True)
-        }
-    )
+    named = dict(zip(columns, values, strict=True))
+    return pyarrow.table(named, schema=pyarrow.schema([*columns.items()]))
 
 
 def _file_ordinals(files: RangeFiles, ranges: Sequence[Range]) -> pyarrow.Table:

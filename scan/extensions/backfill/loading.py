@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from struct import Struct
 from typing import NamedTuple
 
 import pyarrow
@@ -13,10 +14,11 @@ from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.extensions.backfill.derivation import OF_EXTENSIONS
-from scan.extensions.backfill.warehouse import CsvReader, Warehouse
+from scan.extensions.backfill.warehouse import CopyReader, Warehouse
 from scan.extensions.exports.parquet import KINDS
 from scan.indexer import block_rows, hooks, partitions, writer
 
+COUNTERS = "token_counts"  # in DuckDB alone; its rows set counters of several tables
 # The statement that returns the rows of each table.
 COPY: Mapping[str, str] = LazyMapping(
     lambda: {
@@ -35,16 +37,16 @@ COPY: Mapping[str, str] = LazyMapping(
         "list_counts": "bulk/list_counts_copy",
         "list_checkpoints": "bulk/list_checkpoints_copy",
         **{name: table.bulk_copy for name, table in OF_EXTENSIONS.items()},
-        "token_counts": "bulk/token_counts_copy",
+        COUNTERS: "bulk/token_counts_copy",
         "daily_stats": "bulk/daily_stats_copy",
         "blocks": "bulk/blocks_copy",
     }
 )
 # Columns of the files that these statements return in another form.
 REPLACED = ("timestamp_s", "dex", "topic0")
-COUNTERS = "counters"
 READ_BYTES = 1 << 18  # read from a file at once
 BODIES_AT_ONCE = 16
+_BODY, _LENGTH = Struct("!hiqi"), Struct("!i")  # the number of columns, and each length before them
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
 ENDING: Sequence[str] = LazySequence(
     lambda: [
@@ -54,22 +56,10 @@ ENDING: Sequence[str] = LazySequence(
         if table.bulk_accept
     ]
 )
-# The tables that are loaded before, in this order.
+# The tables that are loaded before, in this order. Those of derivation.DERIVED have to be derived
+# before; all others read files alone.
 LOADED: Sequence[str] = LazySequence(
-    lambda: (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
-)
-# The table that has to be derived before each of these is loaded. All others read files alone.
-DERIVED_BEFORE: Mapping[str, str] = LazyMapping(
-    lambda: {
-        "token_holders": "token_holders",
-        "item_balances": "item_balances",
-        "token_items": "token_items",
-        "addresses": "addresses",
-        "list_counts": "list_counts",
-        "list_checkpoints": "list_checkpoints",
-        **{table: table for table in OF_EXTENSIONS},
-        COUNTERS: "token_counts",
-    }
+    lambda: tuple(table for table in COPY if table not in ACCEPTED)
 )
 KEPT_PARTS = 200  # partitions of a table whose old rows are dropped
 
@@ -171,12 +161,6 @@ def make_partitions(
     return steps
 
 
-def analyze_partitioned(database: Database, steps: Sequence[Step]) -> None:
-    """Analyze the partitioned tables: their statistics are separate from those of partitions."""
-    for table in {step.table for step in steps if step.is_partition}:
-        database.rows("indexer/partitions_analyze", table=table)
-
-
 def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int) -> None:
     """Take a step in one transaction, unless it is recorded as done. Raises NotTheWriter."""
     with database.transaction() as tx:
@@ -226,11 +210,11 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
     warehouse.run("bulk/partition_set", table=step.table, first=step.first, bound=step.bound)
     if step.table == block_rows.BODIES:
         paths = [path for (path,) in warehouse.rows(COPY[step.table])]
-        lines = CsvReader(_body_lines(paths, step.first, step.bound))
+        rows = CopyReader(_binary_bodies(paths, step.first, step.bound))
         columns = block_rows.UNNUMBERED[step.table]
-        transaction.copy_csv(tx, f"{step.name}_loading", columns, lines, READ_BYTES)
-        if lines.failure:
-            raise lines.failure
+        transaction.copy_file(tx, f"{step.name}_loading", columns, rows, READ_BYTES, "binary")
+        if rows.failure:
+            raise rows.failure
     else:
         _copy(tx, warehouse, step.table, f"{step.name}_loading")
     for statement, follows_rows in statements:
@@ -238,15 +222,18 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
             tx.script(statement)
 
 
-def _body_lines(paths: Sequence[str], first: int, bound: int) -> Iterator[bytes]:
-    """Yield rows of block_bodies from files: DuckDB would hold some thousand bodies as text."""
+def _binary_bodies(paths: Sequence[str], first: int, bound: int) -> Iterator[bytes]:
+    """Yield rows of block_bodies from files in COPY's binary format: as text a body takes twice the
+    bytes, and DuckDB would hold some thousand."""
+    yield b"PGCOPY\n\xff\r\n\0" + bytes(8)  # without flags and extension
     for path in paths:
         for batch in parquet.ParquetFile(path).iter_batches(BODIES_AT_ONCE):
             yield b"".join(
-                b"%d,\\x%b,\\x%b\n" % (number, digest.hex().encode(), body.hex().encode())
+                _BODY.pack(3, 8, number, len(digest)) + digest + _LENGTH.pack(len(body)) + body
                 for number, digest, body in zip(*map(pyarrow.Array.to_pylist, batch), strict=True)
                 if first <= number < bound
             )
+    yield b"\xff\xff"
 
 
 def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
@@ -264,7 +251,7 @@ def require_writer(tx: Transaction) -> None:
 def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
     """Set the counters of tokens, exchanges, pools and topics, whose rows inspection wrote."""
     tx.execute("bulk/token_counts_create")
-    _copy(tx, warehouse, "token_counts")
+    _copy(tx, warehouse, COUNTERS)
     tx.execute("bulk/tokens_set_counts")
     names, counts = _columns(warehouse.rows("bulk/dexes_count"))
     tx.execute("bulk/dexes_set_counts", names=names, counts=counts)
@@ -277,7 +264,7 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
     with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
-        transaction.copy_csv(tx, target or table, columns, file, READ_BYTES)
+        transaction.copy_file(tx, target or table, columns, file, READ_BYTES)
 
 
 def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:

@@ -14,17 +14,40 @@ from typing import NamedTuple, TypeVar
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.node_errors import RETRIED, Retries
-from scan.extensions.backfill.range_files import BLOCKS_OF_FILE, Range, split
 
+BLOCKS_OF_FILE = 8_192  # of an era1 or ere file
 MAX_SHOWN = 5  # differences
 
 
+class Range(NamedTuple):
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """The name of its files, by which they sort along the chain."""
+        return f"{self.first:012d}-{self.last:012d}.parquet"
+
+
+def split(first: int, last: int, blocks: int) -> list[Range]:
+    return [Range(start, min(start + blocks - 1, last)) for start in range(first, last + 1, blocks)]
+
+
 class CannotBackfill(Exception):
-    """The backfill cannot run; the message says what has to change first."""
+    """Blocks, their traces or their bodies cannot be filled in; the message says why, or what has
+    to change first."""
 
 
 class CannotBegin(CannotBackfill):
     """No backfill was begun: the indexer may index block after block."""
+
+
+class SpoolFailed(CannotBackfill):
+    """The files of a range cannot be written, for a reason that no other try may mend."""
+
+
+class RangeFailed(SpoolFailed):
+    """A range failed at one of the workers, of which another one may have a better node."""
 
 
 class Forked(Exception):
@@ -97,7 +120,6 @@ class Progress:
         self.share = 0.0  # of the whole that is done
         self.problem: str | None = None  # because of which the backfill waits
         self._first: tuple[float, float] | None = None  # this run's first time and share
-        self.node_head: int | None = None
 
     def __enter__(self) -> "Progress":
         self._thread.start()
@@ -109,9 +131,7 @@ class Progress:
 
     def part(self, name: str, unit: str, total: int, done: int = 0) -> "PartProgress":
         """Begin a part of PARTS with `total` units, of which earlier runs have done `done`."""
-        part = PartProgress(self, name, unit, total, done)
-        part.show()
-        return part
+        return PartProgress(self, name, unit, total, done)
 
     def set_share(self, share: float) -> None:
         with self._lock:
@@ -136,7 +156,7 @@ class Progress:
                 )
                 self._database.rows(
                     "indexer/chain_record_status",
-                    node_head=self.node_head,
+                    node_head=None,
                     problem=self.problem,
                     by_hash=None,
                 )
@@ -145,51 +165,41 @@ class Progress:
         self._database.close()  # this thread's connection
 
 
-class PartLog:
-    """The log of a part's progress. Units of an earlier run do not count for its speed."""
+class PartProgress:
+    """The progress of a part, in the log and as a share of the whole. Units of an earlier run do
+    not count for its speed."""
 
-    def __init__(self, name: str, unit: str, total: int, done: int = 0) -> None:
+    def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int) -> None:
+        self._whole = whole
         self._name, self._unit = name, unit
-        self._total, self._done, self._done_before = total, done, done
+        self.done = self._done_before = done
+        self._total = total
         self._transactions = 0
         self._began = self._logged_at = time.monotonic()
+        self.advance(0)
 
     def advance(self, units: int, transactions: int = 0) -> None:
-        self._done += units
+        self.done += units
         self._transactions += transactions
+        first, last = PARTS[self._name]
+        self._whole.set_share(first + (last - first) * self.done / max(self._total, 1))
         now = time.monotonic()
-        if now - self._logged_at < EVERY_S and self._done < self._total:
+        if not units or (now - self._logged_at < EVERY_S and self.done < self._total):
             return
         self._logged_at = now
         elapsed_s = max(now - self._began, 1e-6)
-        left_s = (self._total - self._done) * elapsed_s / max(self._done - self._done_before, 1)
+        left_s = (self._total - self.done) * elapsed_s / max(self.done - self._done_before, 1)
         speed = self._transactions / elapsed_s
         log.info(
             "%s: %d of %d %s (%.0f %%)%s, %s left",
             self._name,
-            self._done,
+            self.done,
             self._total,
             self._unit,
-            100 * self._done / max(self._total, 1),
+            100 * self.done / max(self._total, 1),
             f", {speed:.0f} transactions/s" if self._transactions else "",
             f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s",
         )
-
-
-class PartProgress(PartLog):
-    """The progress of a part, with its share of the whole."""
-
-    def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int) -> None:
-        super().__init__(name, unit, total, done)
-        self._whole = whole
-
-    def advance(self, units: int, transactions: int = 0) -> None:
-        super().advance(units, transactions)
-        self.show()
-
-    def show(self) -> None:
-        first, last = PARTS[self._name]
-        self._whole.set_share(first + (last - first) * self._done / max(self._total, 1))
 
 
 PATIENCE_S = 600.0  # with a node or database that fails while the backfill does not advance

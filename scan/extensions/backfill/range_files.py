@@ -9,7 +9,7 @@ the content that the writer reported, or an error.
 import hashlib
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -20,32 +20,19 @@ import pyarrow
 from pyarrow import fs, parquet
 
 from scan.extensions.backfill.block_columns import SPOOLED
+from scan.extensions.backfill.plan import Range, SpoolFailed
 from scan.extensions.exports.parquet import schema, write_file
+from scan.indexer.block_rows import BODIES
 
 INCOMING = "incoming"  # the folder of files that are being written
-BLOCKS_OF_FILE = 8_192  # of an era1 or ere file
 # Kinds that are selected from candidates, by what contracts are.
 SELECTED = {"token_transfers": "transfer_events", "dex_trades": "swap_events"}
-
-
-class Range(NamedTuple):
-    first: int
-    last: int
-
-    @property
-    def name(self) -> str:
-        """The name of its files, by which they sort along the chain."""
-        return f"{self.first:012d}-{self.last:012d}.parquet"
 
 
 class RangeEnds(NamedTuple):
     parent_hash: bytes  # of the first block
     first_hash: bytes
     hash: bytes  # of the last block
-
-
-def split(first: int, last: int, blocks: int) -> list[Range]:
-    return [Range(start, min(start + blocks - 1, last)) for start in range(first, last + 1, blocks)]
 
 
 class RangeFiles:
@@ -66,7 +53,7 @@ class RangeFiles:
 
     def write(self, blocks: Range, tables: Mapping[str, pyarrow.Table]) -> None:
         for kind in SPOOLED:  # blocks are the last
-            write_file(self.path(kind, blocks), tables[kind])
+            write_file(self.path(kind, blocks), tables[kind], is_compressed=kind == BODIES)
 
     def move_from(self, written: "RangeFiles", blocks: Range) -> None:
         """Move all files of a range here that one worker has written. They are never mixed: files
@@ -111,33 +98,12 @@ class RangeFiles:
             self.path(kind, blocks).unlink(missing_ok=True)
 
 
-def broken_links(files: RangeFiles, ranges: Sequence[Range]) -> Iterator[tuple[Range, Range]]:
-    """Yield neighbouring ranges of which the second does not follow on the first."""
-    last_hash: bytes | None = None
-    for number, blocks in enumerate(ranges):
-        ends = files.ends(blocks)
-        if last_hash is not None and ends.parent_hash != last_hash:
-            yield ranges[number - 1], blocks
-        last_hash = ends.hash
-
-
-def remove_beside(
-    files: RangeFiles, ranges: Sequence[Range], blocks: Collection[tuple[int, int]]
-) -> None:
-    """Remove the files of the ranges that have any of `blocks`, pairs of first and last block, and
-    of the ranges before and after them."""
-    for number, range_ in enumerate(ranges):
-        if any(range_.first <= last and first <= range_.last for first, last in blocks):
-            for beside in ranges[max(number - 1, 0) : number + 2]:
-                files.remove(beside)
-
-
 FOLDER = "scan-ranges"
 MAX_ARCHIVE_BYTES = 4 << 30
 COPIED_BYTES = 1 << 20
 
 
-class StoreFailed(Exception):
+class StoreFailed(SpoolFailed):
     """The storage cannot be used, or lacks a whole archive; the message says why."""
 
 

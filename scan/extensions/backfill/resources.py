@@ -9,15 +9,17 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import disk_usage
 from statistics import fmean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError
 from scan.extensions.backfill.plan import CannotBackfill, Plan
-from scan.extensions.backfill.spool import History
 from scan.extensions.operations.monitoring import interface
 from scan.rate_limits.limiter import is_loopback
+
+if TYPE_CHECKING:  # most runs read no files of history
+    from scan.extensions.backfill.history_files.history_source import ChainFiles
 
 SAMPLE_BLOCKS = 100
 # Bytes for a transaction, estimated. Files: 90 bytes of hashes and addresses that do not compress,
@@ -29,10 +31,6 @@ OBVIOUS = 0.8  # a disk with less than this share of the estimate is surely too 
 GB = 10**9
 
 
-class TooLittleRoom(Exception):
-    """A disk is too small for the backfill; the message says which."""
-
-
 class Estimate(NamedTuple):
     transactions: int
     file_bytes: int
@@ -40,7 +38,7 @@ class Estimate(NamedTuple):
     busiest: float  # mean transactions of a block in the tenth of the chain that has the most
 
 
-def estimate(node: Node, first: int, last: int, history: History | None = None) -> Estimate:
+def estimate(node: Node, first: int, last: int, history: "ChainFiles | None" = None) -> Estimate:
     """Estimate rows and bytes by a sample of blocks. Raises NodeError."""
     numbers = sorted(random.sample(range(first, last + 1), min(SAMPLE_BLOCKS, last - first + 1)))
     elsewhere = [n for n in numbers if history is not None and n <= history.last_block]
@@ -61,7 +59,7 @@ def estimate(node: Node, first: int, last: int, history: History | None = None) 
 
 
 def require_room(database: Database, folder: Path, needed: Estimate) -> None:
-    """Raise TooLittleRoom where files or tables obviously do not fit on their disks.
+    """Raise CannotBackfill where files or tables obviously do not fit on their disks.
 
     The database's disk is not checked where it is on another machine, or the role may not see it.
     """
@@ -76,7 +74,7 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
     for path, size in needs.values():
         free = disk_usage(path).free
         if free < size * OBVIOUS:
-            raise TooLittleRoom(
+            raise CannotBackfill(
                 f"the disk of {path} has {free / GB:.1f} GB free; a bulk backfill needs about"
                 f" {size / GB:.1f} GB there"
             )
@@ -88,10 +86,6 @@ PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 # memory that DuckDB counts.
 WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 2_400, 250_000_000
 DUCKDB_EXCESS = 1.1  # DuckDB held at most 1.1 GB with a limit of 1 GB
-
-
-class TooLittleMemory(Exception):
-    """A stage needs more memory than is available; the message says which option to lower."""
 
 
 class MemoryNeed(NamedTuple):
@@ -141,10 +135,10 @@ def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> Memor
 
 
 def require_memory(needs: Sequence[MemoryNeed], available: int | None) -> None:
-    """Raise TooLittleMemory where a stage needs more than `available` bytes, None if unknown."""
+    """Raise CannotBackfill where a stage needs more than `available` bytes, None if unknown."""
     for need in needs:
         if available is not None and need.size > available:
-            raise TooLittleMemory(
+            raise CannotBackfill(
                 f"{available / GB:.1f} GB of memory is available, and a bulk backfill needs about"
                 f" {need.size / GB:.1f} GB {need.stage} ({need.breakdown}): lower {need.options}"
             )
@@ -255,7 +249,7 @@ class Requirements:
     """The memory and disks that a backfill needs, by its resources and one sample of the chain."""
 
     def __init__(
-        self, database: Database, node: Node, resources: Resources, history: History | None
+        self, database: Database, node: Node, resources: Resources, history: "ChainFiles | None"
     ) -> None:
         self._history = history
         self._database = database
@@ -265,7 +259,7 @@ class Requirements:
         self._needs: list[MemoryNeed] = []
 
     def require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
-        """Check the memory for the stages from `stage` on. Raises TooLittleMemory and NodeError."""
+        """Check the memory for the stages from `stage` on. Raises CannotBackfill and NodeError."""
         resources = self._resources
         is_local = interface.folder(self._database) is not None
         index_bytes = resources.index_bytes if is_local else 0
@@ -278,7 +272,7 @@ class Requirements:
         require_memory(self._needs, available_bytes())
 
     def require_room(self, folder: Path, first: int, last: int) -> None:
-        """Check the disks of the files and of the database. Raises TooLittleRoom and NodeError."""
+        """Check the disks of the files and of the database. Raises CannotBackfill and NodeError."""
         require_room(self._database, folder, self._estimated(first, last))
 
     def describe(self, plan: Plan) -> str:

@@ -3,22 +3,33 @@ an extension may bring them, checks how they join, and writes the files of the r
 """
 
 import gc
+import multiprocessing
+import os
+import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from scan.ethereum import client, node_errors, served_chain
 from scan.extensions.backfill import block_columns, plan
-from scan.extensions.backfill.range_files import Range, RangeFiles, broken_links, split
+from scan.extensions.backfill.plan import Range, split
+from scan.extensions.backfill.range_files import RangeFiles
 from scan.indexer.block_rows import FetchedBlock, LogSelection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import read_hash
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
+
+if TYPE_CHECKING:  # most workers read no files of history
+    from scan.extensions.backfill.history_files.history_source import (
+        ChainFiles,
+        HistorySource,
+        RangeHistory,
+    )
 
 # With 20 blocks, a parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
 FETCH_BLOCKS = 5
@@ -26,38 +37,6 @@ REQUESTS_AHEAD = 2  # of one worker
 PATIENCE_S = 60.0  # of a worker with a request; then the main process decides
 
 _sources: dict[tuple[Any, ...], tuple[client.Node, BlockSource]] = {}  # of this process
-
-
-class SpoolFailed(Exception):
-    """The files of a range cannot be written, for a reason that no other try may mend."""
-
-
-class RangeFailed(SpoolFailed):
-    """A range failed at one of the workers, of which another one may have a better node."""
-
-
-class Source(Protocol):
-    """Blocks of a node, or of elsewhere."""
-
-    def blocks(self, first: int, last: int) -> list[FetchedBlock]:
-        """Return blocks as BlockSource.blocks() does. Raises SpoolFailed, too."""
-
-
-class RangeSource(Source, Protocol):
-    """Blocks of a range that come from elsewhere than a node's block methods."""
-
-    def close(self) -> None:
-        """Close its files."""
-
-
-class RangeHistory(Protocol):
-    """Where a range's blocks are besides the node."""
-
-    def source(self, node: client.Node, blocks: BlockSource) -> RangeSource:
-        """Open them. Blocks that are not there are read from the node's `blocks`."""
-
-    def on_another_machine(self, folder: Path) -> "RangeHistory":
-        """Return them for a worker that shares no folder of downloads."""
 
 
 class RangeTask(NamedTuple):
@@ -78,6 +57,19 @@ class RangeTask(NamedTuple):
 
     def __repr__(self) -> str:
         return str(self)  # without URLs of nodes, whose keys no log may have
+
+
+def begin_worker() -> None:
+    """Initialise a process of a pool, which imports this module alone: it ends with the main
+    process, while pebble would leave it running."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def spool_range(task: RangeTask, folder: Path) -> int:
@@ -147,7 +139,7 @@ def _fetch_ahead(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlo
                 future.cancel()
 
 
-def _fetch_some(source: Source, first: int, last: int) -> list[FetchedBlock]:
+def _fetch_some(source: "BlockSource | HistorySource", first: int, last: int) -> list[FetchedBlock]:
     retries, fetched = node_errors.Retries(PATIENCE_S), list[FetchedBlock]()
     while first <= last:
         fetched += retries.run(partial(source.blocks, first, last))
@@ -155,37 +147,10 @@ def _fetch_some(source: Source, first: int, last: int) -> list[FetchedBlock]:
     return fetched
 
 
-class History(Protocol):
-    """The first blocks of a chain, up to `last_block`."""
-
-    last_block: int
-    last_hash: bytes | None  # of the backfill's last block, where the operator has given it
-
-    def range_history(self, blocks: Range) -> RangeHistory | None:
-        """Return where a range's blocks are; None where the node alone has them."""
-
-    def transactions_of(self, number: int) -> float:
-        """Return about how many transactions a block has. Raises NodeError."""
-
-    def refuse(self, number: int, reason: str) -> Range:
-        """Take a block, and those beside it, which are returned, from another source from now on.
-        Raises SpoolFailed where there is none."""
-
-    def newly_refused(self) -> Sequence[Range]:
-        """Return the blocks that are taken from another source since the last call."""
-
-    def release(self, is_done: Callable[[int, int], bool]) -> None:
-        """Delete what was only copied for this run; `is_done` says whether all blocks from a first
-        one up to a last one are written."""
-
-    def end(self) -> None:
-        """Delete what the run leaves."""
-
-
 class NodeLinks:
     """The blocks of a backfill's files compared with the node's by their hashes."""
 
-    def __init__(self, source: BlockSource, history: History | None) -> None:
+    def __init__(self, source: BlockSource, history: "ChainFiles | None") -> None:
         self._source = source
         self._history = history
         self._history_end = -1 if history is None else history.last_block
@@ -211,7 +176,7 @@ class NodeLinks:
         """Delete the files of ranges that are taken from another source now, and return the ranges:
         what was read of them before may be of another chain."""
         refused = [] if self._history is None else self._history.newly_refused()
-        return [blocks for span in refused for blocks in _remove(files, ranges, span)]
+        return [blocks for span in refused for blocks in remove(files, ranges, span)]
 
     def remove_broken(self, files: RangeFiles, ranges: Sequence[Range]) -> list[Range]:
         """Delete the files of neighbouring ranges that do not follow on each other, and return the
@@ -219,16 +184,17 @@ class NodeLinks:
         second range, as the first one follows on those before it; the first one if the node has the
         second. Raises SpoolFailed where there is no other source."""
         removed: list[Range] = []
-        for before, after in list(broken_links(files, ranges)):
-            if before in removed:
-                continue  # it will be another one
+        ends = [(blocks, files.ends(blocks)) for blocks in ranges]
+        for (before, ends_before), (after, ends_after) in pairwise(ends):
+            if ends_after.parent_hash == ends_before.hash or before in removed:
+                continue  # one that is removed will be another one
             reason = f"block {after.first} does not name block {before.last} as its parent"
             if self._history is None or before.last > self._history_end:
                 span = Range(before.first, after.last)
             else:
                 number = after.first if after.first <= self._history_end else before.last
                 span = self._history.refuse(number, reason)
-            removed += _remove(files, ranges, span)
+            removed += remove(files, ranges, span)
         return removed
 
     def require_last(self, number: int, hash_: bytes) -> None:
@@ -246,24 +212,9 @@ class NodeLinks:
             raise plan.Forked(f"the node has another block {number} now")
 
 
-def _remove(files: RangeFiles, ranges: Sequence[Range], span: Range) -> list[Range]:
+def remove(files: RangeFiles, ranges: Sequence[Range], span: Range) -> list[Range]:
     """Delete the files of the ranges that have any of the blocks, and return these ranges."""
     removed = [r for r in ranges if r.first <= span.last and span.first <= r.last]
     for blocks in removed:
         files.remove(blocks)
     return removed
-
-
-def advancing(
-    progress: plan.PartProgress, history: History | None, files: RangeFiles, ranges: Sequence[Range]
-) -> Callable[[int, int], None]:
-    """Return what to call for each written range: it shows progress and releases its source."""
-    if history is None:
-        return progress.advance
-    is_done = partial(files.have, ranges)
-
-    def advance(units: int, transactions: int) -> None:
-        progress.advance(units, transactions)
-        history.release(is_done)
-
-    return advance

@@ -13,7 +13,6 @@ import logging
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -22,12 +21,14 @@ from eth_hash.auto import keccak
 
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
-from scan.commands import arguments, audit, long_work, startup
+from scan.commands import arguments, audit, long_work
+from scan.commands.long_work import DONE, NOT_DONE
 from scan.contracts import account_state, proxy_contracts
 from scan.database import connection, transaction
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
+from scan.extensions.backfill.plan import CannotBackfill
 from scan.hex import data, to_hex
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, partitions
 from scan.settings import Settings
@@ -51,14 +52,10 @@ TABLES: Mapping[str, Sequence[str]] = LazyMapping(
 CONTRACT_COLUMNS = ("address", "block_number", "code_hash")
 
 
-class CannotTrace(Exception):
-    """Blocks cannot be traced; the message says why."""
-
-
 def require_all_rows(database: connection.Database | transaction.Transaction) -> None:
-    """Raise CannotTrace where rows of older blocks are removed, or soon will be."""
+    """Raise CannotBackfill where rows of older blocks are removed, or soon will be."""
     if database.value("indexer/retention_get_oldest") is not None:
-        raise CannotTrace(
+        raise CannotBackfill(
             "rows of older blocks are removed (SCAN_KEEP_DAYS), so that later ones cannot be"
             " computed anew"
         )
@@ -84,7 +81,7 @@ class TraceBackfill:
         return MissingTraces(*row)
 
     def read(self) -> Iterator[int]:
-        """Read traces, and yield how many blocks have got theirs. Raises CannotTrace and, after
+        """Read traces, and yield how many blocks have got theirs. Raises CannotBackfill and, after
         PATIENCE_S, the errors of RETRIED."""
         after = -1
         with ThreadPoolExecutor(READ_AT_ONCE, "trace") as pool:
@@ -117,7 +114,13 @@ class TraceBackfill:
             for block in fetched:
                 number, hash_ = block.block.number, block.block.hash
                 if block.is_traced is False:
-                    raise CannotTrace(self._reason(number))
+                    raise CannotBackfill(
+                        f"the node cannot trace block {number}: use one that has its state (an"
+                        " archive node)"
+                        if self._source.can_trace
+                        else "the node offers no traces (debug_traceBlockByHash, trace_block or"
+                        " debug_traceTransaction)"
+                    )
                 if hashes.get(number) == hash_:
                     made.append((number, hash_, json.dumps(self._rows(block))))
         return made
@@ -126,18 +129,10 @@ class TraceBackfill:
         try:
             return self._source.blocks(first, last)
         except HistoryPruned:
-            raise CannotTrace(
+            raise CannotBackfill(
                 f"the node has pruned block {first}: only one that has all blocks and their state"
                 " (an archive node) traces them"
             ) from None
-
-    def _reason(self, number: int) -> str:
-        if not self._source.can_trace:
-            return (
-                "the node offers no traces (debug_traceBlockByHash, trace_block or"
-                " debug_traceTransaction)"
-            )
-        return f"the node cannot trace block {number}: use one that has its state (an archive node)"
 
     def _rows(self, fetched: block_rows.FetchedBlock) -> dict[str, Any]:
         """Return what a block's traces add to the tables, as JSON."""
@@ -163,7 +158,7 @@ class TraceBackfill:
 
     def write(self, partition_rows: int) -> None:
         """Put what was read into the tables. The indexer waits for the end of the transaction, and
-        then goes on with the new ordinals. Raises CannotTrace."""
+        then goes on with the new ordinals. Raises CannotBackfill."""
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
             require_all_rows(tx)  # the indexer may have begun to remove some since the reading did
@@ -220,8 +215,6 @@ def _spans(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
             yield consecutive[start : start + READ_BLOCKS]
 
 
-DONE, NOT_DONE = 0, 1
-
 TRACES = """\
 Reads the traces of blocks that were indexed without them, as those from files of history are, and
 fills in what follows: internal transfers, creations by contracts, balances and counters. The node
@@ -237,37 +230,26 @@ def add_arguments(actions: Any) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if no block lacks traces any more, NOT_DONE if the next run has to continue."""
-    settings = startup.settings_with_database(settings)
-    startup.require_node(settings)
-    startup.prepare_database(settings, may_be_away=False)
-    stop = threading.Event()
-    startup.on_stop_signals(stop.set)
-    node = account_state.node_of_index(settings)
-    database = connection.Database(
-        settings.database_url, statement_timeout_ms=0, name="scan-traces", session=audit.SESSION
-    )
-    with closing(database):
-        try:
-            require_all_rows(database)
-            chain_identity.check(node, database)
-            backfill = TraceBackfill(database, node, stop)
+    failures = (*RETRIED, CannotBackfill)
+    with long_work.begun(settings, "scan-traces", failures, session=audit.SESSION) as begun:
+        settings, database, stop = begun
+        node = account_state.node_of_index(settings)
+        require_all_rows(database)
+        chain_identity.check(node, database)
+        backfill = TraceBackfill(database, node, stop)
+        blocks, unread = backfill.missing()
+        long_work.write_line(f"{blocks} blocks lack traces; {unread} of them are to be read")
+        progress, done = long_work.Progress(unread, "read the traces of"), 0
+        for read in backfill.read():
+            done += read
+            progress.show(done)
+        progress.end()
+        blocks, unread = backfill.missing()
+        if blocks and not stop.is_set():
+            long_work.write_line(f"writing the rows of {blocks - unread} blocks; the indexer waits")
+            backfill.write(settings.partition_rows)
             blocks, unread = backfill.missing()
-            long_work.write_line(f"{blocks} blocks lack traces; {unread} of them are to be read")
-            progress, done = long_work.Progress(unread, "read the traces of"), 0
-            for read in backfill.read():
-                done += read
-                progress.show(done)
-            progress.end()
-            blocks, unread = backfill.missing()
-            if blocks and not stop.is_set():
-                long_work.write_line(
-                    f"writing the rows of {blocks - unread} blocks; the indexer waits"
-                )
-                backfill.write(settings.partition_rows)
-                blocks, unread = backfill.missing()
-        except (*RETRIED, CannotTrace) as error:
-            long_work.write_line(f"{error}; the next run continues from here")
-            return NOT_DONE
-    if blocks:
-        long_work.write_line(f"{blocks} blocks lack traces; the next run continues from here")
-    return NOT_DONE if blocks else DONE
+        if not blocks:
+            return DONE
+        long_work.report(f"{blocks} blocks lack traces")
+    return NOT_DONE

@@ -165,7 +165,7 @@ class Warehouse:
     @contextmanager
     def copy_text(
         self, statement: str, table: str, columns: Mapping[str, parquet.ColumnFormat]
-    ) -> Iterator[tuple[Sequence[str], "CsvReader"]]:
+    ) -> Iterator[tuple[Sequence[str], "CopyReader"]]:
         """Yield the columns of the statement's rows, and a file of the rows as PostgreSQL's CSV.
 
         `table` and `columns` replace %(table)s and %(columns)s in the statement. Where DuckDB
@@ -176,32 +176,32 @@ class Warehouse:
         lines = rows.query("copied", _text("bulk/lines_copy"))
         # DuckDB's own COPY is not used: its threads spin while their file is a full pipe.
         with lines.to_arrow_reader(BATCH_ROWS) as batches:
-            file = CsvReader(memoryview(batch[0].buffers()[-1] or b"") for batch in batches)
+            file = CopyReader(memoryview(batch[0].buffers()[-1] or b"") for batch in batches)
             yield rows.columns, file
         if file.failure:
             raise file.failure
 
 
-class CsvReader:
-    """A file of texts, each of some lines, that are derived while they are read."""
+class CopyReader:
+    """A file for COPY of pieces, each of some rows, that are derived while they are read."""
 
-    def __init__(self, texts: Iterator[bytes | memoryview]) -> None:
-        self._texts = texts
-        self._text = memoryview(b"")
+    def __init__(self, pieces: Iterator[bytes | memoryview]) -> None:
+        self._pieces = pieces
+        self._piece = memoryview(b"")
         self.failure: duckdb.Error | None = None
 
     def read(self, size: int) -> bytes:
         """Return at most `size` bytes, b"" at the end or after a failure."""
         try:
-            while not self._text:
-                self._text = memoryview(next(self._texts))
+            while not self._piece:
+                self._piece = memoryview(next(self._pieces))
         except StopIteration:
             return b""
         except Exception as error:  # DuckDB's error by way of pyarrow; psycopg2 would hide it
             self.failure = WarehouseError(str(error))
             return b""
-        text, self._text = self._text[:size], self._text[size:]
-        return bytes(text)
+        start, self._piece = self._piece[:size], self._piece[size:]
+        return bytes(start)
 
 
 def _text(statement: str, **texts: str) -> str:

@@ -5,7 +5,6 @@ killed.
 
 import logging
 import multiprocessing
-import os
 import shutil
 import threading
 import time
@@ -18,19 +17,23 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from pebble import ProcessExpired, ProcessPool
 
 from scan.contracts.account_state import stored_identity
 from scan.ethereum.client import NodeError, RpcError
-from scan.extensions.backfill.range_files import INCOMING, Range, RangeFiles
+from scan.extensions.backfill.plan import Range, RangeFailed, SpoolFailed
+from scan.extensions.backfill.range_files import INCOMING, RangeFiles
 from scan.extensions.backfill.resources import Resources
-from scan.extensions.backfill.spool import History, RangeFailed, RangeTask, SpoolFailed, spool_range
+from scan.extensions.backfill.spool import RangeTask, begin_worker, spool_range
 from scan.indexer.block_rows import LogSelection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
+
+if TYPE_CHECKING:  # most runs read no files of history
+    from scan.extensions.backfill.history_files.history_source import ChainFiles
 
 log = logging.getLogger(__name__)
 
@@ -154,7 +157,7 @@ def make_tasks(
     resources: Resources,
     selection: LogSelection,
     ranges: Sequence[Range],
-    history: History | None = None,
+    history: "ChainFiles | None" = None,
 ) -> list[RangeTask]:
     """Return a task for each range. The tasks begin with the nodes in turn."""
     urls = settings.rpc_urls
@@ -179,21 +182,21 @@ def make_tasks(
 def spooling(
     make_pool: Callable[[], Pool],
     tasks: Sequence[RangeTask],
-    advance: Callable[[int, int], object],
+    advance: Callable[[int], object],
     stop: threading.Event,
 ) -> Iterator[Future[None]]:
     """Write the files of ranges in a thread, until all are written or `stop` is set. Yield the
     thread's future.
 
     The end of the `with` block waits for the thread and raises its error; an error in the block
-    ends the thread. `advance` is called with the ranges and transactions that were added.
+    ends the thread. `advance` is called with the transactions of each range that was added.
     """
     ending = threading.Event()
 
     def run() -> None:
         with closing(spool(make_pool(), tasks)) as results:
             for transactions in results:
-                advance(1, transactions)
+                advance(transactions)
                 if ending.is_set():
                     return
 
@@ -298,21 +301,9 @@ def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> 
 
 def _start(processes: int) -> ProcessPool:
     context = multiprocessing.get_context("spawn")
-    return ProcessPool(processes, context=context, initializer=_begin)
+    return ProcessPool(processes, context=context, initializer=begin_worker)
 
 
 def _end(pool: ProcessPool) -> None:
     pool.stop()
     pool.join()
-
-
-def _begin() -> None:
-    """Initialise a worker: it ends with the main process, while pebble would leave it running."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -230,11 +230,18 @@ def integers(table: pyarrow.Table, name: str) -> list[int | None]:
 COMPRESSION = "zstd"
 
 
-def write_file(path: Path, table: pyarrow.Table) -> None:
-    """Write a file that is whole or absent, even where several processes write it."""
+def write_file(path: Path, table: pyarrow.Table, *, is_compressed: bool = False) -> None:
+    """Write a file that is whole or absent, even where several processes write it. The bytes of one
+    that `is_compressed` are written as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, f".{os.getpid()}-{os.urandom(4).hex()}") as file:
-        parquet.write_table(table, file, compression=COMPRESSION)
+        parquet.write_table(
+            table,
+            file,
+            compression="none" if is_compressed else COMPRESSION,
+            use_dictionary=not is_compressed,
+            write_statistics=not is_compressed,
+        )
 
 
 def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:

@@ -21,7 +21,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
 
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.spool import History
+    from scan.extensions.backfill.history_files.history_source import ChainFiles
 
 HISTORY = "a folder or URL with era1 or ere files of old blocks; may be repeated; SCAN_HISTORY"
 
@@ -34,7 +34,7 @@ def add_arguments(chain: argparse.ArgumentParser) -> None:
     )
 
 
-def open_history(settings: Settings, options: argparse.Namespace) -> "History | None":
+def open_history(settings: Settings, options: argparse.Namespace) -> "ChainFiles | None":
     """Return the files of --history, or of SCAN_HISTORY; None without either. Raises NodeError
     where a source does not answer, and CannotBackfill."""
     sources = options.history or settings.of(HistorySettings).history

@@ -17,7 +17,7 @@ from typing import IO, NamedTuple
 
 import cramjam
 
-from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
+from scan.extensions.backfill.plan import BLOCKS_OF_FILE, CannotBackfill
 
 VERSION, HEADER, BODY, RECEIPTS, SLIM_RECEIPTS = 0x3265, 3, 4, 5, 10
 BLOCK_INDEX, DYNAMIC_BLOCK_INDEX = 0x3266, 0x3267
@@ -27,18 +27,15 @@ MAX_PART_BYTES = 32 << 20
 MAX_COMPRESSED_BYTES = MAX_PART_BYTES + MAX_PART_BYTES // 4
 MAX_ENTRIES = 6 * BLOCKS_OF_FILE
 MAX_FILE_BYTES = 8 << 30
-CHUNK_BYTES = 1 << 16  # that a chunk of snappy's frame has at most when it is decompressed
 
 _ENTRY = Struct("<HIH")  # type, length, reserved
 _NUMBER = Struct("<Q")
-_STREAM = b"\xff\x06\x00\x00sNaPpY"
-_COMPRESSED, _UNCOMPRESSED, _CRC_BYTES = 0, 1, 4
 _NAME = re.compile(
     r"([a-z0-9][a-z0-9_.-]{0,40}?)-([0-9]{5,9})-([0-9a-f]{8})((?:-[a-z]+)*)\.(era1|ere|erae)"
 )
 
 
-class BadFile(Exception):
+class BadFile(CannotBackfill):
     """A file that is damaged, altered, of another chain or not readable here; the message says
     what is wrong."""
 
@@ -81,6 +78,7 @@ class E2File:
             if not _ENTRY.size < size <= MAX_FILE_BYTES:
                 raise BadFile(f"it has {size:,} bytes")
             self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._content = mmap.mmap(-1, MAX_PART_BYTES)  # of a part, in memory that is used as needed
         try:
             entries = _walk(self._data)
             self.first_block, self.count = _read_index(self._data, entries)
@@ -98,6 +96,7 @@ class E2File:
 
     def close(self) -> None:
         self._data.close()
+        self._content.close()
 
     @property
     def last_block(self) -> int:
@@ -119,7 +118,12 @@ class E2File:
     def _part(self, entry: "_Entry") -> bytes:
         if entry.end - entry.start > MAX_COMPRESSED_BYTES:
             raise BadFile(f"a part of a block has more than {MAX_PART_BYTES:,} bytes")
-        return decompress(self._data[entry.start : entry.end])
+        try:
+            framed = self._data[entry.start : entry.end]
+            size = cramjam.snappy.decompress_into(framed, self._content)
+        except cramjam.DecompressionError as fault:  # also where it has more bytes
+            raise BadFile(f"a part of a block cannot be decompressed: {fault}"[:200]) from None
+        return self._content[:size]
 
 
 class _Entry(NamedTuple):
@@ -160,46 +164,6 @@ def _read_index(data: mmap.mmap, entries: dict[int, list[_Entry]]) -> tuple[int,
     [first] = _NUMBER.unpack_from(data, index.start)
     [count] = _NUMBER.unpack_from(data, index.end - _NUMBER.size)
     return first, count
-
-
-def decompress(framed: bytes) -> bytes:
-    """Return the content of snappy's framed format. Raises BadFile before it takes the memory of
-    content beyond MAX_PART_BYTES."""
-    if framed[: len(_STREAM)] != _STREAM:
-        raise BadFile("a part of a block is not compressed by snappy")
-    if _content_bytes(framed) > MAX_PART_BYTES:
-        raise BadFile(f"a part of a block has more than {MAX_PART_BYTES:,} bytes")
-    try:
-        return bytes(cramjam.snappy.decompress(framed))
-    except cramjam.DecompressionError as fault:
-        raise BadFile(f"a part of a block cannot be decompressed: {fault}"[:200]) from None
-
-
-def _content_bytes(framed: bytes) -> int:
-    """Return how many bytes the chunks of a frame say that they have decompressed."""
-    total, start = 0, 0
-    while start < len(framed):
-        kind, size = framed[start], int.from_bytes(framed[start + 1 : start + 4], "little")
-        start += 4
-        if kind == _COMPRESSED:
-            chunk = _leading_number(framed[start + _CRC_BYTES : start + _CRC_BYTES + 5])
-            if chunk > CHUNK_BYTES:
-                raise BadFile("a chunk of a part is larger than snappy's frames allow")
-            total += chunk
-        elif kind == _UNCOMPRESSED:
-            total += max(size - _CRC_BYTES, 0)
-        start += size
-    return total
-
-
-def _leading_number(data: bytes) -> int:
-    """Return the number with seven bits a byte that a chunk begins with."""
-    number = 0
-    for position, byte in enumerate(data):
-        number |= (byte & 0x7F) << (7 * position)
-        if byte < 0x80:
-            return number
-    raise BadFile("a chunk of a part is cut")
 
 
 class E2Writer:

@@ -15,7 +15,6 @@ from scan.ethereum import block_validation, client
 from scan.ethereum.encoded_parts import slim_receipt, transaction_item
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import stored_body
-from scan.extensions.backfill import plan, spool
 from scan.extensions.backfill.history_files import raw_block, raw_decoder
 from scan.extensions.backfill.history_files.e2store import BadFile, E2File
 from scan.extensions.backfill.history_files.file_sources import (
@@ -25,7 +24,7 @@ from scan.extensions.backfill.history_files.file_sources import (
     is_url,
     list_files,
 )
-from scan.extensions.backfill.range_files import BLOCKS_OF_FILE, Range
+from scan.extensions.backfill.plan import BLOCKS_OF_FILE, CannotBackfill, Range, SpoolFailed
 from scan.extensions.block_records.uncles.block_completion import completed, is_mined
 from scan.hex import BadHex, data
 from scan.indexer.block_rows import FetchedBlock
@@ -155,7 +154,7 @@ class HistorySource:
             except (BadFile, FileNotFoundError, PermissionError) as error:
                 problems.append(f"{listed}: {error}")
                 self._store.refuse(listed, str(error))
-        raise failed or spool.SpoolFailed("; ".join(problems) or f"no file has block {number}")
+        raise failed or SpoolFailed("; ".join(problems) or f"no file has block {number}")
 
     def _opened(self, listed: HistoryFile, number: int) -> tuple[HistoryFile, E2File]:
         self.close()
@@ -180,10 +179,17 @@ class ChainFiles:
     """The files of consecutive eras, and of each era those of all sources in their order."""
 
     def __init__(
-        self, eras: Mapping[int, Sequence[HistoryFile]], downloads: Path, ca_bundle: str
+        self,
+        eras: Mapping[int, Sequence[HistoryFile]],
+        downloads: Path,
+        ca_bundle: str,
+        *,
+        last_hash: bytes | None = None,
+        keeps: bool = False,
     ) -> None:
-        self.last_hash: bytes | None = None
-        self.keeps = False
+        """Downloaded files are deleted unless it `keeps` them. Raises BadFile, NodeError."""
+        self.last_hash = last_hash
+        self._keeps = keeps
         self._eras = eras
         self._downloads = downloads
         self._ca_bundle = ca_bundle
@@ -191,18 +197,15 @@ class ChainFiles:
         self._refused: set[HistoryFile] = set()
         self._unreleased = sorted(eras)
         self._sizes: dict[int, int] = {}
-        self.last_block = -1
-
-    def begin(self) -> None:
-        """Find out which block is the last. Raises BadFile, NodeError."""
         self._store.forget_refusals()
-        last = max(self._eras)
+        self.last_block = self._find_last()
+
+    def _find_last(self) -> int:
         problems = []
-        for file in self._eras[last]:
+        for file in self._eras[max(self._eras)]:
             try:
                 with closing(E2File(self._store.fetch(file))) as opened:
-                    self.last_block = opened.last_block
-                    return
+                    return opened.last_block
             except (BadFile, OSError) as error:
                 problems.append(f"{file}: {error}")
                 self._store.refuse(file, str(error))
@@ -239,7 +242,7 @@ class ChainFiles:
         file, *others = self._not_refused(era)
         self._store.refuse(file, reason)
         if not others:
-            raise spool.SpoolFailed(f"{file}: {reason}")
+            raise SpoolFailed(f"{file}: {reason}")
         self.newly_refused()
         return _blocks_of(era)
 
@@ -256,7 +259,7 @@ class ChainFiles:
 
     def release(self, is_done: Callable[[int, int], bool]) -> None:
         """Delete downloaded files whose blocks are all written, in the chain's order."""
-        while self._unreleased and not self.keeps:
+        while self._unreleased and not self._keeps:
             era = self._unreleased[0]
             first, last = _blocks_of(era)
             is_written = is_done(first, min(last, self.last_block))
@@ -267,7 +270,7 @@ class ChainFiles:
             self._unreleased.pop(0)
 
     def end(self) -> None:
-        if not self.keeps:
+        if not self._keeps:
             shutil.rmtree(self._downloads, ignore_errors=True)
 
 
@@ -281,21 +284,23 @@ def open_files(
     """Return the files of sources. Raises NodeError where one does not answer, CannotBackfill where
     they cannot be used."""
     if options.cluster and any(map(is_url, sources)):
-        raise plan.CannotBackfill("--cluster needs --history as a folder that all machines share")
+        raise CannotBackfill("--cluster needs --history as a folder that all machines share")
     try:
         listed = [file for source in sources for file in list_files(source, settings.ca_bundle)]
         eras = consecutive(listed, settings.start_block or 0)
-        files = ChainFiles(eras, settings.data_dir.absolute() / DOWNLOADS, settings.ca_bundle)
-        files.last_hash = data(options.last_hash, 32) if options.last_hash else None
-        files.keeps = options.keep_history
-        files.begin()
+        return ChainFiles(
+            eras,
+            settings.data_dir.absolute() / DOWNLOADS,
+            settings.ca_bundle,
+            last_hash=data(options.last_hash, 32) if options.last_hash else None,
+            keeps=options.keep_history,
+        )
     except BadHex as error:
-        raise plan.CannotBackfill(f"--last-hash: {error}") from None
+        raise CannotBackfill(f"--last-hash: {error}") from None
     except BadFile as error:
-        raise plan.CannotBackfill(f"--history: {error}") from None
+        raise CannotBackfill(f"--history: {error}") from None
     except OSError as error:
         raise client.NodeError(f"--history: {error}") from None
-    return files
 
 
 def consecutive(files: Sequence[HistoryFile], start_block: int) -> dict[int, Sequence[HistoryFile]]:

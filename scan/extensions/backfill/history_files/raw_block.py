@@ -68,7 +68,7 @@ def _read(parts: Parts, number: int) -> RawBlock:
         del lists[2]
     transactions = [_typed(body, *item) for item in items_of(body, *lists[0][1:])]
     _require_root(transactions, header["transactionsRoot"], number, "transactions")
-    receipts = _receipts(parts)
+    receipts = read_receipts(parts)
     leaves = [receipt.encoded for receipt in receipts]
     _require_root(leaves, header["receiptsRoot"], number, "receipts")
     _require(len(receipts) == len(transactions), number, "has another number of receipts")
@@ -100,18 +100,14 @@ def read_header(encoded: bytes) -> dict[str, bytes]:
         raise BadFile(f"a header is malformed: {error}") from None
 
 
-def encoded_receipts(parts: Parts) -> list[bytes]:
-    """Return a block's receipts as consensus encodes them, with their blooms."""
-    return [receipt.encoded for receipt in _receipts(parts)]
-
-
 def _typed(data: bytes, start: int, content: int, end: int) -> bytes:
     """Return a transaction or receipt of a list: a legacy one is a list, or, as some writers have
     it, the string of one; another one is a string."""
     return data[start:end] if data[start] >= LISTS else data[content:end]
 
 
-def _receipts(parts: Parts) -> list[RawReceipt]:
+def read_receipts(parts: Parts) -> list[RawReceipt]:
+    """Return a block's receipts, encoded as consensus does, with their blooms."""
     data = parts.receipts
     items = items_of(data, *list_content(data))
     if parts.are_slim:

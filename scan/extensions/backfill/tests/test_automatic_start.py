@@ -6,7 +6,8 @@ import pytest
 import requests
 
 from scan.database.connection import Database
-from scan.extensions.backfill.resources import Estimate, TooLittleRoom, require_room
+from scan.extensions.backfill.plan import CannotBackfill
+from scan.extensions.backfill.resources import Estimate, require_room
 from scan.extensions.backfill.tests.backfilling import follow
 from tests.support import forked_python, indexing, serving, table_digest
 from tests.support.database import execute
@@ -103,8 +104,8 @@ def test_an_index_is_filled_block_after_block_where_it_is_not_far_behind_or_has_
 def test_too_small_a_disk_is_refused(database_url, tmp_path):
     database = Database(database_url, statement_timeout_ms=0)
     require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 12_000, 1.0))
-    with pytest.raises(TooLittleRoom, match="a bulk backfill needs about"):
+    with pytest.raises(CannotBackfill, match="a bulk backfill needs about"):
         require_room(database, tmp_path / "bulk" / "files", Estimate(10, 10**18, 12_000, 1.0))
-    with pytest.raises(TooLittleRoom, match="a bulk backfill needs about"):
+    with pytest.raises(CannotBackfill, match="a bulk backfill needs about"):
         require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 10**18, 1.0))
     database.close()

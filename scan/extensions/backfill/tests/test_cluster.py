@@ -9,9 +9,10 @@ from scan.commands import main
 from scan.ethereum.client import Node
 from scan.extensions.backfill import block_columns, cluster, plan, worker_pool
 from scan.extensions.backfill.cluster import ClusterPool
-from scan.extensions.backfill.range_files import FOLDER, RangeFiles, RangeStore, StoreFailed, split
+from scan.extensions.backfill.plan import SpoolFailed, split
+from scan.extensions.backfill.range_files import FOLDER, RangeFiles, RangeStore, StoreFailed
 from scan.extensions.backfill.resources import Cluster
-from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
+from scan.extensions.backfill.spool import RangeTask, spool_range
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.indexer import block_rows, chain_identity
 from tests.support.serving import wait_until

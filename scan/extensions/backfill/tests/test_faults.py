@@ -9,7 +9,7 @@ import pytest
 from scan.commands import main
 from scan.errors import Unavailable
 from scan.ethereum import blocks, client, node_errors
-from scan.extensions.backfill import backfill_command, plan, spool
+from scan.extensions.backfill import backfill_command, plan
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill
 from tests.support import database, faulty_node, indexing, serving
 from tests.support.faulty_node import FaultyNode, Reply, node_error
@@ -88,7 +88,7 @@ def test_a_permanent_error_ends_the_backfill_at_once(
 ):
     with FaultyNode(chain.url, fault) as node:
         settings = indexing.settings_for(database_url, node.url)
-        with pytest.raises((client.HistoryPruned, spool.SpoolFailed), match=reason):
+        with pytest.raises((client.HistoryPruned, plan.SpoolFailed), match=reason):
             backfill(settings, tmp_path / "files", last_block=55)
     assert "trying again" not in caplog.text
 

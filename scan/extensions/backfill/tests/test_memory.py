@@ -5,8 +5,8 @@ import random
 import pytest
 
 from scan.ethereum.client import Node
+from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.resources import (
-    TooLittleMemory,
     available_bytes,
     estimate,
     load_need,
@@ -76,9 +76,9 @@ def test_what_does_not_fit_names_the_option_to_lower():
     assert load.size == 2_950 * MEGABYTE
     require_memory([spool, load], load.size)
     require_memory([spool, load], None)
-    with pytest.raises(TooLittleMemory, match="lower --workers or --range-blocks"):
+    with pytest.raises(CannotBackfill, match="lower --workers or --range-blocks"):
         require_memory([spool, load], spool.size - 1)
-    with pytest.raises(TooLittleMemory, match="lower --memory or --tables-at-once"):
+    with pytest.raises(CannotBackfill, match="lower --memory or --tables-at-once"):
         require_memory([spool, load], spool.size)
 
 

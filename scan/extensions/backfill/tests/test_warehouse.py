@@ -42,7 +42,7 @@ def test_texts_are_copied_as_they_are(warehouse, database_url):
     with closing(database), database.transaction() as tx:
         tx.script("CREATE TEMPORARY TABLE copied_texts (number bigint, text text)")
         with warehouse.copy_text("bulk/files_copy", "copied_texts", columns) as (names, file):
-            count = transaction.copy_csv(tx, "copied_texts", names, file, READ_BYTES)
+            count = transaction.copy_file(tx, "copied_texts", names, file, READ_BYTES)
         tx._cursor.execute("SELECT number, text FROM copied_texts ORDER BY ctid")
         copied = tx._cursor.fetchall()
     assert count == len(texts)

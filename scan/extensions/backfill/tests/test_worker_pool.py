@@ -16,13 +16,14 @@ import psutil
 import pytest
 
 from scan.extensions.backfill import block_columns, range_files, worker_pool
-from scan.extensions.backfill.spool import RangeTask, SpoolFailed
+from scan.extensions.backfill.plan import SpoolFailed, split
+from scan.extensions.backfill.spool import RangeTask
 from scan.extensions.backfill.worker_pool import WorkerPool, spool
 from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 from tests.support.serving import wait_until
 
-RANGES = range_files.split(0, 19, 10)
+RANGES = split(0, 19, 10)
 TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
 
 
