@@ -1,13 +1,15 @@
 """Why a call failed: a sentence, and the decoded error that the contract reverted with."""
 
 import codecs
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.contracts import abi, abi_decoding, abi_json
-from scan.ethereum.node_errors import KINDS, OTHER, OUT_OF_GAS, REVERT, CallFailure
+from scan.ethereum.node_errors import KINDS, OTHER, REVERT, CallFailure
 from scan.hex import to_hex
 
 MAX_SENTENCE = 1000
@@ -27,35 +29,13 @@ REASON_KINDS = (
     UNKNOWN,
 )
 
-_SENTENCES = {
-    NO_REASON: "The call reverted without a reason.",
-    OUT_OF_GAS: "Out of gas.",
-    "invalid_opcode": "The contract ran an invalid instruction.",
-    "invalid_jump": "The contract jumped to an invalid place in its code.",
-    "stack_limit": "The contract exceeded the limits of the stack.",
-    "static_call": "The contract tried to change the state in a call that may only read.",
-    "insufficient_balance": "An account tried to send more coins than it had.",
-    "call_depth": "Calls are nested deeper than the limit of 1,024.",
-    "invalid_code": "The code of the new contract is too large or not valid.",
-    "address_collision": "There is a contract at the address of the new one.",
-}
+_TABLE = tomllib.loads(Path(__file__).with_name("reasons.toml").read_text(encoding="utf-8"))
+_SENTENCES: Mapping[str, str] = _TABLE["sentences"]
+_PANICS: Mapping[str, str] = _TABLE["panics"]
 _REVERTED = "The call reverted: "  # the contract's own words follow
 _BUILT_IN = {
     bytes.fromhex("08c379a0"): (ERROR, "Error", "string", "message"),
     bytes.fromhex("4e487b71"): (PANICKED, "Panic", "uint256", "code"),
-}
-# Solidity documentation, "Panic via assert and Error via require".
-_PANICS = {
-    0x00: "generic panic",
-    0x01: "assertion failed",
-    0x11: "arithmetic overflow or underflow",
-    0x12: "division or modulo by zero",
-    0x21: "value out of range of the enum",
-    0x22: "storage byte array encoded incorrectly",
-    0x31: "pop on an empty array",
-    0x32: "array index out of bounds",
-    0x41: "too much memory allocated",
-    0x51: "call of a zero-initialised function variable",
 }
 
 
@@ -160,7 +140,8 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
         return f"{_REVERTED}{text}"[:MAX_SENTENCE]
     if kind == PANICKED:
         code = int(decoded.arguments[0].value)
-        return f"{_REVERTED}panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"
+        known = _PANICS.get(f"0x{code:02x}", "unknown code")
+        return f"{_REVERTED}panic 0x{code:02x} ({known})"
     values = ", ".join(map(_labelled, decoded.arguments))
     return f"{_REVERTED}{decoded.name}({values})"[:MAX_SENTENCE]
 

@@ -10,7 +10,7 @@ the runtime code, the sizes of its data, the size of its immutables, and a map w
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from eth_utils.crypto import keccak
 
@@ -20,7 +20,7 @@ INTEGRITY = "integrity"  # Vyper's hash of the sources
 IMMUTABLE_SIZE = "immutableSize"
 VYPER = "vyper"
 _UNMEASURED_BYTES = 11  # of a version of three numbers below 24
-_MOST_DATA_SECTIONS = 1000
+_MOST_DATA_SECTIONS, _MOST_KEYS, _MOST_DEPTH = 1000, 8, 3
 
 
 class BytecodeMetadata(NamedTuple):
@@ -37,118 +37,94 @@ class _NotCbor(ValueError):
 
 def read_metadata(code: bytes) -> BytecodeMetadata | None:
     """Return the metadata at the end of code; None unless the last two bytes are the length of
-    exactly one CBOR map or of Vyper's array before them."""
-    return _read_map(code) or _read_array(code) or _read_unmeasured(code)
-
-
-def _read_map(code: bytes) -> BytecodeMetadata | None:
+    exactly one CBOR map or of Vyper's array before them, or it is the map of Vyper 0.3.4, the one
+    of which no length follows."""
     length = int.from_bytes(code[-2:], "big")
-    start = len(code) - 2 - length
-    if len(code) < 2 or length == 0 or start < 0:
+    for size, is_measured, values_of in (
+        (length, True, _values_of_map),
+        (length - 2, True, _values_of_array),
+        (_UNMEASURED_BYTES, False, _values_of_unmeasured),
+    ):
+        start = len(code) - size - 2 * is_measured
+        if size <= 0 or start < 0:
+            continue
+        try:
+            item, end = _item(code[start : start + size], 0)
+        except _NotCbor:
+            continue
+        values = values_of(item)
+        if values is not None and end == size:
+            return BytecodeMetadata(start, values)
+    return None
+
+
+def _values_of_map(item: Any) -> dict[str, CborValue] | None:
+    if not isinstance(item, dict):
         return None
-    try:
-        values, end = _map(code[start:-2], 0)
-    except _NotCbor:
+    values: dict[str, Any] = {
+        key: _version(value) if key == VYPER else value for key, value in item.items()
+    }
+    is_flat = not any(value is None or isinstance(value, list | dict) for value in values.values())
+    return values if is_flat else None
+
+
+def _values_of_unmeasured(item: Any) -> dict[str, CborValue] | None:
+    values = _values_of_map(item)
+    return values if values and values.keys() == {VYPER} else None
+
+
+def _values_of_array(item: Any) -> dict[str, CborValue] | None:
+    if not isinstance(item, list) or len(item) not in (4, 5):
         return None
-    return BytecodeMetadata(start, values) if end == length else None
-
-
-def _read_unmeasured(code: bytes) -> BytecodeMetadata | None:
-    """Return the map of Vyper 0.3.4, the one of which no length follows."""
-    start = len(code) - _UNMEASURED_BYTES
-    try:
-        values, end = _map(code[max(start, 0) :], 0)
-    except _NotCbor:
+    *integrity, runtime_size, data_sizes, immutable_size, last = item
+    version = _values_of_unmeasured(last)
+    if version is None or not all(isinstance(value, bytes) for value in integrity):
         return None
-    is_whole = values.keys() == {VYPER} and end == _UNMEASURED_BYTES
-    return BytecodeMetadata(start, values) if is_whole else None
-
-
-def _read_array(code: bytes) -> BytecodeMetadata | None:
-    length = int.from_bytes(code[-2:], "big") - 2
-    start = len(code) - 2 - length
-    if length <= 0 or start < 0:
+    if not (
+        isinstance(data_sizes, list) and _are_numbers(runtime_size, immutable_size, *data_sizes)
+    ):
         return None
-    try:
-        values, end = _array(code[start:-2])
-    except _NotCbor:
-        return None
-    return BytecodeMetadata(start, values) if end == length else None
+    hashes = dict(zip((INTEGRITY,), integrity, strict=False))
+    return {**hashes, IMMUTABLE_SIZE: immutable_size, **version}
 
 
-def _array(data: bytes) -> tuple[dict[str, CborValue], int]:
-    major, count, position = _head(data, 0)
-    if major != 4 or count not in (4, 5):
-        raise _NotCbor
-    values: dict[str, CborValue] = {}
-    if count == 5:
-        values[INTEGRITY], position = _value(data, position)
-        if not isinstance(values[INTEGRITY], bytes):
-            raise _NotCbor
-    _, position = _unsigned(data, position)
-    _, position = _integers(data, position)
-    values[IMMUTABLE_SIZE], position = _unsigned(data, position)
-    if data[position : position + 7] != b"\xa1evyper":
-        raise _NotCbor
-    values[VYPER], position = _version(data, position + 7)
-    return values, position
+def _version(numbers: Any) -> str | None:
+    is_version = isinstance(numbers, list) and _are_numbers(*numbers)
+    return ".".join(map(str, numbers)) if is_version else None
 
 
-def _integers(data: bytes, position: int) -> tuple[list[int], int]:
-    major, count, position = _head(data, position)
-    if major != 4 or count > _MOST_DATA_SECTIONS:
-        raise _NotCbor
-    values = []
-    for _ in range(count):
-        value, position = _unsigned(data, position)
-        values.append(value)
-    return values, position
+def _are_numbers(*values: Any) -> bool:
+    return all(type(value) is int for value in values)
 
 
-def _unsigned(data: bytes, position: int) -> tuple[int, int]:
-    major, value, position = _head(data, position)
-    if major != 0:
-        raise _NotCbor
-    return value, position
-
-
-def _map(data: bytes, position: int) -> tuple[dict[str, CborValue], int]:
-    major, count, position = _head(data, position)
-    if major != 5 or count > 8:
-        raise _NotCbor
-    values: dict[str, CborValue] = {}
-    for _ in range(count):
-        key, position = _value(data, position)
-        if not isinstance(key, str) or key in values:
-            raise _NotCbor
-        if key == VYPER:
-            values[key], position = _version(data, position)
-        else:
-            values[key], position = _value(data, position)
-    return values, position
-
-
-def _version(data: bytes, position: int) -> tuple[str, int]:
-    numbers, position = _integers(data, position)
-    return ".".join(map(str, numbers)), position
-
-
-def _value(data: bytes, position: int) -> tuple[CborValue, int]:
+def _item(data: bytes, position: int, depth: int = 0) -> tuple[Any, int]:
+    """Return an item and the position after it; raises _NotCbor for what compilers do not write."""
     major, argument, position = _head(data, position)
     if major == 0:
         return argument, position
     if major == 7 and argument in (20, 21):
         return argument == 21, position
-    if major not in (2, 3) or position + argument > len(data):
+    if major in (2, 3) and position + argument <= len(data):
+        content = data[position : position + argument]
+        try:
+            return content if major == 2 else content.decode(), position + argument
+        except UnicodeDecodeError:
+            raise _NotCbor from None
+    most = {4: _MOST_DATA_SECTIONS, 5: _MOST_KEYS}.get(major, -1)
+    if argument > most or depth == _MOST_DEPTH:
         raise _NotCbor
-    content = data[position : position + argument]
-    position += argument
-    if major == 2:
-        return content, position
-    try:
-        return content.decode(), position
-    except UnicodeDecodeError:
-        raise _NotCbor from None
+    items = []
+    for _ in range(argument if major == 4 else 2 * argument):
+        item, position = _item(data, position, depth + 1)
+        items.append(item)
+    if major == 4:
+        return items, position
+    if not all(isinstance(key, str) for key in items[::2]):
+        raise _NotCbor
+    values = dict(zip(items[::2], items[1::2], strict=True))
+    if len(values) < argument:
+        raise _NotCbor
+    return values, position
 
 
 def _head(data: bytes, position: int) -> tuple[int, int, int]:

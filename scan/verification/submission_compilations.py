@@ -113,19 +113,12 @@ def _function(text: str, declared: Mapping[str, Parameter]) -> Mapping[str, Any]
 
 
 MAX_ABI_BYTES = 1024 * 1024
-OUTPUTS = [
-    "abi",
-    "metadata",
-    "evm.bytecode.object",
-    "evm.bytecode.linkReferences",
-    "evm.bytecode.sourceMap",
-    "evm.deployedBytecode.object",
-    "evm.deployedBytecode.linkReferences",
-    "evm.deployedBytecode.immutableReferences",
-    "evm.deployedBytecode.sourceMap",
-    "evm.methodIdentifiers",
-    "storageLayout",
-]
+OUTPUTS = """
+    abi metadata evm.bytecode.object evm.bytecode.linkReferences evm.bytecode.sourceMap
+    evm.deployedBytecode.object evm.deployedBytecode.linkReferences
+    evm.deployedBytecode.immutableReferences evm.deployedBytecode.sourceMap
+    evm.methodIdentifiers storageLayout
+""".split()
 # Errors that may not occur with other settings; all others are errors in the source.
 _SETTING_ERRORS = (
     "CodeGenerationError",

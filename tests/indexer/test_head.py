@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 
 from scan.database.connection import Database
+from scan.database.statements import read_statement
 from scan.database.transaction import Transaction
 from scan.ethereum import transport
 from scan.ethereum.client import Node
@@ -35,7 +36,7 @@ class ExplainedPlans:
 
         def explained(tx, name, params):
             text = text_of(tx, name, params)
-            if tx.is_prepared and tx._statements[name].literals is not None:
+            if tx.is_prepared and read_statement(name).literals is not None:
                 tx._send()  # the settings before it
                 tx._cursor.execute(b"EXPLAIN (FORMAT JSON) " + text)
                 [[[explanation]]] = tx._cursor.fetchall()

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from app import create_app, renew
 from scan.database.connection import Database
+from scan.database.statements import read_statement
 from scan.http.request_state import SESSION
 from tests.support import indexing, serving
 
@@ -74,7 +75,7 @@ class ExplainingDatabase(Database):
 
     def rows(self, statement, **params):
         found = super().rows(statement, **params)
-        used = self._statements[statement]
+        used = read_statement(statement)
         if used.literals is None:
             self._explain(statement, used.text, params)
             return found

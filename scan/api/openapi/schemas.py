@@ -15,15 +15,16 @@ whose columns it has; `_of_token`, fields that may show something else than a to
 
 Tables of openapi.toml and of other forms write fields of a record under other names. `name = field`
 is a field's new name, which by default is its own in snake case. `name()` is a value that something
-else computes. `as <format>` says how it is shown, and `in <field>` which field has the decimals of
-a number. null, true and false stand for themselves.
+else computes, and `a.b` a field of an inner object. `as <format>` says how it is shown, and `in
+<field>` which field has the decimals of a number. Constants and "text" stand for themselves.
 """
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -307,8 +308,7 @@ def renamed_field(written: str, default: Callable[[str], str] = _snake_case) -> 
 
 class Renaming:
     """Makes objects of records, or of objects by their attributes, as a TOML file says: the
-    object's name and its fields. A field may be `a.b`, of an inner object; constants and "text"
-    stand for themselves."""
+    object's name and its fields."""
 
     def __init__(
         self,
@@ -322,38 +322,47 @@ class Renaming:
         self._formats = {"": lambda value: value, **formats}
 
     @cached_property
-    def _objects(self) -> Mapping[str, list[RenamedField]]:
+    def _objects(self) -> Mapping[str, Sequence[tuple[str, str, Callable[[Any], Any]]]]:
+        """The names, formats and readers of fields, by the object's name."""
         table = tomllib.loads(self._path.read_text(encoding="utf-8"))
         return {
-            name: [renamed_field(field, self._default) for field in fields]
-            for name, fields in table.items()
+            name: [
+                (field.name, field.format or "", _reader(field.source))
+                for field in (renamed_field(text, self._default) for text in written)
+            ]
+            for name, written in table.items()
         }
 
     def names(self, name: str) -> list[str]:
         """Return the names of an object's fields."""
-        return [field.name for field in self._objects[name]]
+        return [field_name for field_name, _, _ in self._objects[name]]
 
     def __call__(
         self, name: str, record: object, **formats: Callable[[Any], Any]
     ) -> dict[str, Any]:
         """Return the object; `formats` are more of them."""
-        return {field.name: self._value(field, record, formats) for field in self._objects[name]}
+        chosen = {**self._formats, **formats} if formats else self._formats
+        return {field: chosen[as_](read(record)) for field, as_, read in self._objects[name]}
 
-    def _value(
-        self, field: RenamedField, record: object, formats: Mapping[str, Callable[[Any], Any]]
-    ) -> Any:
-        if field.source in CONSTANTS:
-            return CONSTANTS[field.source]
-        if field.source.startswith('"'):
-            return field.source.strip('"')
-        value: Any = record
-        for inner in field.source.split("."):
-            value = value[inner] if isinstance(value, dict) else getattr(value, inner)
-        name = field.format or ""
-        return (formats.get(name) or self._formats[name])(value)
+
+def _reader(source: str) -> Callable[[Any], Any]:
+    """Return what reads a source of a record, or of an object's attributes."""
+    if source in CONSTANTS or source.startswith('"'):
+        constant = CONSTANTS.get(source, source.strip('"'))
+        return lambda _: constant
+    first, _, rest = source.partition(".")
+    attribute, read_rest = attrgetter(first), _reader(rest) if rest else None
+
+    def read(record: Any) -> Any:
+        value = record[first] if isinstance(record, dict) else attribute(record)
+        return read_rest(value) if read_rest else value
+
+    return read
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, bytes):
         return to_hex(value)
     if hasattr(value, "record"):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.api.openapi.schemas import recording
 from scan.cached_values import cached_property
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -156,6 +157,8 @@ def _state(
     return State(amount, problem, held, at_risk, expires)
 
 
+recorded = recording(__file__)
+NO_TOKEN: dict[str, Any] = {"type": None, "symbol": None, "decimals": None}
 KINDS = (events.ALLOWANCE, events.ITEM, events.OPERATOR, events.OF_PERMIT2)
 MOST_ROWS = 100  # of a page, also of a file: each takes two or three calls of the node
 MOST_TRANSFERS = 5_000  # of the owner, which uses are found among
@@ -331,34 +334,19 @@ def _not_moved(reader: Reader, approvals: Sequence[Approval]) -> Sequence[Approv
 def _record(
     approval: Approval, details: dict[str, Any], state: State, head_s: int
 ) -> dict[str, Any]:
-    event, token = approval.newest, details["token"] or {}
+    event, token = approval.newest, details["token"] or NO_TOKEN
     held, at_risk = state.held, state.at_risk
     contract, calldata = revoking(event)
     if event.kind == events.OPERATOR and held is None and token.get("type") in WITH_AMOUNTS:
         held = max(int(details["held"]), 0)  # of all ids together, which no call returns
         at_risk = held if state.amount else state.amount
     expires = event.expires if state.expires is None else state.expires
-    return {
-        "kind": event.kind,
-        "tokenAddress": to_hex(event.token),
-        **{f"token{key.capitalize()}": token.get(key) for key in ("symbol", "decimals")},
-        "spender": to_hex(event.spender),
-        "tokenId": None if event.token_id is None else str(event.token_id),
-        "blockNumber": approval.since.block_number,
-        "timestamp": details["timestamp"],
-        "transactionHash": details["transactionHash"],
-        "approvedBy": details["approvedBy"],
-        "amount": str(event.amount),
+    known = {**details, "event": event, "state": state, "since": approval.since, "token": token}
+    return recorded("approval", known | {"to": contract, "data": calldata}) | {
         "expires": _moment(expires),
         "inForce": None if state.amount is None else in_force(event, state.amount, head_s, expires),
-        "amountNow": _text(state.amount),
-        "unavailable": state.problem,
         "difference": _difference(event, state),
-        "atRisk": _text(at_risk),
-        "lastUse": details["lastUse"],
-        "lastUseAt": details["lastUseAt"],
-        "revokeTo": to_hex(contract),
-        "revokeData": calldata,
+        "atRisk": None if at_risk is None else str(at_risk),
         "unproven": UNPROVEN,
     }
 
@@ -367,10 +355,6 @@ def _difference(event: events.Event, state: State) -> str | None:
     if state.amount is None or state.amount == event.amount:
         return None
     return "lower" if state.amount < event.amount else "higher"
-
-
-def _text(value: int | None) -> str | None:
-    return None if value is None else str(value)
 
 
 def _moment(seconds: int | None) -> str | None:

@@ -16,7 +16,7 @@ from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
 from scan.database.transaction import Row, Transaction
-from scan.ethereum import fork_schedule, sparse_tables
+from scan.ethereum import fork_schedule
 from scan.ethereum.blocks import DecodedBlock, EventLog, MalformedBlock
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -370,6 +370,9 @@ HOOKS = (
             ),
             "blobs": SparseTable(Blob, lambda block, _: blobs_of(block)),
             "messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block)),
+            "execution_requests": SparseTable(
+                ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS
+            ),
         }
     ),
     Derived(
@@ -382,12 +385,5 @@ HOOKS = (
         },
         derive=derive,
         unwind=unwind,
-    ),
-    Rows(
-        tables={
-            "execution_requests": sparse_tables.SparseTable(
-                ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS
-            )
-        }
     ),
 )

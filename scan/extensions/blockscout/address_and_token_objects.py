@@ -9,28 +9,13 @@ from scan.cached_values import cached_property
 from scan.errors import InvalidParameter
 from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout.lists import Position, Record, contexts_of
-from scan.extensions.blockscout.routing import STANDARDS, Object, renamed, text
+from scan.extensions.blockscout.routing import NAMES, STANDARDS, Object, renamed, text
 from scan.extensions.transaction_details.decoding import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import addresses, pages, tokens
 
-KINDS = {
-    "eip1167": "eip1167",
-    "immutable-args-clone": "clone_with_immutable_arguments",
-    "eip7702": "eip7702",
-    "immutable": "basic_implementation",
-    "eip7760": "erc7760",
-    "eip1967": "eip1967",
-    "eip1822": "eip1822",
-    "openzeppelin": "eip1967_oz",
-    "safe": "master_copy",
-    "comptroller": "comptroller",
-    "eip897": "basic_implementation",
-    "beacon": "eip1967_beacon",
-    "eip2535": "eip2535",
-    "other": "basic_implementation",
-}
+KINDS = NAMES["proxies"]
 # Proxies without code of their own, which are verified where their implementations are.
 MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
 

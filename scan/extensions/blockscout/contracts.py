@@ -19,7 +19,14 @@ from scan.ethereum.signatures import checksummed
 from scan.extensions.blockscout import address_and_token_objects, lists
 from scan.extensions.blockscout.addresses import creation_status
 from scan.extensions.blockscout.decoded_objects import shown
-from scan.extensions.blockscout.routing import UNPROCESSABLE, renamed, routes, text, timestamp
+from scan.extensions.blockscout.routing import (
+    NAMES,
+    UNPROCESSABLE,
+    renamed,
+    routes,
+    text,
+    timestamp,
+)
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.extensions.search import views as search
 from scan.hex import data, to_hex
@@ -38,21 +45,7 @@ DAY_S = 86_400
 LANGUAGES = ("solidity", "vyper", "yul", "geas")
 NO_PROXY: lists.Record = {"proxy_type": None, "implementations": []}
 NOT_CREATED = dict.fromkeys(("creation_bytecode", "creation_status", "conflicting_implementations"))
-LICENSES = {
-    "Unlicense": "unlicense",
-    "MIT": "mit",
-    "GPL-2.0": "gnu_gpl_v2",
-    "GPL-3.0": "gnu_gpl_v3",
-    "LGPL-2.1": "gnu_lgpl_v2_1",
-    "LGPL-3.0": "gnu_lgpl_v3",
-    "BSD-2-Clause": "bsd_2_clause",
-    "BSD-3-Clause": "bsd_3_clause",
-    "MPL-2.0": "mpl_2_0",
-    "OSL-3.0": "osl_3_0",
-    "Apache-2.0": "apache_2_0",
-    "AGPL-3.0": "gnu_agpl_v3",
-    "BUSL-1.1": "bsl_1_1",
-}
+LICENSES = NAMES["licenses"]
 
 blueprint = routes("contracts")
 

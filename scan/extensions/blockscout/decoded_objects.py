@@ -17,7 +17,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
     TokenObjects,
 )
 from scan.extensions.blockscout.lists import Record
-from scan.extensions.blockscout.routing import Object, renamed
+from scan.extensions.blockscout.routing import NAMES, Object, renamed
 from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations import state_changes, transaction_summary
@@ -97,19 +97,7 @@ def _member_types(type_: str, count: int) -> Sequence[str]:
     return types
 
 
-# Geth's words for the kinds of failures; the index keeps a node's own only for others.
-WORDS = {
-    node_errors.REVERT: "execution reverted",
-    "out_of_gas": "out of gas",
-    "invalid_opcode": "invalid opcode",
-    "invalid_jump": "invalid jump destination",
-    "stack_limit": "stack limit reached",
-    "static_call": "write protection",
-    "insufficient_balance": "insufficient balance for transfer",
-    "call_depth": "max call depth exceeded",
-    "invalid_code": "invalid code",
-    "address_collision": "contract address collision",
-}
+WORDS = NAMES["failures"]
 UNKNOWN = "awaiting_internal_transactions"  # as Blockscout says before it knows
 MOST_READ = 10  # reasons that a list reads; those of others are shown once they are kept
 READ_S = 2.0  # after which it reads no more

@@ -156,6 +156,9 @@ BLOCKSCOUT = Interface(
 
 
 Object = dict[str, Any]
+NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
+    TABLE.with_name("names.toml").read_text(encoding="utf-8")
+)
 
 # The names of Ethereum's standards, by the types of records.
 STANDARDS = {kind: network.token_standard(kind) for kind in pages.TOKEN_TYPES}
@@ -170,6 +173,7 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "checksum": lambda value: value and checksummed(value),
     "count": lambda value: str(value or 0),
     "number": int,
+    "number_text": lambda value: None if value is None else str(value),
     "outcome": lambda is_success: "ok" if is_success else "error",
     "standard": lambda value: value and STANDARDS[value],
     "text": str,

@@ -20,23 +20,6 @@ from scan.http.requests import Response, json_value, reader
 from scan.queries import network
 
 SPANS = {"DAY": "day", "WEEK": "week", "MONTH": "month", "YEAR": "year"}
-MAIN_COUNTERS = {
-    "average_block_time": "averageBlockTime",
-    "total_addresses": "totalAddresses",
-    "total_blocks": "totalBlocks",
-    "total_transactions": "totalTxns",
-    "yesterday_transactions": "yesterdayTxns",
-}
-CONTRACT_COUNTERS = {
-    "total_contracts": "totalContracts",
-    "total_verified_contracts": "totalVerifiedContracts",
-    "new_verified_contracts_24h": "newVerifiedContracts24h",
-}
-TRANSACTION_COUNTERS = {
-    "transactions_24h": "newTxns24h",
-    "transactions_fee_24h": "txnsFee24h",
-    "average_transactions_fee_24h": "averageTxnFee24h",
-}
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "coins": lambda wei: in_units(int(wei)),
     "gwei": lambda wei: in_units(int(wei), GWEI_DECIMALS),
@@ -96,17 +79,17 @@ def get_main_page() -> Response:
     """Return the counters of a main page, and transactions of the chain's newest days."""
     records = statistics.activity_over_time(reader(), "day", most=statistics.DEFAULT_DAYS)
     line = {"daily_new_transactions": _line("newTxns", records)}
-    return json_value(_chosen_counters(MAIN_COUNTERS) | line)
+    return json_value(_counters_of("main") | line)
 
 
 @blueprint.path("/pages/contracts")
 def get_contracts_page() -> Response:
-    return json_value(_chosen_counters(CONTRACT_COUNTERS))
+    return json_value(_counters_of("contracts"))
 
 
 @blueprint.path("/pages/transactions")
 def get_transactions_page() -> Response:
-    return json_value(_chosen_counters(TRANSACTION_COUNTERS))
+    return json_value(_counters_of("transactions"))
 
 
 @blueprint.path("/docs/swagger.yaml")
@@ -136,8 +119,8 @@ def get_document() -> Response:
     return json_value({"openapi": "3.0.3", "info": info, "paths": paths})
 
 
-def _chosen_counters(names: Mapping[str, str]) -> routing.Object:
-    counters = _counters()
+def _counters_of(page: str) -> routing.Object:
+    counters, names = _counters(), _table()["pages"][page]
     return {name: counters[id_] for name, id_ in names.items() if id_ in counters}
 
 

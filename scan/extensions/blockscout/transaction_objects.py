@@ -8,19 +8,14 @@ from typing import Any
 
 from scan.extensions.blockscout import decoded_objects, lists
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
-from scan.extensions.blockscout.routing import Object, renamed
+from scan.extensions.blockscout.routing import NAMES, Object, renamed
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.transaction_details.decoding import add_methods, contexts, inputs
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import blocks, tokens, transactions
 
-# Blockscout's names of the OP Stack's fields, by those of a record's chainFields.
-OF_OP_STACK = {
-    "l1GasUsed": "l1_gas_used",
-    "l1GasPrice": "l1_gas_price",
-    "l1FeeScalar": "l1_fee_scalar",
-}
+OF_OP_STACK = NAMES["op_stack"]
 
 
 def chain_fields(record: Mapping[str, Any], context: Mapping[str, Any]) -> Object:
@@ -49,12 +44,7 @@ LONGEST_INPUT = 16_384
 BLOB_TYPE, DELEGATING_TYPE = 3, 4
 # Of transactions that name one price, Blockscout says no parts of the fee.
 NO_FEE_PARTS = {"priority_fee": None, "transaction_burnt_fee": None}
-AUTHORIZATION_FAULTS = {
-    "wrong_chain": "invalid_chain_id",
-    "wrong_nonce": "invalid_nonce",
-    "nonce_limit": "invalid_nonce",
-    "invalid_signature": "invalid_signature",
-}
+AUTHORIZATION_FAULTS = NAMES["authorization_faults"]
 
 
 def transaction_objects(records: Sequence[lists.Record]) -> list[Object]:

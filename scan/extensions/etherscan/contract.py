@@ -11,7 +11,7 @@ from scan.contracts.proxy_contracts import delegating_account
 from scan.errors import NotFound, TracesUnavailable
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.extensions.etherscan.replies import Failure, Parameters, Reply, rows_reply
+from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed, rows_reply
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.hex import data, to_hex
 from scan.http.request_state import services
@@ -27,24 +27,6 @@ DEFAULT_RUNS = 200
 MOST_LISTED = 50  # contracts with their ABIs
 _PLAIN_SETTINGS = {"optimizer", "evmVersion", "remappings", "libraries", "metadata"}
 _PLAIN_METADATA: tuple[object, ...] = ({}, {"bytecodeHash": "ipfs"}, {"bytecodeHash": "bzzr1"})
-NOTHING = {
-    "SourceCode": "",
-    "ABI": NOT_VERIFIED,
-    "ContractName": "",
-    "CompilerVersion": "",
-    "CompilerType": "",
-    "OptimizationUsed": "",
-    "Runs": "",
-    "ConstructorArguments": "",
-    "EVMVersion": "Default",
-    "Library": "",
-    "ContractFileName": "",
-    "LicenseType": "",
-    "Proxy": "0",
-    "Implementation": "",
-    "SwarmSource": "",
-    "SimilarMatch": "",
-}
 
 
 def abi(parameters: Parameters) -> Reply:
@@ -62,7 +44,7 @@ def source_code(parameters: Parameters) -> Reply:
     if contract.code is None:
         reader().do_not_cache()
         proxy = delegating_account(reader().node, address)
-    row = _row(contract) if contract.is_verified else NOTHING
+    row = _row(contract) if contract.is_verified else renamed("source", {"ABI": NOT_VERIFIED})
     if contract.warning is not None:
         row = {**row, "Warning": contract.warning}
     if proxy is not None and (contract.is_verified or contract.code is None):
@@ -96,7 +78,7 @@ def _row(contract: contracts.Contract) -> dict[str, str]:
     settings = orjson.loads(contract.settings or "{}")
     optimizer = settings.get("optimizer", {})
     return {
-        **NOTHING,
+        **renamed("source", {"ABI": ""}),
         "SourceCode": _source_code(contract, settings),
         "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
         "ContractName": contract.name,
@@ -161,9 +143,9 @@ NO_DATA = "No data found"
 
 
 def contract_creations(parameters: Parameters) -> Reply:
-    """Return the creations of contracts, in the order of their addresses. One is left out that is
-    not indexed, or that a contract made and no trace has whole. Raises UpstreamFailed,
-    Unavailable."""
+    """Return the creations of contracts, in the order of their addresses. One that is not indexed
+    is left out; the code of one that a contract made is empty where no trace has it whole. Raises
+    UpstreamFailed, Unavailable."""
     addresses = parameters.addresses("contractaddresses", MOST_CONTRACTS)
     [text] = reader().row("queries/contracts_get_creations", addresses=addresses)
     rows = []
@@ -174,9 +156,8 @@ def contract_creations(parameters: Parameters) -> Reply:
         code = _creation_code(
             sent, data(row["contractAddress"]), is_by_contract=factory is not None
         )
-        if code is not None:
-            fields = {"creationBytecode": to_hex(code), "contractFactory": factory or ""}
-            rows.append({**row, **fields})
+        code_text = "" if code is None else to_hex(code)
+        rows.append({**row, "creationBytecode": code_text, "contractFactory": factory or ""})
     if not rows:
         raise Failure(None, NO_DATA)
     return Reply(rows)

@@ -166,9 +166,9 @@ class Parameters:
         except InvalidParameter:
             raise Failure(f"Error! Invalid {name} format") from None
 
-    def hex_data(self, name: str, default: str = "") -> str:
+    def hex_data(self, name: str) -> str:
         """Return bytes as lower-case hex."""
-        value = self.text(name, default).lower()
+        value = self.text(name).lower()
         try:
             data(value)
         except BadHex:
@@ -224,9 +224,9 @@ class Parameters:
             return parameters.BIGINT_MAX
         return min(self.integer(name, parameters.BIGINT_MAX), parameters.BIGINT_MAX)
 
-    def block_tag(self, name: str = "tag", default: str = "latest") -> str:
+    def block_tag(self, name: str = "tag") -> str:
         """Return the block in JSON-RPC's form: a tag, or a number in hex."""
-        value = self.text(name, default).lower()
+        value = self.text(name, "latest").lower()
         return value if value in BLOCK_TAGS else hex(self.integer(name, 0))
 
 

@@ -24,13 +24,7 @@ def list_coin_balances(address_hash: str) -> Response:
 
 
 def coin_balance_object(change: balance_history.CoinBalance) -> routing.Object:
-    return {
-        "transaction_hash": change.transaction_hash,
-        "block_number": change.block_number,
-        "delta": str(change.delta),
-        "value": None if change.value is None else str(change.value),
-        "block_timestamp": routing.timestamp(change.timestamp),
-    }
+    return routing.renamed("coin_balance", change)
 
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")

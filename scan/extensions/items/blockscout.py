@@ -183,23 +183,10 @@ def _instance(
     value: str | None = None,
 ) -> routing.Object:
     """Return an item. `image` is the link of its metadata to a picture; there are no thumbnails."""
-    return {
-        "id": token_id,
-        "metadata": metadata,
-        "owner": owner,
-        "token": token,
-        "token_type": token["type"],
-        "value": value,
-        "external_app_url": None,
-        "animation_url": None,
-        "image_url": image,
-        "is_unique": True if token["type"] == "ERC-721" else None,
-        "thumbnails": None,
-        "media_type": None,
-        "media_url": image,
-        "image_media_type": "image" if image else None,
-        "animation_media_type": None,
-    }
+    item = {"id": token_id, "metadata": metadata, "owner": owner, "token": token, "value": value}
+    is_unique = True if token["type"] == "ERC-721" else None
+    shown = item | {"image": image, "unique": is_unique, "media": "image" if image else None}
+    return routing.renamed("item", shown)
 
 
 HOOKS = hooks.Blockscout(blueprint=blueprint)

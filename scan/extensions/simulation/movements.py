@@ -60,11 +60,13 @@ def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) 
     logs = kept_logs(frames)
     read = (transfer_event(blocks.EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
     events = item_by_item([event for event in read if event is not None])
-    of_coin = (_coin_movement(frame) for frame in frames if is_traced and _moves_coin(frame))
-    of_logs = (
-        _added_movements(event) if _is_added(event, is_traced) else _token_movements(event, tokens)
-        for event in events
+    of_coin = (
+        _record(None, None, frame.from_address, frame.to_address, frame.value)
+        for frame in frames
+        if is_traced and frame.value and not frame.is_undone
+        if frame.type in MOVING or is_creation(frame.type)
     )
+    of_logs = (_event_movements(event, tokens, is_traced=is_traced) for event in events)
     transfers = _first(chain(of_coin, chain.from_iterable(of_logs)))
     approvals = _first(record for log in logs for record in _approvals(log))
     is_truncated = max(len(transfers), len(approvals)) > MAX_MOVEMENTS
@@ -76,40 +78,22 @@ def _first(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [*islice(records, MAX_MOVEMENTS + 1)]
 
 
-def _moves_coin(frame: TraceFrame) -> bool:
-    moves = frame.type in MOVING or is_creation(frame.type)
-    return bool(frame.value) and moves and not frame.is_undone
-
-
-def _coin_movement(frame: TraceFrame) -> dict[str, Any]:
-    recipient = None if frame.to_address is None else to_hex(frame.to_address)
-    return _record(None, None, to_hex(frame.from_address), recipient, frame.value)
-
-
-def _is_added(event: TransferEvent, is_traced: bool) -> bool:
-    """Return whether eth_simulateV1 added a log; in a trace, only a contract can be its emitter."""
-    is_coin = event.token == SIMULATED_COIN and event.shape is TransferShape.AMOUNT
-    return is_coin and not is_traced
-
-
-def _added_movements(event: TransferEvent) -> Iterator[dict[str, Any]]:
-    for transfer in transfers(event, TYPES[event.shape], None):
-        yield _record(None, None, *_parties(event), transfer.value)
-
-
-def _parties(event: TransferEvent) -> tuple[str, str]:
-    return to_hex(event.from_address), to_hex(event.to_address)
-
-
-def _token_movements(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str, Any]]:
-    parties, address = _parties(event), to_hex(event.token)
-    known = tokens.get(address)
+def _event_movements(
+    event: TransferEvent, tokens: Tokens, *, is_traced: bool
+) -> Iterator[dict[str, Any]]:
+    """Yield what an event says of tokens, or of the coin, whose logs eth_simulateV1 adds; in a
+    trace, only a contract can be their emitter."""
+    added = (SIMULATED_COIN, TransferShape.AMOUNT)
+    is_coin = not is_traced and (event.token, event.shape) == added
+    known = None if is_coin else tokens.get(to_hex(event.token))
     if event.shape in WRAPPING and (known is None or not known["wraps"]):
         return  # of any contract that takes deposits
     type_ = TYPES[event.shape] if known is None else known["type"]
     item_type = None if known is None else known["itemType"]
+    token, token_type = (None, None) if is_coin else (event.token, type_)
     for transfer in transfers(event, type_, item_type):
-        record = _record(address, type_, *parties, transfer.value)
+        parties = event.from_address, event.to_address
+        record = _record(token, token_type, *parties, transfer.value)
         if transfer.token_id is not None:
             record["tokenId"] = str(transfer.token_id)
             record["tokenType"] = item_type or type_
@@ -120,15 +104,15 @@ def _token_movements(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str,
 
 
 def _record(
-    token: str | None, type_: str | None, sender: str, recipient: str | None, value: int
+    token: bytes | None, type_: str | None, sender: bytes, recipient: bytes | None, value: int
 ) -> dict[str, Any]:
     return {
-        "tokenAddress": token,
+        "tokenAddress": None if token is None else to_hex(token),
         "tokenType": type_,
         "tokenSymbol": None,
         "tokenDecimals": None,
-        "fromAddress": sender,
-        "toAddress": recipient,
+        "fromAddress": to_hex(sender),
+        "toAddress": None if recipient is None else to_hex(recipient),
         "value": str(value),
         "tokenId": None,
         "unproven": [],

@@ -3,10 +3,9 @@
 Values that are not stored are null: source maps, layouts of transient storage, ids of sources.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from eth_utils.address import to_checksum_address
@@ -34,26 +33,11 @@ PROXY_TYPES = {
     "openzeppelin": "ZeppelinOSProxy",
 }
 MATCHES = {FULL: "exact_match", PARTIAL: "match", RUNTIME: "match", None: None}
-# The optional columns of queries.contracts that a field needs.
-_COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "creationBytecode": ("layouts",),
-    "runtimeBytecode": ("code", "layouts"),
-    "sources": ("sources",),
-    "compilation": ("settings",),
-    "abi": ("abi",),
-    "metadata": ("metadata",),
-    "userdoc": ("metadata",),
-    "devdoc": ("metadata",),
-    "stdJsonInput": ("settings", "sources"),
-    "stdJsonOutput": ("abi", "metadata"),
-    "signatures": ("interface",),
-    "proxyResolution": ("code",),
-}
 
 
 def columns_of(selection: fields.Selection) -> set[str]:
     """Return the optional columns of queries.contracts that these fields need."""
-    return {column for field in selection for column in _COLUMNS.get(field, ())}
+    return {column for name in selection if name in _FIELDS for column in _FIELDS[name].columns}
 
 
 def minimal_record(
@@ -75,6 +59,15 @@ def usual_fields(contract: contracts.Contract) -> dict[str, Any]:
     return {"verifiedAt": contract.verified_at, "matchId": contract.match_id}
 
 
+class _Record(NamedTuple):
+    """A contract whose record is made; `creation` is the code that created it."""
+
+    reader: Reader
+    address: bytes
+    stored: contracts.Contract
+    creation: bytes | None
+
+
 def contract_record(
     reader: Reader,
     chain_id: str,
@@ -89,48 +82,29 @@ def contract_record(
     if stored.warning is not None:
         record["warning"] = stored.warning
     record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
-    if "creationBytecode" in selection:
-        bytecode = fields.creation_bytecode(stored, creation)
-        record["creationBytecode"] = _members(bytecode, selection["creationBytecode"])
-    if "deployment" in selection:
-        deployment = _deployment(reader, address)
-        record["deployment"] = _members(deployment, selection["deployment"])
-    layout = None
-    if not selection.keys().isdisjoint(("storageLayout", "stdJsonOutput")):
-        layout = _storage_layout(reader, address, stored)
-    builders: Mapping[str, Callable[[contracts.Contract], Any]] = {
-        **_BUILDERS,
-        "storageLayout": lambda _: layout,
-        "stdJsonOutput": partial(_standard_output, layout=layout),
-    }
-    for field, build in builders.items():
-        if field in selection:
-            record[field] = _members(build(stored), selection[field])
-    if "proxyResolution" in selection:
-        resolution = _proxy_resolution(reader, address, stored)
-        if "proxyResolutionError" not in resolution:
-            resolution = _members(resolution, selection["proxyResolution"])
-        record["proxyResolution"] = resolution
+    contract = _Record(reader, address, stored, creation)
+    for name, field in _FIELDS.items():
+        if name in selection:
+            record[name] = _members(field.value(contract), selection[name])
     return record
 
 
 def _members(value: Any, names: tuple[str, ...]) -> Any:
-    return {name: value.get(name) for name in names} if names else value
+    is_whole = not names or "proxyResolutionError" in value
+    return value if is_whole else {name: value.get(name) for name in names}
 
 
-def _deployment(reader: Reader, address: bytes) -> dict[str, Any]:
+def _deployment(contract: _Record) -> dict[str, Any]:
     """Return the creation, by a transaction or inside of one; its sender is the deployer."""
-    created = contracts.indexed(reader, address)
-    return (
-        {}
-        if created is None
-        else {
-            "transactionHash": to_hex(created.transaction_hash),
-            "blockNumber": str(created.block_number),
-            "transactionIndex": str(created.transaction_index),
-            "deployer": to_checksum_address(created.creator),
-        }
-    )
+    created = contracts.indexed(contract.reader, contract.address)
+    if created is None:
+        return {}
+    return {
+        "transactionHash": to_hex(created.transaction_hash),
+        "blockNumber": str(created.block_number),
+        "transactionIndex": str(created.transaction_index),
+        "deployer": to_checksum_address(created.creator),
+    }
 
 
 def _compilation(stored: contracts.Contract) -> dict[str, Any]:
@@ -157,24 +131,26 @@ def _standard_input(stored: contracts.Contract) -> dict[str, Any]:
     return standard_input(language, json_fragment(stored.sources), _settings(stored))
 
 
-def _standard_output(stored: contracts.Contract, layout: Any) -> dict[str, Any]:
+def _standard_output(record: _Record) -> dict[str, Any]:
     """Return the compiler's output for this contract alone, as Sourcify does, with the values that
     are stored."""
+    stored = record.stored
     contract = {
         "abi": json_fragment(stored.abi),
         "userdoc": _documentation(stored, "userdoc"),
         "devdoc": _documentation(stored, "devdoc"),
         "metadata": stored.metadata,
-        "storageLayout": layout,
+        "storageLayout": _storage_layout(record),
     }
     return {"contracts": {stored.path: {stored.name: contract}}}
 
 
-def _storage_layout(reader: Reader, address: bytes, stored: contracts.Contract) -> Any:
+def _storage_layout(record: _Record) -> Any:
     """Return Solidity's layout, without what Scan adds to it; Vyper's has another form."""
-    if language_of_path(stored.path) is not solidity.SOLIDITY:
+    if language_of_path(record.stored.path) is not solidity.SOLIDITY:
         return None
-    layout = storage_layouts.layout_of(reader.sources.database, address, stored.verifier)
+    database = record.reader.sources.database
+    layout = storage_layouts.layout_of(database, record.address, record.stored.verifier)
     return {name: layout[name] for name in ("storage", "types") if name in layout} or None
 
 
@@ -199,26 +175,8 @@ def _signatures(stored: contracts.Contract) -> dict[str, list[dict[str, str]]]:
     return listed
 
 
-_BUILDERS: Mapping[str, Callable[[contracts.Contract], Any]] = {
-    "runtimeBytecode": fields.runtime_bytecode,
-    "sources": lambda stored: json_fragment(stored.sources),
-    "compilation": _compilation,
-    "abi": lambda stored: json_fragment(stored.abi),
-    "metadata": lambda stored: json_fragment(stored.metadata),
-    "storageLayout": lambda stored: None,  # it is read by itself, as is that of stdJsonOutput
-    "transientStorageLayout": lambda stored: None,
-    "sourceIds": lambda stored: None,
-    "additionalInput": lambda stored: None,
-    "userdoc": lambda stored: _documentation(stored, "userdoc"),
-    "devdoc": lambda stored: _documentation(stored, "devdoc"),
-    "stdJsonInput": _standard_input,
-    "stdJsonOutput": lambda stored: None,
-    "signatures": _signatures,
-}
-
-
-def _proxy_resolution(reader: Reader, address: bytes, stored: contracts.Contract) -> dict[str, Any]:
-    lookup = contracts.proxy_of(reader, address, stored)
+def _proxy_resolution(record: _Record) -> dict[str, Any]:
+    lookup = contracts.proxy_of(record.reader, record.address, record.stored)
     if not lookup.is_known:
         error = fields.error_value("proxy_resolution_error", "The node does not respond.")
         return {"proxyResolutionError": error}
@@ -227,9 +185,39 @@ def _proxy_resolution(reader: Reader, address: bytes, stored: contracts.Contract
     implementations = []
     for target in lookup.proxy.implementations:
         implementation: dict[str, str] = {"address": to_checksum_address(target)}
-        verified = contracts.get(reader, target, ())
+        verified = contracts.get(record.reader, target, ())
         if verified.is_verified:
             implementation["name"] = verified.name
         implementations.append(implementation)
     kind = PROXY_TYPES.get(lookup.proxy.kind)
     return {"isProxy": True, "proxyType": kind, "implementations": implementations}
+
+
+class _Field(NamedTuple):
+    """A field: its value, null where none is stored, and the optional columns that it needs."""
+
+    value: Callable[[_Record], Any] = lambda _: None
+    columns: Sequence[str] = ()
+
+
+_FIELDS: Mapping[str, _Field] = {
+    "creationBytecode": _Field(
+        lambda record: fields.creation_bytecode(record.stored, record.creation), ("layouts",)
+    ),
+    "deployment": _Field(_deployment),
+    "runtimeBytecode": _Field(
+        lambda record: fields.runtime_bytecode(record.stored), ("code", "layouts")
+    ),
+    "sources": _Field(lambda record: json_fragment(record.stored.sources), ("sources",)),
+    "compilation": _Field(lambda record: _compilation(record.stored), ("settings",)),
+    "abi": _Field(lambda record: json_fragment(record.stored.abi), ("abi",)),
+    "metadata": _Field(lambda record: json_fragment(record.stored.metadata), ("metadata",)),
+    "storageLayout": _Field(_storage_layout),
+    **dict.fromkeys(("transientStorageLayout", "sourceIds", "additionalInput"), _Field()),
+    "userdoc": _Field(lambda record: _documentation(record.stored, "userdoc"), ("metadata",)),
+    "devdoc": _Field(lambda record: _documentation(record.stored, "devdoc"), ("metadata",)),
+    "stdJsonInput": _Field(lambda record: _standard_input(record.stored), ("settings", "sources")),
+    "stdJsonOutput": _Field(_standard_output, ("abi", "metadata")),
+    "signatures": _Field(lambda record: _signatures(record.stored), ("interface",)),
+    "proxyResolution": _Field(_proxy_resolution, ("code",)),
+}

@@ -22,48 +22,24 @@ from scan.verification.contract_match import FULL, Layout, Replacement, compiled
 
 ALWAYS = ("match", "creationMatch", "runtimeMatch", "chainId", "address")
 USUAL = ("verifiedAt", "matchId")  # unless omitted
+_OF_CODE = ("onchainBytecode", "recompiledBytecode", "sourceMap", "linkReferences", "cborAuxdata")
+_COMPARED = ("transformations", "transformationValues")
 FIELDS: Mapping[str, tuple[str, ...]] = {
-    "creationBytecode": (
-        "onchainBytecode",
-        "recompiledBytecode",
-        "sourceMap",
-        "linkReferences",
-        "cborAuxdata",
-        "transformations",
-        "transformationValues",
-    ),
-    "runtimeBytecode": (
-        "onchainBytecode",
-        "recompiledBytecode",
-        "sourceMap",
-        "linkReferences",
-        "cborAuxdata",
-        "immutableReferences",
-        "transformations",
-        "transformationValues",
-    ),
+    "creationBytecode": (*_OF_CODE, *_COMPARED),
+    "runtimeBytecode": (*_OF_CODE, "immutableReferences", *_COMPARED),
     "deployment": ("transactionHash", "blockNumber", "transactionIndex", "deployer"),
-    "sources": (),
-    "compilation": (
-        "language",
-        "compiler",
-        "compilerVersion",
-        "compilerSettings",
-        "name",
-        "fullyQualifiedName",
+    "compilation": tuple(
+        "language compiler compilerVersion compilerSettings name fullyQualifiedName".split()
     ),
-    "abi": (),
-    "metadata": (),
-    "storageLayout": (),
-    "transientStorageLayout": (),
-    "sourceIds": (),
-    "additionalInput": (),
-    "userdoc": (),
-    "devdoc": (),
-    "stdJsonInput": (),
-    "stdJsonOutput": (),
     "signatures": ("function", "event", "error"),
     "proxyResolution": ("isProxy", "proxyType", "implementations"),
+    **dict.fromkeys(
+        """
+        sources abi metadata storageLayout transientStorageLayout sourceIds additionalInput userdoc
+        devdoc stdJsonInput stdJsonOutput
+        """.split(),
+        (),
+    ),
 }
 
 Selection = Mapping[str, tuple[str, ...]]  # selected members by field; () where it has none
@@ -118,10 +94,7 @@ def _field_and_member(name: str) -> tuple[str, str]:
 CREATION, RUNTIME = "creation", "runtime"
 # The values of transformations, by their reason, that have an id.
 _GROUPS = {"library": "libraries", "immutable": "immutables", "cborAuxdata": "cborAuxdata"}
-_OF_CREATION_CODE = {"onchainBytecode", "recompiledBytecode"} | {
-    "transformations",
-    "transformationValues",
-}
+_OF_CREATION_CODE = {"onchainBytecode", "recompiledBytecode", *_COMPARED}
 
 
 def reads_creation(members: Sequence[str]) -> bool:

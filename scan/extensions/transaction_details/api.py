@@ -12,8 +12,8 @@ from scan import parameters
 from scan.api.blocks_and_transactions import indexed_transaction
 from scan.api.hooks import Api
 from scan.extensions.transaction_details.contract_abis import ContractAbis
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.details import ALL_LOGS, details
-from scan.extensions.transaction_details.explanations import queries
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
@@ -28,7 +28,7 @@ from scan.http import hooks, requests
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the node's details, decoded, and what explains them."""
     of_node = details(requests.reader(), record, ALL_LOGS)
-    return of_node.record() | queries.fields(record, of_node)
+    return of_node.record() | explanations.fields(record, of_node)
 
 
 blueprint = Blueprint("transaction_details", __name__)
@@ -39,15 +39,8 @@ blueprint = Blueprint("transaction_details", __name__)
 def get_trace(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(requests.reader(), record)
-    return requests.json_value(
-        {
-            **_place_of(record),
-            "frames": [frame.record() for frame in frames],
-            "frameCount": trace.frame_count,
-            "truncated": trace.is_truncated,
-            "unproven": ["frames", "frameCount"],
-        }
-    )
+    shown = {"frames": [frame.record() for frame in frames], "frameCount": trace.frame_count}
+    return _of_trace(record, shown, is_truncated=trace.is_truncated)
 
 
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
@@ -55,16 +48,8 @@ def get_trace(transaction_hash: str) -> requests.Response:
 def get_state_changes(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     changes = explanations.state_changes(requests.reader(), record)
-    return requests.json_value(
-        {
-            **_place_of(record),
-            "accounts": [account.record() for account in changes.accounts],
-            "accountCount": changes.account_count,
-            "slotCount": changes.slot_count,
-            "truncated": changes.is_truncated,
-            "unproven": ["accounts", "accountCount", "slotCount"],
-        }
-    )
+    shown = recorded("state_changes", changes)
+    return _of_trace(record, shown, is_truncated=changes.is_truncated)
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas")
@@ -72,16 +57,9 @@ def get_state_changes(transaction_hash: str) -> requests.Response:
 def get_gas(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     gas = gas_use.transaction_gas(requests.reader(), record)
-    return requests.json_value(
-        {
-            **_place_of(record),
-            "gasUsed": record["gasUsed"],
-            "functions": [function.record() for function in gas_use.gas_by_function(gas.calls)],
-            "callCount": gas.call_count,
-            "truncated": gas.is_truncated,
-            "unproven": ["functions", "callCount"],
-        }
-    )
+    functions = [function.record() for function in gas_use.gas_by_function(gas.calls)]
+    shown = {"functions": functions, "callCount": gas.call_count}
+    return _of_trace(record, shown, is_truncated=gas.is_truncated, gasUsed=record["gasUsed"])
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas/lines")
@@ -91,6 +69,14 @@ def get_gas_by_line(transaction_hash: str) -> requests.Response:
     lines = gas_use.lines_of_transaction(requests.reader(), record)
     gas_used = {"gasUsed": record["gasUsed"]}
     return requests.json_value({**_place_of(record), **gas_used, **lines.record()})
+
+
+def _of_trace(
+    record: Mapping[str, Any], shown: Mapping[str, Any], *, is_truncated: bool, **more: Any
+) -> requests.Response:
+    """Return what a node's trace shows, which nothing proves, with `more` that the index has."""
+    ends = {"truncated": is_truncated, "unproven": [*shown]}
+    return requests.json_value({**_place_of(record), **more, **shown, **ends})
 
 
 def _place_of(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,9 +126,7 @@ def get_storage(address: str) -> requests.Response:
                 {"address": to_hex(known.address), "contractName": known.contract_name}
                 for known in storage.layouts
             ],
-            "variables": [entry.record() for entry in storage.variables],
-            "truncated": storage.is_truncated,
-            "collisions": [collision.record() for collision in storage.collisions],
+            **recorded("storage", storage),
         }
     )
 

@@ -5,6 +5,7 @@ Scan.
 Every target begins with a path of Scan, in which arguments are quoted: none leads to another host.
 """
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -126,45 +127,8 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return ()
 
 
-# A page without a counterpart redirects to the nearest one.
-TARGETS: Mapping[str, str] = {
-    "/address/<address>/coin-balances": "/address/{address}?tab=chart",
-    "/address/<address>/contracts": "/address/{address}?tab=contract",
-    "/address/<address>/internal-transactions": "/address/{address}?tab=internal",
-    "/address/<address>/logs": "/address/{address}?tab=events",
-    "/address/<address>/token-transfers": "/address/{address}?tab=transfers",
-    "/address/<address>/tokens": "/address/{address}?tab=tokens",
-    "/address/<address>/transactions": "/address/{address}",
-    "/api-docs": "/docs/",
-    "/block/countdown/<block>": "/block/{block}",
-    "/blocks/<block>": "/block/{block}",
-    "/contract-verification": "/verify",
-    "/contractsVerified": "/verified-contracts",
-    "/forkedblocks": "/blocks",
-    "/gas-tracker": "/gas",
-    "/gastracker": "/gas",
-    "/internal-txs": "/internal-transfers",
-    "/op/<operation>": "/user-operation/{operation}",
-    "/ops": "/user-operations",
-    "/pending-transactions": "/txs",
-    "/search-results": "/search?q={q}",
-    "/stats": "/charts",
-    "/token/<address>/instance/<token_id>": "/nft/{address}/{token_id}",
-    "/token/<address>/inventory": "/token/{address}?tab=items",
-    "/token/<address>/token-holders": "/token/{address}?tab=holders",
-    "/token/<address>/token-transfers": "/token/{address}",
-    "/tokens-nft": "/tokens",
-    "/tokens-nft1155": "/tokens",
-    "/tokens/<address>": "/token/{address}",
-    "/tokentxns": "/token-transfers",
-    "/tokentxns-nft": "/token-transfers?tokenType=BEP721",
-    "/tokentxns-nft1155": "/token-transfers?tokenType=BEP1155",
-    "/tx/<transaction>/<tab>": "/tx/{transaction}",
-    "/txsInternal": "/internal-transfers",
-    "/txsPending": "/txs",
-    "/uncles": "/blocks",
-    "/verifyContract": "/verify",
-}
+REDIRECTS = Path(__file__).with_name("redirects.toml")
+TARGETS: Mapping[str, str] = tomllib.loads(REDIRECTS.read_text(encoding="utf-8"))
 # Checks of the arguments in paths: for others there is no such page.
 CHECKS: Mapping[str, Callable[[str], object]] = {
     "address": parameters.address,

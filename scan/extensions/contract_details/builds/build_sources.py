@@ -48,17 +48,11 @@ from scan.verification.submission_compilations import OUTPUTS
 MAX_PARENTS = 12  # folders around a build's file, up to the project's
 PARENTS = 3  # where nothing says which is the project's, as in out/Token.sol/Token.json
 # What a project's own folder has, around which no sources are read.
-PROJECT_FILES = (
-    "foundry.toml",
-    "hardhat.config.js",
-    "hardhat.config.ts",
-    "hardhat.config.cjs",
-    "hardhat.config.mjs",
-    "truffle-config.js",
-    "ape-config.yaml",
-    "pyproject.toml",
-    "package.json",
-    ".git",
+PROJECT_FILES = tuple(
+    """
+    foundry.toml hardhat.config.js hardhat.config.ts hardhat.config.cjs hardhat.config.mjs
+    truffle-config.js ape-config.yaml pyproject.toml package.json .git
+    """.split()
 )
 _TRUFFLE_ROOT = "project:/"
 # Of the files that are read: sources of any other name may be secrets.

@@ -97,12 +97,16 @@ def test_creation_by_a_transaction(ask, etherscan_truth):
     }
 
 
-def test_creation_by_a_contract(ask, scenario):
+def test_creation_by_a_contract(ask, indexed, scenario):
     pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
     [row] = ask.result("contract", "getcontractcreation", contractaddresses=f"{pair},{UNSEEN}")
     factory = scenario.stage.contracts["uniswap-v2"].address.lower()
     assert (row["contractAddress"], row["contractFactory"]) == (pair, factory)
     assert row["creationBytecode"].startswith("0x60")
+    settings = replace(indexed.settings, traces="off")
+    untraced = Asking(create_app(settings).test_client())
+    [without] = untraced.result("contract", "getcontractcreation", contractaddresses=pair)
+    assert without == row | {"creationBytecode": ""}
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert receipt["to"] == factory and receipt["from"] == row["contractCreator"]
     body = ask("contract", "getcontractcreation", contractaddresses=UNSEEN)

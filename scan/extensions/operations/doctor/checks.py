@@ -34,16 +34,32 @@ MUST_BE_ON = ("fsync", "full_page_writes", "autovacuum")
 READ_SETTINGS = ("max_connections",)
 
 
-class Outcome(NamedTuple):
-    """The outcome of a check, with the name of a Level, and advice where something is wrong."""
+class Finding(NamedTuple):
+    """A line of the report. `level` is ok, warning or error; `advice` says what to do, "" where
+    nothing is wrong. `subject` is "" for that of the check."""
 
-    subject: str
     level: str
     text: str
     advice: str = ""
+    subject: str = ""
 
 
-def check_database(database: Database) -> Iterator[Outcome]:
+Findings = Iterator[Finding]
+
+
+def ok(text: str, subject: str = "") -> Finding:
+    return Finding("ok", text, "", subject)
+
+
+def warning(text: str, advice: str, subject: str = "") -> Finding:
+    return Finding("warning", text, advice, subject)
+
+
+def failure(text: str, advice: str, subject: str = "") -> Finding:
+    return Finding("error", text, advice, subject)
+
+
+def check_database(database: Database) -> Findings:
     yield from _check_server(database)
     yield from _check_schema(database)
     yield from _check_proof(database)
@@ -51,61 +67,61 @@ def check_database(database: Database) -> Iterator[Outcome]:
     yield from _check_traces(database)
 
 
-def _check_proof(database: Database) -> Iterator[Outcome]:
+def _check_proof(database: Database) -> Findings:
     for first, last, reason in database.rows("queries/unproven_blocks_list"):
         text = f"blocks {first} to {last} are not proven by their hashes: {reason}"
-        yield _warning(
+        yield warning(
             text, "update Scan, or use a node that offers debug_getRawHeader and its like"
         )
 
 
-def _check_extensions(database: Database) -> Iterator[Outcome]:
+def _check_extensions(database: Database) -> Findings:
     for name, first in IndexState(database).incomplete.get().items():
         advice = "to have older rows, too, index anew into an empty database"
-        yield _warning(f"{name} lacks rows before block {first}: it was off then", advice)
+        yield warning(f"{name} lacks rows before block {first}: it was off then", advice)
 
 
-def _check_traces(database: Database) -> Iterator[Outcome]:
+def _check_traces(database: Database) -> Findings:
     blocks = database.value("commands/doctor_count_untraced")
     if blocks:
         anew = "index anew with a node that has their state"
         in_place = "run `scan backfill traces` with a node that has their state"
         advice = in_place if "backfill" in registry.commands() else anew
         text = f"{blocks:,} blocks have no traces: internal transfers and balances may be missing"
-        yield _warning(text, advice)
+        yield warning(text, advice)
 
 
-def _check_server(database: Database) -> Iterator[Outcome]:
+def _check_server(database: Database) -> Findings:
     row = database.row("commands/doctor_get_database", settings=[*MUST_BE_ON, *READ_SETTINGS])
     assert row is not None
     server = _Server(*row)
     if server.version < LEAST_VERSION:
-        yield _error(f"PostgreSQL {server.version // 10_000}", "upgrade to 16 or newer")
+        yield failure(f"PostgreSQL {server.version // 10_000}", "upgrade to 16 or newer")
     else:
         size = f"{server.size_bytes / GIB:.1f} GiB"
-        yield _ok(f"PostgreSQL {server.version // 10_000}, {size}")
+        yield ok(f"PostgreSQL {server.version // 10_000}, {size}")
     for name in MUST_BE_ON:
         if server.settings[name] != "on":
-            yield _error(
+            yield failure(
                 f"{name} is off", f"set {name} = on: without it data or answers become wrong"
             )
     free = int(server.settings["max_connections"]) - server.connections
     if free < LEAST_FREE_CONNECTIONS:
         text = f"{free} of {server.settings['max_connections']} connections are free"
-        yield _warning(text, "raise max_connections, or stop other clients")
+        yield warning(text, "raise max_connections, or stop other clients")
     health = interface.read_health(database)
     if health.transaction_id_age > interface.MOST_FREEZE_AGES * health.freeze_age:
         text = f"transaction ids are {health.transaction_id_age:,} old"
-        yield _error(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
+        yield failure(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
     if server.invalid_indexes:
         names = ", ".join(server.invalid_indexes[:5])
-        yield _error(f"invalid indexes: {names}", "REINDEX INDEX CONCURRENTLY each")
+        yield failure(f"invalid indexes: {names}", "REINDEX INDEX CONCURRENTLY each")
     else:
-        yield _ok("all indexes are valid")
+        yield ok("all indexes are valid")
     skew_s = server.time_s - time.time()
     if abs(skew_s) > MOST_CLOCK_SKEW_S:
         text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
-        yield _error(text, "synchronise the clocks of both machines (NTP)")
+        yield failure(text, "synchronise the clocks of both machines (NTP)")
     yield from _check_backup(health)
     yield from _check_growth(database)
 
@@ -121,26 +137,26 @@ class _Server(NamedTuple):
     time_s: float
 
 
-def _check_backup(health: interface.DatabaseHealth) -> Iterator[Outcome]:
+def _check_backup(health: interface.DatabaseHealth) -> Findings:
     if health.inactive_slot_bytes > MOST_SLOT_BYTES:
         text = (
             f"an inactive replication slot keeps {health.inactive_slot_bytes / GIB:.1f} GiB of WAL"
         )
-        yield _error(text, "start its standby again, or drop the slot")
+        yield failure(text, "start its standby again, or drop the slot")
     if health.wal_archive_age_s is None:
-        yield _warning("WAL is not archived", "see docs/operation.md")
+        yield warning("WAL is not archived", "see docs/operation.md")
     elif health.is_archiving_failing:
-        yield _error("archiving WAL fails", "see PostgreSQL's log")
+        yield failure("archiving WAL fails", "see PostgreSQL's log")
     elif health.wal_archive_age_s > WAL_ARCHIVE_AGE_S:
-        yield _warning("no WAL was archived for a day", "check archive_command")
+        yield warning("no WAL was archived for a day", "check archive_command")
     else:
-        yield _ok(f"WAL was archived {health.wal_archive_age_s / 60:.0f} minutes ago")
+        yield ok(f"WAL was archived {health.wal_archive_age_s / 60:.0f} minutes ago")
 
 
-def _check_growth(database: Database) -> Iterator[Outcome]:
+def _check_growth(database: Database) -> Findings:
     disk = interface.forecast(database)
     if disk is None:
-        yield _warning(
+        yield warning(
             "its disk cannot be seen from here",
             "run `scan doctor` on its machine; there, GRANT pg_read_all_settings to Scan's role",
         )
@@ -150,37 +166,25 @@ def _check_growth(database: Database) -> Iterator[Outcome]:
     if days is not None:
         text += f", full in {days:,} days at the newest day's growth"
     if disk.free_bytes < LEAST_FREE_BYTES or (days is not None and days < DAYS_OF_DISK):
-        yield Outcome("disk", "error", text, "add space, or move the database")
+        yield failure(text, "add space, or move the database", "disk")
     else:
-        yield Outcome("disk", "ok", text)
+        yield ok(text, "disk")
 
 
-def _check_schema(database: Database) -> Iterator[Outcome]:
+def _check_schema(database: Database) -> Findings:
     try:
         planned = migrations.plan(database)
     except errors.SchemaMismatch as error:
-        yield _error(error.message.removesuffix(migrations.WAY_OUT), migrations.WAY_OUT)
+        yield failure(error.message.removesuffix(migrations.WAY_OUT), migrations.WAY_OUT)
         return
     if planned is None:
         text = "the schema is of a newer version of Scan"
-        yield _warning(text, "upgrade this installation")
+        yield warning(text, "upgrade this installation")
     elif planned:
         text = f"the schema is not current: {', '.join(file.name for file in planned)}"
-        yield _error(text, "run `scan migrate`, or start the new version")
+        yield failure(text, "run `scan migrate`, or start the new version")
     else:
-        yield _ok("the schema is current")
-
-
-def _ok(text: str) -> Outcome:
-    return Outcome("database", "ok", text)
-
-
-def _warning(text: str, advice: str) -> Outcome:
-    return Outcome("database", "warning", text, advice)
-
-
-def _error(text: str, advice: str) -> Outcome:
-    return Outcome("database", "error", text, advice)
+        yield ok("the schema is current")
 
 
 TIMEOUT_S = 10.0
@@ -189,14 +193,13 @@ QUIET_S = 600
 SLOW_MS = 100
 RECENT_BLOCKS = 128  # whose state all nodes keep: a shorter chain does not show an archive
 PLACES_READ = 16  # newest blocks whose logs' numbers are compared with their order
-NodeOutcome = tuple[str, str, str]  # level, text, advice
 ADVICE_EMPTY = "use a node with all of them{}, or set SCAN_START_BLOCK={}"
 ADVICE_BEGUN = (
     "use a node with all of them; SCAN_START_BLOCK takes effect in an empty database alone"
 )
 
 
-def check_node(url: str, database: Database | None, settings: Settings) -> Iterator[NodeOutcome]:
+def check_node(url: str, database: Database | None, settings: Settings) -> Findings:
     node = Node([url], timeout_s=TIMEOUT_S, ca_bundle=settings.ca_bundle)
     try:
         chain_id = int(node.call("eth_chainId"), 16)
@@ -204,24 +207,24 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Itera
         number, block_hash = int(head["number"], 16), bytes.fromhex(head["hash"][2:])
         made_at_s = int(head["timestamp"], 16)
     except (NodeError, RpcError) as error:
-        yield "error", f"does not respond: {error}", "start it, or correct RPC_URL"
+        yield failure(f"does not respond: {error}", "start it, or correct RPC_URL")
         return
     except (TypeError, KeyError, ValueError):
-        yield "error", "its answers are malformed", "check that RPC_URL is a JSON-RPC endpoint"
+        yield failure("its answers are malformed", "check that RPC_URL is a JSON-RPC endpoint")
         return
     times = [_milliseconds(node) for _ in range(5)]
-    yield "ok", f"chain {chain_id}, block {number}, {median(times):.1f} ms a request", ""
+    yield ok(f"chain {chain_id}, block {number}, {median(times):.1f} ms a request")
     if median(times) > SLOW_MS:
-        yield "warning", "it is far away", "index beside the node: catching up waits for it"
+        yield warning("it is far away", "index beside the node: catching up waits for it")
     try:
         chain_identity.read_identity(node)
         if database is not None:
             chain_identity.check(node, database)
     except WrongChain as error:
-        yield "error", str(error), "use one database for each chain"
+        yield failure(str(error), "use one database for each chain")
         return
     except NodeError as error:
-        yield "error", str(error), "use a node that has block 0"
+        yield failure(str(error), "use a node that has block 0")
         return
     yield from _check_head(node, made_at_s)
     yield from _check_forks(node)
@@ -240,63 +243,60 @@ def _milliseconds(node: Node) -> float:
     return (time.perf_counter() - began) * 1000
 
 
-def _check_head(node: Node, made_at_s: int) -> Iterator[NodeOutcome]:
+def _check_head(node: Node, made_at_s: int) -> Findings:
     syncing = _try(node, "eth_syncing")
     if syncing not in (False, None) and not isinstance(syncing, RpcError):
-        yield "warning", "it is still synchronising", "the index ends where the node does"
+        yield warning("it is still synchronising", "the index ends where the node does")
     age_s = time.time() - made_at_s
     if age_s < -MOST_AHEAD_S:
         text = f"its newest block is {-age_s:.0f} s ahead of this machine's clock"
-        yield "error", text, "synchronise this machine's clock (NTP): signed requests depend on it"
+        yield failure(text, "synchronise this machine's clock (NTP): signed requests depend on it")
     elif age_s > QUIET_S:
         text = f"its newest block is {_duration(age_s)} old"
-        yield "warning", text, "check its peers, unless the chain makes blocks rarely"
+        yield warning(text, "check its peers, unless the chain makes blocks rarely")
 
 
-def _check_forks(node: Node) -> Iterator[NodeOutcome]:
+def _check_forks(node: Node) -> Findings:
     try:
         fork, missed = fork_warnings(node)
     except NodeError as error:
-        yield "warning", str(error), "upgrade it"
+        yield warning(str(error), "upgrade it")
         return
     if fork:
-        yield "warning", fork, "update Scan before; see its changelog"
+        yield warning(fork, "update Scan before; see its changelog")
     if missed:
-        yield "warning", missed, "update the node: it does not follow the chain from then on"
+        yield warning(missed, "update the node: it does not follow the chain from then on")
 
 
-def _check_history(
-    node: Node, number: int, head: int, advice: str, settings: Settings
-) -> Iterator[NodeOutcome]:
+def _check_history(node: Node, number: int, head: int, advice: str, settings: Settings) -> Findings:
     """Check that the node has the first block to index with its receipts: many nodes prune them."""
     if number > head:
         return
     receipts = _try(node, "eth_getBlockReceipts", hex(number))
     if isinstance(receipts, RpcError) and receipts.is_missing_method:
-        yield (
-            "warning",
+        yield warning(
             "it does not offer eth_getBlockReceipts: receipts are requested one by one",
             "upgrade it; catching up takes several times as long",
         )
     try:
         if node_reader.is_kept(node, number):
-            yield "ok", f"has blocks and receipts from block {number}", ""
+            yield ok(f"has blocks and receipts from block {number}")
             return
         first = node_reader.first_kept(node, number, head)
     except NodeError as error:
-        yield "error", f"its history cannot be read: {error}", "see its log"
+        yield failure(f"its history cannot be read: {error}", "see its log")
         return
     if first is None:
-        yield "error", f"it has neither block {number} nor its newest, {head}", "see its log"
+        yield failure(f"it has neither block {number} nor its newest, {head}", "see its log")
     else:
         text = f"it has pruned blocks before {first}, or their receipts"
         if node_reader.are_elsewhere(settings):
-            yield "ok", f"{text}; an empty index takes them from elsewhere", ""
+            yield ok(f"{text}; an empty index takes them from elsewhere")
         else:
-            yield "error", text, advice.format(node_reader.other_cures(), first)
+            yield failure(text, advice.format(node_reader.other_cures(), first))
 
 
-def _check_places(node: Node, newest: int) -> Iterator[NodeOutcome]:
+def _check_places(node: Node, newest: int) -> Findings:
     """Check that the newest blocks number logs, and name receipts, as their order says."""
     for number in range(newest, max(newest - PLACES_READ, 0), -1):
         block = _try(node, "eth_getBlockByNumber", hex(number), True)
@@ -312,45 +312,44 @@ def _check_places(node: Node, newest: int) -> Iterator[NodeOutcome]:
             return
         if fields:
             text = f"block {number} has another {fields} than its order says"
-            yield "warning", text, "nothing: Scan takes what receiptsRoot proves; upgrade the node"
+            yield warning(text, "nothing: Scan takes what receiptsRoot proves; upgrade the node")
             return
 
 
-def _check_node_traces(node: Node, block_hash: str, settings: Settings) -> Iterator[NodeOutcome]:
+def _check_node_traces(node: Node, block_hash: str, settings: Settings) -> Findings:
     if settings.traces == "off":
-        yield "warning", "SCAN_TRACES=off: no internal transfers", ""
+        yield warning("SCAN_TRACES=off: no internal transfers", "")
         return
     options = {"tracer": "callTracer"}
     if isinstance(_try(node, "debug_traceBlockByHash", block_hash, options), list):
-        yield "ok", "traces by debug_traceBlockByHash", ""
+        yield ok("traces by debug_traceBlockByHash")
     elif isinstance(_try(node, "trace_block", {"blockHash": block_hash}), list) or isinstance(
         _try(node, "trace_block", "latest"), list
     ):
-        yield "ok", "traces by trace_block", ""
+        yield ok("traces by trace_block")
     else:
-        yield (
-            "warning",
+        yield warning(
             "it offers no traces: no internal transfers, call trees or sums of histories",
             "enable its debug API (geth, reth: --http.api eth,net,web3,debug)",
         )
 
 
-def _check_state(node: Node, head: BlockId, start_block: int) -> Iterator[NodeOutcome]:
+def _check_state(node: Node, head: BlockId, start_block: int) -> Findings:
     current = _try(node, "eth_getBalance", ADDRESS, head)
     if isinstance(current, RpcError) or current is None:
-        yield "error", f"it cannot read the state of its newest block: {current}", "see its log"
+        yield failure(f"it cannot read the state of its newest block: {current}", "see its log")
         return
     if not node.takes_block_hashes:
         text = "it does not take block hashes (EIP-1898)"
-        yield "warning", text, "state is read by number and checked afterwards; upgrade it"
+        yield warning(text, "state is read by number and checked afterwards; upgrade it")
     if head.number - start_block < RECENT_BLOCKS:
-        yield "ok", f"has the state of block {head.number}", ""
+        yield ok(f"has the state of block {head.number}")
         return
     old = _try(node, "eth_getBalance", ADDRESS, hex(max(start_block, 1)))
     if isinstance(old, str):
-        yield "ok", "an archive: state of every block", ""
+        yield ok("an archive: state of every block")
     else:
-        yield "ok", "keeps the state of recent blocks only: ?block= answers 422 beyond them", ""
+        yield ok("keeps the state of recent blocks only: ?block= answers 422 beyond them")
 
 
 def _try(node: Node, method: str, *params: object) -> Any:

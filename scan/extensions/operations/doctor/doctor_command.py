@@ -7,9 +7,7 @@ import argparse
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
-from enum import Enum
-from typing import NamedTuple
+from collections.abc import Callable
 
 from limits.storage import storage_from_string
 
@@ -20,8 +18,12 @@ from scan.errors import ScanError, SettingError
 from scan.extensions.operations.doctor.checks import (
     GIB,
     LEAST_FREE_BYTES,
+    Findings,
     check_database,
     check_node,
+    failure,
+    ok,
+    warning,
 )
 from scan.observability.logs import escape
 from scan.settings import Settings, doubtful_variables
@@ -53,24 +55,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         option.add_arguments(command)
 
 
-class Level(Enum):
-    OK = "ok"
-    WARNING = "warning"
-    ERROR = "error"
-
-
-class Finding(NamedTuple):
-    """A line of the report. `advice` says what to do, "" where nothing is wrong."""
-
-    level: Level
-    subject: str
-    text: str
-    advice: str = ""
-
-
-Findings = Iterator[Finding]
-
-
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line for each finding, and return 1 if one of them is an error."""
     if (code := arguments.run_of_extensions("doctor", settings, options)) is not None:
@@ -79,22 +63,22 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     for finding in _findings(settings, options.url):
         findings.append(finding)
         if not options.json:
-            line = f"{finding.level.value:8} {finding.subject:10} {escape(finding.text)}"
+            line = f"{finding.level:8} {finding.subject:10} {escape(finding.text)}"
             print(f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line, flush=True)
     if options.json:
-        print(json.dumps([{**f._asdict(), "level": f.level.value} for f in findings]))
-    return 1 if any(finding.level is Level.ERROR for finding in findings) else 0
+        names = ("level", "subject", "text", "advice")
+        print(json.dumps([{name: getattr(f, name) for name in names} for f in findings]))
+    return 1 if any(finding.level == "error" for finding in findings) else 0
 
 
 def _findings(settings: Settings, url: str | None) -> Findings:
     try:
         settings = startup.settings_with_database(settings)
     except SettingError:
-        yield Finding(
-            Level.ERROR,
-            "database",
+        yield failure(
             "no database: DATABASE_URL is not set and no `scan run` with this SCAN_DATA_DIR runs",
             "set DATABASE_URL, or start `scan run`",
+            "database",
         )
     checks: list[tuple[str, Callable[[Settings], Findings]]] = [
         ("settings", _check_variables),
@@ -109,28 +93,27 @@ def _findings(settings: Settings, url: str | None) -> Findings:
         checks.append(("service", lambda _: _check_service(settings, url.rstrip("/"))))
     for subject, check in checks:
         try:
-            yield from check(settings)
+            for finding in check(settings):
+                yield finding._replace(subject=finding.subject or subject)
         except (ScanError, OSError) as error:
             text = error.for_operators if isinstance(error, ScanError) else str(error)
-            yield Finding(Level.ERROR, subject, text, ADVICE.get(subject, "see the log"))
+            yield failure(text, ADVICE.get(subject, "see the log"), subject)
 
 
 def _check_variables(_: Settings) -> Findings:
     for name, reason in doubtful_variables().items():
-        yield Finding(Level.WARNING, "settings", f"{name} {reason}", "correct or remove it")
+        yield warning(f"{name} {reason}", "correct or remove it")
 
 
 def _check_nodes(settings: Settings) -> Findings:
     if not settings.rpc_urls:
-        yield Finding(
-            Level.WARNING, "node", "RPC_URL is not set: `scan run` uses the demo chain", "set it"
-        )
+        yield warning("RPC_URL is not set: `scan run` uses the demo chain", "set it")
     database = _open_if_reachable(settings.database_url)
     for number, url in enumerate(settings.rpc_urls, start=1):
         name = node_origins(url)
         subject = "node" if len(settings.rpc_urls) == 1 else f"node {number}"
-        for level, text, advice in check_node(url, database, settings):
-            yield Finding(Level(level), subject, f"{name}: {text}", advice)
+        for finding in check_node(url, database, settings):
+            yield finding._replace(text=f"{name}: {finding.text}", subject=subject)
     if database is not None:
         database.close()
 
@@ -141,18 +124,13 @@ def _check_database(settings: Settings) -> Findings:
     database = _open(settings.database_url)
     try:
         if database.value("database/session_is_read_only"):
-            yield Finding(
-                Level.ERROR,
-                "database",
+            yield failure(
                 "the server is read-only, such as a standby",
                 "set the primary in DATABASE_URL, and the standby in READ_DATABASE_URL",
             )
-        for subject, level, text, advice in check_database(database):
-            yield Finding(Level(level), subject, text, advice)
+        yield from check_database(database)
     except errors.SharedSession:
-        yield Finding(
-            Level.ERROR,
-            "database",
+        yield failure(
             "the pooler shares sessions between clients",
             "set pool_mode = session, or connect to PostgreSQL directly",
         )
@@ -173,15 +151,15 @@ def _check_replica(settings: Settings) -> Findings:
     lag = (newest or 0) - (shown or 0)
     if lag > settings.max_lag_blocks:
         advice = "check that the standby receives WAL"
-        yield Finding(Level.ERROR, "replica", f"{lag} blocks behind the primary", advice)
+        yield failure(f"{lag} blocks behind the primary", advice)
     else:
-        yield Finding(Level.OK, "replica", f"{max(lag, 0)} blocks behind the primary")
+        yield ok(f"{max(lag, 0)} blocks behind the primary")
 
 
 def _check_limits(settings: Settings) -> Findings:
     uri = settings.rate_limit_storage
     if uri.startswith("memory"):
-        yield Finding(Level.OK, "limits", "counted in the API's process")
+        yield ok("counted in the API's process")
         return
     shown = without_password(uri)
     try:
@@ -189,10 +167,10 @@ def _check_limits(settings: Settings) -> Findings:
     except Exception as error:  # whatever the client of that storage raises
         is_up, shown = False, f"{shown}: {error}"
     if is_up:
-        yield Finding(Level.OK, "limits", f"counted in {shown}")
+        yield ok(f"counted in {shown}")
     else:
         text = f"the storage does not respond: {shown}"
-        yield Finding(Level.ERROR, "limits", text, "start it, or set SCAN_RATE_LIMIT_STORAGE")
+        yield failure(text, "start it, or set SCAN_RATE_LIMIT_STORAGE")
 
 
 def _check_compilers(settings: Settings) -> Findings:
@@ -203,7 +181,7 @@ def _check_compilers(settings: Settings) -> Findings:
         advice = (
             "`scan solc install 0.8.26`; others are downloaded on demand where that is possible"
         )
-        yield Finding(Level.WARNING, "compilers", text, advice)
+        yield warning(text, advice)
         return
     newest = compilers.find(versions[-1])
     assert newest is not None
@@ -217,9 +195,9 @@ def _check_compilers(settings: Settings) -> Findings:
         )
     except (subprocess.SubprocessError, OSError) as error:
         advice = "install it again; one that wraps npm's solc needs node in PATH"
-        yield Finding(Level.ERROR, "compilers", f"the newest does not run: {error}", advice)
+        yield failure(f"the newest does not run: {error}", advice)
         return
-    yield Finding(Level.OK, "compilers", f"{len(versions)} in {compilers.directory}")
+    yield ok(f"{len(versions)} in {compilers.directory}")
 
 
 def _check_data_directory(settings: Settings) -> Findings:
@@ -228,9 +206,9 @@ def _check_data_directory(settings: Settings) -> Findings:
     free_bytes = shutil.disk_usage(existing).free
     text = f"{free_bytes / GIB:.0f} GiB free in {folder}"
     if free_bytes < LEAST_FREE_BYTES:
-        yield Finding(Level.ERROR, "disk", text, "files of lists and the database need more")
+        yield failure(text, "files of lists and the database need more")
     else:
-        yield Finding(Level.OK, "disk", text)
+        yield ok(text)
 
 
 def _check_service(settings: Settings, url: str) -> Findings:
@@ -238,14 +216,14 @@ def _check_service(settings: Settings, url: str) -> Findings:
     body = state.json()
     if state.status != 200:
         text = body.get("problem") or body.get("error") or f"HTTP {state.status} at {url}/readyz"
-        yield Finding(Level.ERROR, "service", str(text), "see its log")
+        yield failure(str(text), "see its log")
     elif body.get("problem"):
         text = f"indexing is stopped: {body['problem']}"
-        yield Finding(Level.ERROR, "service", text, "GET /readyz and the log have its newest state")
+        yield failure(text, "GET /readyz and the log have its newest state")
     else:
         lag = body.get("lagBlocks")
         behind = "how far behind the node is not known" if lag is None else f"{lag} blocks behind"
-        yield Finding(Level.OK, "service", f"ready, {behind}")
+        yield ok(f"ready, {behind}")
     responses = (
         service_client.send(f"{url}/api/v1/stats", TIMEOUT_S, headers={"X-Forwarded-For": address})
         for address in ("198.51.100.1", "198.51.100.2")  # of RFC 5737
@@ -255,14 +233,13 @@ def _check_service(settings: Settings, url: str) -> Findings:
         return
     first, second = map(int, remaining)
     if second >= first and second > 0:
-        yield Finding(
-            Level.ERROR,
-            "proxies",
+        yield failure(
             "a client can choose its address by X-Forwarded-For, and so avoid every limit",
             f"SCAN_TRUSTED_PROXIES must be the number of proxies in front of {url}",
+            "proxies",
         )
     else:
-        yield Finding(Level.OK, "proxies", "X-Forwarded-For of clients is not believed")
+        yield ok("X-Forwarded-For of clients is not believed", "proxies")
 
 
 def _open(url: str) -> connection.Database:

@@ -6,6 +6,7 @@ What stops a PostgreSQL server in the end, and how long the disk lasts, is read 
 """
 
 import shutil
+import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -83,36 +84,7 @@ def _newest_days_share(database: Database, newest_s: int | None) -> float:
 
 blueprint = Blueprint("metrics", __name__)
 
-CHAIN = (
-    ("scan_head_block", "The newest indexed block."),
-    ("scan_node_head_block", "The node's newest block, where it is known now."),
-    ("scan_lag_blocks", "Number of blocks that the index is behind the node."),
-    ("scan_head_age_seconds", "Age of the newest indexed block."),
-    ("scan_quiet_after_seconds", "The head's age from which on the chain is quiet; Inf: any age."),
-    ("scan_transactions", "Transactions indexed."),
-    ("scan_head_stalled", "1 while indexing is stalled."),
-    ("scan_unproven_blocks", "Blocks that are not proven by their hashes; 0: all are."),
-    ("scan_unproven_last_block", "The newest block that is not proven by its hash."),
-)
-DELIVERIES = (
-    ("scan_deliveries_pending", "Pending webhook deliveries."),
-    ("scan_deliveries_oldest_seconds", "Age of the oldest pending delivery."),
-    ("scan_deliveries_untried_seconds", "Age of the oldest delivery that was never attempted."),
-    ("scan_webhooks_active", "Active webhooks."),
-    ("scan_webhooks_stopped", "Webhooks that the service stopped."),
-)
-DISK = (
-    ("scan_disk_free_bytes", "Free bytes of the database's disk, if it is on this machine."),
-    ("scan_disk_full_seconds", "Seconds until that disk is full, at the newest day's growth."),
-)
-HEALTH = (
-    ("scan_transaction_id_age", "Age of the database's oldest transaction id."),
-    ("scan_transaction_id_freeze_age", "autovacuum_freeze_max_age of the database."),
-    ("scan_wal_archive_failing", "1 while archiving WAL fails."),
-    ("scan_wal_archive_age_seconds", "Seconds since WAL was archived, if it is."),
-    ("scan_slot_inactive_bytes", "Bytes of WAL that an inactive replication slot keeps."),
-)
-GAUGES = CHAIN + DELIVERIES + DISK + HEALTH
+GAUGES = tomllib.loads(Path(__file__).with_name("gauges.toml").read_text(encoding="utf-8"))
 
 
 @blueprint.get("/metrics")
@@ -145,7 +117,9 @@ class State(Collector):
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
         yield self._chain_info(chain_id)
-        for (name, text), value in zip(GAUGES, (*chain, *deliveries, *disk, *health), strict=True):
+        for (name, text), value in zip(
+            GAUGES.items(), (*chain, *deliveries, *disk, *health), strict=True
+        ):
             yield GaugeMetricFamily(name, text, None if value is None else float(value))
 
     def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:

@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -254,31 +255,7 @@ MAX_CALLS = 1000
 ENTRY_BYTES = 100
 CACHE_BYTES = 8 * 1024 * 1024
 
-_TRACER = """{
-    calls: [], now: {path: [], inner: 0, steps: [], count: 0, fault: false}, failed: [],
-    end: function(call) {
-        if (this.failed.length >= MAX_CALLS) return;
-        var last = call.count % STEPS;
-        this.failed.push([call.path, call.count > STEPS
-            ? call.steps.slice(last).concat(call.steps.slice(0, last)) : call.steps]);
-    },
-    step: function(log, db) { var now = this.now; now.steps[now.count++ % STEPS] = log.getPC(); },
-    fault: function(log, db) { this.step(log, db); this.now.fault = true; },
-    enter: function(frame) {
-        var outer = this.now;
-        this.calls.push(outer);
-        var path = outer.path.concat([outer.inner++]);
-        this.now = {path: path, inner: 0, steps: [], count: 0, fault: false};
-    },
-    exit: function(result) {
-        if (result.getError() !== undefined || this.now.fault) this.end(this.now);
-        this.now = this.calls.pop();
-    },
-    result: function(context, db) {
-        if (context.error !== undefined) this.end(this.now);
-        return this.failed;
-    }
-}"""
+_TRACER = Path(__file__).with_name("failing_steps.js").read_text(encoding="utf-8")
 TRACER, SIMULATION_TRACER = (
     step_traces.bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
     for most_ms in (MAX_MS, MAX_SIMULATION_MS)

@@ -9,6 +9,7 @@ JavaScript finds it, where the node runs one (geth, Erigon, reth, anvil).
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.errors import InvalidParameter
@@ -249,21 +250,7 @@ TIMEOUT_S = 3.0
 ENTRY_BYTES = 100
 CACHE_BYTES = 4 * 1024 * 1024
 
-_TRACER = """{
-    known: {}, values: [],
-    step: function(log, db) {
-        if (log.op.toNumber() !== 32 || this.values.length >= MAX_VALUES) return;
-        var start = parseInt(log.stack.peek(0).toString(10), 10);
-        var size = parseInt(log.stack.peek(1).toString(10), 10);
-        if (!(size > 32 && size <= MOST_BYTES && start + size <= log.memory.length())) return;
-        var value = toHex(log.memory.slice(start, start + size));
-        if (this.known[value]) return;
-        this.known[value] = true;
-        this.values.push(value);
-    },
-    fault: function(log, db) {},
-    result: function(context, db) { return this.values; }
-}"""
+_TRACER = Path(__file__).with_name("hashed_values.js").read_text(encoding="utf-8")
 TRACER = bounded(_TRACER, MAX_MS, MAX_VALUES=MAX_VALUES, MOST_BYTES=MOST_BYTES)
 WAYS = (("debug_traceTransaction", TRACER),)
 HashedValues = Sequence[bytes]
