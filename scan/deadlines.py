@@ -112,20 +112,16 @@ class RequestWaits(threading.local):
     that another request keeps waiting."""
 
     _is_serving = False
-    _was_in_vain = False
+    was_in_vain = False
     _last_vain = 0.0  # of all threads, by time.perf_counter()
 
     def begin(self, since: float) -> None:
         """Note that this thread serves a request which came at `since`."""
-        self._is_serving, self._was_in_vain = True, since < RequestWaits._last_vain
+        self._is_serving, self.was_in_vain = True, since < RequestWaits._last_vain
 
     def end(self) -> None:
-        self._is_serving = self._was_in_vain = False
+        self._is_serving = self.was_in_vain = False
 
     def note_vain(self) -> None:
         RequestWaits._last_vain = time.perf_counter()
-        self._was_in_vain = self._is_serving
-
-    def limit(self, seconds: float | None) -> float | None:
-        """Return the time for a statement that would have `seconds`."""
-        return WAIT_FOR_ANOTHER_S if self._was_in_vain else seconds
+        self.was_in_vain = self._is_serving

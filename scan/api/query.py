@@ -64,7 +64,7 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         block_from,
         block_to,
         cursor,
-        time_from=list_responses.time_of(filters, "timeFrom"),
-        time_to=list_responses.time_of(filters, "timeTo"),
+        list_responses.time_of(filters, "timeFrom") if "timeFrom" in filters else None,
+        list_responses.time_of(filters, "timeTo") if "timeTo" in filters else None,
         max_entries=MAX_ENTRIES,
     )

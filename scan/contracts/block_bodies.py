@@ -54,21 +54,29 @@ class BlockBodies:
         """Return the hashes of the blocks that were used last, which no statement has to bring."""
         return self._blocks.newest(NEWEST)
 
-    def keep(self, number: int, block_hash: Any, digest: Any, body: Any) -> None:
-        """Keep a block as a statement has brought it."""
+    def keep(self, number: int, block_hash: Any, digest: Any, body: Any) -> StoredBlock | None:
+        """Keep a block as a statement has brought it, and return it; None for a damaged one."""
         key = bytes(block_hash)
         with self._reading:
-            if self._blocks.get(key) is None and (block := _read(number, digest, body)):
+            block = self._blocks.get(key)
+            if block is None and (block := _read(number, digest, body)):
                 self._blocks.store(key, block, block.bytes)
+            return block
 
-    def stored(self, numbers: Sequence[int]) -> Iterator[tuple[int, bytes, StoredBlock | None]]:
+    def stored(
+        self, numbers: Sequence[int], *, are_kept: bool = False
+    ) -> Iterator[tuple[int, bytes, StoredBlock | None]]:
         """Yield the numbers and hashes of blocks that are stored, and what is; None of a block
         without transactions."""
         for start in range(0, len(numbers), AT_ONCE):
             for number, block_hash, digest, body in self._database.rows(
                 "contracts/block_bodies_list", numbers=[*numbers[start : start + AT_ONCE]]
             ):
-                block = None if body is None else _read(number, digest, body)
+                block = None
+                if body is not None and are_kept:
+                    block = self.keep(number, block_hash, digest, body)
+                elif body is not None:
+                    block = _read(number, digest, body)
                 if body is None or block is not None:
                     yield number, bytes(block_hash), block
 
@@ -137,10 +145,7 @@ class BlockBodies:
                 absent.append(number)
             else:
                 yield number, block_hash, cached
-        for number, block_hash, block in self.stored(absent):
-            if block is not None:
-                self._blocks.store(block_hash, block, block.bytes)
-            yield number, block_hash, block
+        yield from self.stored(absent, are_kept=True)
 
 
 def _read(number: int, digest: Any, body: Any) -> StoredBlock | None:

@@ -18,7 +18,7 @@ from scan.database import errors
 from scan.database.sessions import NO_RESPONSE, apply_settings, limit, require_own_session
 from scan.database.statements import Prepared, Statement, prepare, read_statement
 from scan.database.transaction import Row, Transaction, run
-from scan.deadlines import Deadline, RequestWaits
+from scan.deadlines import WAIT_FOR_ANOTHER_S, Deadline, RequestWaits
 from scan.errors import Unavailable
 
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
@@ -292,7 +292,8 @@ class Work(threading.local):
             self._deadline = Deadline(connection.fileno)
             self.prepared, self.prepared_count = OrderedDict(), 0
         self._began_at = time.monotonic()
-        self._deadline.begin(request_waits.limit(database._deadline_s))
+        limit_s = WAIT_FOR_ANOTHER_S if request_waits.was_in_vain else database._deadline_s
+        self._deadline.begin(limit_s)
         return connection
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:

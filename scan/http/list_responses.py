@@ -45,16 +45,23 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
         parameters.integer_text(arguments, "blockFrom", default=0, least=0),
         parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0),
         cursor,
-        time_from=time_of(arguments, "timeFrom"),
-        time_to=time_of(arguments, "timeTo"),
+        time_of(arguments, "timeFrom") if "timeFrom" in arguments else None,
+        time_of(arguments, "timeTo") if "timeTo" in arguments else None,
         max_entries=MAX_ENTRIES,
     )
 
 
-def time_of(values: Mapping[str, Any], name: str) -> int | None:
+def require_order(window: Window) -> None:
+    """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
+    if window.block_from > window.block_to:
+        raise InvalidParameter("blockTo is before blockFrom: no row can match.", field="blockTo")
+    times = (window.time_from, window.time_to)
+    if times[0] is not None and times[1] is not None and times[0] > times[1]:
+        raise InvalidParameter("timeTo is before timeFrom: no row can match.", field="timeTo")
+
+
+def time_of(values: Mapping[str, Any], name: str) -> int:
     """Return a time of a Window, `timeFrom` or `timeTo` of a query string or a filter."""
-    if name not in values:
-        return None
     return parameters.time_s(values[name], name, is_upper=name == "timeTo")
 
 

@@ -274,9 +274,9 @@ class JsonResponse:
 Response = flask.Response | JsonResponse
 
 
-def json_body(body: str | bytes, status: int = 200) -> JsonResponse:
+def json_body(body: str | bytes) -> JsonResponse:
     """Return a response with a body that is JSON already, mostly made by PostgreSQL."""
-    return JsonResponse(body.encode() if isinstance(body, str) else body, status)
+    return JsonResponse(body.encode() if isinstance(body, str) else body)
 
 
 def json_fragment(text: str | None) -> orjson.Fragment | None:

@@ -19,6 +19,12 @@ from scan.queries.transactions import creates_contract
 NO_NAMES: Mapping[str, Any] = {}
 
 
+def _escaped(value: object) -> str:
+    """Return a value as HTML: of letters and digits it is its text, and most are such."""
+    text = str(value)
+    return text if text.isalnum() else str(escape(text))
+
+
 def named(text: str) -> str:
     """Return a name, which anybody may have chosen, isolated from the direction of its line."""
     return f"<bdi>{escape(formatting.short_name(text))}</bdi>"
@@ -26,7 +32,7 @@ def named(text: str) -> str:
 
 def shortened(value: str, head: int = 8, style: str = "") -> str:
     """Return a whole value, so that it is copied whole; style shortens it for eyes."""
-    text = str(escape(value))
+    text = _escaped(value)
     return (
         f'<span class="{style}hash short">{text[:head]}<span class="cut" role="img" aria-label="…">'
         f"{text[head:-4]}</span>{text[-4:]}</span>"
@@ -65,11 +71,11 @@ def address(value: str, names: Mapping[str, Any] = NO_NAMES, whole: bool = False
     elif whole:
         attributes = ' class="whole"'
     text = checksummed(value)
-    shown = f'<span class="hash">{escape(text)}</span>'
+    shown = f'<span class="hash">{_escaped(text)}</span>'
     if not whole:
         shown = shortened(text, 6 if name else 8)
     claim = f" {claimed(entry['claim'], value)}" if entry and "claim" in entry else ""
-    return f'<a href="/address/{escape(value)}"{attributes}>{title}{shown}</a>{claim}'
+    return f'<a href="/address/{_escaped(value)}"{attributes}>{title}{shown}</a>{claim}'
 
 
 def party(value: str, names: Mapping[str, Any], own: str | None) -> str:
@@ -81,7 +87,7 @@ def transaction(hash: str, row: str = "", tab: str = "") -> str:
     """Return the link to a transaction. `row`: the id of a row on its page, or on a `tab` of it,
     which the link leads to."""
     path = f"{hash}{f'?tab={tab}' if tab else ''}{f'#{row}' if row else ''}"
-    return f'<a href="/tx/{escape(path)}">{shortened(hash)}</a>'
+    return f'<a href="/tx/{_escaped(path)}">{shortened(hash)}</a>'
 
 
 def block(number: int) -> str:
@@ -102,7 +108,7 @@ def digits(value: int | str, amount: formatting.AlignedAmount, unit: str | None)
         of_unit = f" {escape(formatting.short_name(unit))}" if unit else ""
         full = f' tabindex="0" data-full="{amount.full}{of_unit}"'
     return (
-        f'<data class="amount" value="{escape(value)}"{full}>{escape(amount.whole)}'
+        f'<data class="amount" value="{_escaped(value)}"{full}>{_escaped(amount.whole)}'
         f'<span class="fraction">{escape(amount.fraction)}</span></data>'
     )
 
@@ -123,7 +129,7 @@ def gas_price(wei: int | str) -> str:
 def row_id(id: str, hash: str = "") -> str:
     """Return the id of a row in a transaction, by its index there: on the page of its transaction,
     and among the rows of others. It does not depend on where a list begins."""
-    return f'id="{escape(f"{id}-{hash[2:]}" if hash else id)}"'
+    return f'id="{_escaped(id)}{f"-{_escaped(hash[2:])}" if hash else ""}"'
 
 
 def coin_below(prices: UnitPrices | None, wei: str) -> str:

@@ -11,11 +11,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import orjson
 from flask import Response, request
 
 from scan import errors, parameters
 from scan.http import list_responses, request_state, requests
 from scan.pages import formatting, records
+from scan.pages.records import Record
 from scan.pages.site import page, site
 from scan.queries import entities, pages, reader, tokens
 
@@ -67,17 +69,24 @@ RANGES = (
     Field("blockFrom", "First block", "number"),
     Field("blockTo", "Last block", "number"),
 )
-DIRECTION = Field(
-    "direction", "Direction", "direction", {"out": "out", "in": "in"}
-)  # fmt: skip
+DIRECTION = Field("direction", "Direction", "direction", {"out": "out", "in": "in"})
 
 
 @dataclass(frozen=True)
-class FilteredList(records.Listing):
+class FilteredList:
     """A page of a list with its form. `arguments` are the query string's without the position in
     the list; `source` is the page of the API that it shows; `error` is why there are no records,
     and `missing` why there never are any."""
 
+    records: list[Record] = field(default_factory=list)
+    total: int = 0
+    number: int = 1
+    size: int = 25
+    next: str | None = None  # the cursor of the next page
+    untraced_blocks: int | None = None
+    is_counted: bool = True  # else the list has at least `total`
+    kept_from: reader.KeptFrom | None = None  # the oldest kept block; None: the list has all rows
+    complete_from: int | None = None  # the block from which on no row is missing; None: none is
     path: str = ""
     api_path: str = ""
     fields: Sequence[Field] = ()
@@ -94,6 +103,15 @@ class FilteredList(records.Listing):
     error: errors.ScanError | None = None
     missing: str = ""
     sizes: Sequence[str] = SIZES  # how many rows a page may have
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // self.size))
+
+    @property
+    def first(self) -> int:
+        """Return the position of the first record in the whole list, from 1."""
+        return (self.number - 1) * self.size + 1
 
     @property
     def is_numbered(self) -> bool:
@@ -123,16 +141,6 @@ class FilteredList(records.Listing):
         return [
             field for field in self.chosen if field.choices and field.value not in field.choices
         ]
-
-    def suggestions(self, names: records.Names) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the methods and the tokens of the rows that are shown, which the form suggests."""
-        methods, tokens_shown = {}, {}
-        for record in self.records:
-            if "methodId" in record and "method" in record:
-                methods[record["methodId"]] = record["method"]
-            if token := names.get(record.get("tokenAddress", ""), records.NAMELESS)["token"]:
-                tokens_shown[record["tokenAddress"]] = token["symbol"] or token["name"] or ""
-        return methods, tokens_shown
 
     def filter(self, key: str) -> str:
         """Return the value of a filter that is given."""
@@ -254,7 +262,7 @@ def entity_list(
     has_ids = page_of is None and entity in records.ENTITIES.values()
 
     def read(window: pages.Window, filters: Mapping[str, str]) -> pages.Page:
-        row = request.args.get("row", "").strip() if has_ids else ""
+        row = request.args["row"].strip() if has_ids and "row" in request.args else ""
         if row:
             position = records.position_of(row, entity, window.direction)
             window = window._replace(position=position)
@@ -312,9 +320,6 @@ def filtered_list(
     filters = {key: api_text(key, arguments[key]) for key in keys if key in arguments}
     kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
     base = FilteredList(
-        records=[],
-        total=0,
-        number=1,
         path=path,
         api_path=api_path,
         fields=[field._replace(value=arguments.get(field.key, "")) for field in fields],
@@ -328,8 +333,9 @@ def filtered_list(
         has_numbers="page" in paging,
     )
     try:
-        if address is not None:
-            filters = _address_filters(filters, address)
+        if address is not None and "direction" in filters:
+            direction = parameters.one_of(filters.pop("direction"), "direction", DIRECTIONS)
+            filters[DIRECTIONS[direction]] = address
         page_arguments = {
             key: arguments[key] for key in paging if key in arguments and key != "row"
         }
@@ -340,7 +346,7 @@ def filtered_list(
         window = list_responses.window_of(
             {**page_arguments, **{key: filters[key] for key in entities.RANGE if key in filters}}
         )
-        _require_order(window)
+        list_responses.require_order(window)
         chosen = {key: value for key, value in filters.items() if key not in entities.RANGE}
         source = read(window, chosen)
     except errors.NotFound as error:
@@ -355,9 +361,24 @@ def filtered_list(
         if isinstance(error, errors.InvalidParameter) and error.field not in (*keys, *paging):
             raise
         return replace(base, error=error)
-    order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
-    list_page = records.listing(source, window.limit)
-    return replace(base, **vars(list_page), source=source, api_arguments={**filters, **order})
+    number = parameters.integer_text(arguments, "page", default=1, least=1, most=10**15)
+    total, order = source.total, {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
+    if total is None:  # not counted: the rows up to here, and one more if more follow
+        total = (number - 1) * window.limit + source.count + (source.next is not None)
+    return replace(
+        base,
+        records=orjson.loads(source.data or "[]"),
+        total=total,
+        number=number,
+        size=window.limit,
+        next=source.next,
+        untraced_blocks=source.untraced_blocks,
+        is_counted=source.total is not None,
+        kept_from=source.kept_from,
+        complete_from=source.complete_from,
+        source=source,
+        api_arguments={**filters, **order},
+    )
 
 
 def _unknown_filter(
@@ -373,28 +394,6 @@ def _unknown_filter(
     return errors.InvalidParameter(f"{unknown}{offered}.", field=name)
 
 
-def _require_order(window: pages.Window) -> None:
-    """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
-    if window.block_from > window.block_to:
-        raise errors.InvalidParameter(
-            "blockTo is before blockFrom: no row can match.", field="blockTo"
-        )
-    times = (window.time_from, window.time_to)
-    if times[0] is not None and times[1] is not None and times[0] > times[1]:
-        raise errors.InvalidParameter(
-            "timeTo is before timeFrom: no row can match.", field="timeTo"
-        )
-
-
 def api_text(key: str, text: str) -> str:
     """Return a field's text as the API takes it: a day becomes its first or last second."""
     return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text
-
-
-def _address_filters(filters: Mapping[str, str], address: str) -> dict[str, str]:
-    """Return the API's filters, with the list's own address in place of a direction."""
-    if "direction" not in filters:
-        return dict(filters)
-    direction = parameters.one_of(filters["direction"], "direction", DIRECTIONS)
-    others = {key: value for key, value in filters.items() if key != "direction"}
-    return {**others, DIRECTIONS[direction]: address}

@@ -318,33 +318,28 @@ def markdown_escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\g<0>", visible(text))
 
 
-FRACTION = '<span class="fraction'
+FRACTION = '<span class="fraction">'
 STOP, NO_STOP = (f'tabindex="{index}" data-full=' for index in (0, -1))
 WIDE = "…"  # about as wide as two digits
 
 
-def fit_fractions(table: str) -> Markup:
+def fitted(table: str) -> Markup:
     """Return the rows of a table with a class for each fraction, `w<number>`: the number of digits
-    that the longest fraction of its column takes. Columns of whole numbers are as they were."""
-    first, *rest = str.split(table, f'{FRACTION}">')
-    column, before = 0, first
-    columns: list[int] = []  # of the fractions
+    that the longest fraction of its column takes. Columns of whole numbers are as they were.
+
+    Rows with a link are no stop of the Tab key for each of their cut values: they show all of them
+    while a link has the focus (scan.css)."""
+    rows: list[list[str]] = []
     widths: dict[int, int] = defaultdict(int)
-    for after in rest:
-        row = before.rfind("<tr")
-        column, row = (column, 0) if row < 0 else (0, row)
-        column += before.count("<td", row) + before.count("<th", row)
-        fraction, _, _ = after.partition("<")
-        columns.append(column)
-        widths[column] = max(widths[column], len(fraction) + fraction.count(WIDE))
-        before = after
-    classes = (f" w{widths[column]}" if widths[column] else "" for column in columns)
-    fitted = (f'{FRACTION}{name}">{after}' for name, after in zip(classes, rest, strict=True))
-    return Markup("".join((first, *fitted)))
-
-
-def without_stops(table: str) -> str:
-    """Return the rows of a table, of which those with a link are no stop of the Tab key for each of
-    their cut values: they show all of them while a link has the focus (scan.css)."""
-    rows = str.split(table, "<tr")
-    return "<tr".join(row.replace(STOP, NO_STOP) if "<a " in row else row for row in rows)
+    for row in str.split(table, "<tr"):
+        cells = (row.replace(STOP, NO_STOP) if "<a " in row else row).split("<td")
+        for column, cell in enumerate(cells):
+            for after in cell.split(FRACTION)[1:]:
+                fraction, _, _ = after.partition("<")
+                widths[column] = max(widths[column], len(fraction) + fraction.count(WIDE))
+        rows.append(cells)
+    marks = {column: f'{FRACTION[:-2]} w{width}">' for column, width in widths.items() if width}
+    for cells in rows:
+        for column in marks.keys() & range(len(cells)):
+            cells[column] = cells[column].replace(FRACTION, marks[column])
+    return Markup("<tr".join("<td".join(cells) for cells in rows))

@@ -13,7 +13,7 @@ from scan.http.requests import reader
 from scan.http.worker_threads import read_status
 from scan.pages import hooks
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import listing, names_of
+from scan.pages.records import names_of
 from scan.pages.site import page
 from scan.queries import blocks, network, pages
 from scan.webhooks.registration import EVENT_TYPES
@@ -40,8 +40,10 @@ def newest() -> Response:
 
 
 def _newest() -> dict[str, Any]:
-    newest_blocks = listing(blocks.page(reader(), NEWEST)).records
-    newest_transactions = listing(pages.filtered_page(reader(), "transactions", {}, NEWEST)).records
+    newest_blocks = orjson.loads(blocks.page(reader(), NEWEST).data)
+    newest_transactions = orjson.loads(
+        pages.filtered_page(reader(), "transactions", {}, NEWEST).data
+    )
     hooks.complete_transactions(newest_transactions)
     of_extensions: dict[str, Any] = {}
     for section in hooks.sections_of(hooks.LiveSection):

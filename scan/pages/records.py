@@ -4,7 +4,6 @@ where the page begins wherever the row has moved, and decoded arguments as peopl
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -20,10 +19,7 @@ from scan.pages import formatting
 from scan.pages.formatting import amount, as_json, grouped, short_amount
 from scan.queries import addresses, blocks, cursors, transactions
 from scan.queries.addresses import AddressNames
-from scan.queries.pages import Page
-from scan.queries.reader import KeptFrom
 
-PAGE_SIZE = 25
 MAX_NAMED = 500  # addresses per page that are shown by name
 # Fields of records that are addresses, those of user operations, authorizations, contracts and
 # histories among them.
@@ -39,30 +35,6 @@ NAMELESS = dict.fromkeys(("name", "label", "token", "contract", "pool"))
 
 Record = dict[str, Any]
 Names = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class Listing:
-    """One page of a list."""
-
-    records: list[Record]
-    total: int
-    number: int
-    untraced_blocks: int | None = None
-    next: str | None = None  # the cursor of the next page
-    is_counted: bool = True  # else the list has at least `total`
-    kept_from: KeptFrom | None = None  # the oldest kept block; None: the list has all rows
-    complete_from: int | None = None  # the block from which on no row is missing; None: none is
-    size: int = PAGE_SIZE
-
-    @property
-    def pages(self) -> int:
-        return max(1, -(-self.total // self.size))
-
-    @property
-    def first(self) -> int:
-        """Return the position of the first record in the whole list, from 1."""
-        return (self.number - 1) * self.size + 1
 
 
 # Scan's tabs by their titles and by Blockscout's names; of several, the first that a page has.
@@ -91,7 +63,7 @@ OTHER_TABS = {
 def requested_tab(tabs: Sequence[str]) -> str:
     """Return the requested tab, the first by default, also by its title or Blockscout's name;
     raises InvalidParameter for an unknown one."""
-    requested = request.args.get("tab", tabs[0])
+    requested = request.args["tab"] if "tab" in request.args else tabs[0]
     ours = (name for name in OTHER_TABS.get(requested, ()) if name in tabs)
     tab = next(ours, requested)
     if tab not in tabs:
@@ -100,27 +72,6 @@ def requested_tab(tabs: Sequence[str]) -> str:
             f"This page has no tab “{tab[:50]}”. It has: {tab_names}.", field="tab"
         )
     return tab
-
-
-def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
-    records = orjson.loads(page.data or "[]")
-    number = parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
-    following = page.next
-    if page.total is None:  # not counted: the rows up to here, and one more if more follow
-        total = (number - 1) * size + page.count + (following is not None)
-    else:
-        total = page.total
-    return Listing(
-        records,
-        total,
-        number,
-        page.untraced_blocks,
-        following,
-        is_counted=page.total is not None,
-        kept_from=page.kept_from,
-        complete_from=page.complete_from,
-        size=size,
-    )
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
@@ -143,6 +94,17 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         names_of_address = names.get(to_hex(address), NAMELESS)
         names[to_hex(address)] = {**names_of_address, "claim": claim}
     return names
+
+
+def suggestions(records: Iterable[Record], names: Names) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the methods and the tokens of a list's rows, which its form suggests."""
+    methods, tokens = {}, {}
+    for record in records:
+        if "methodId" in record and "method" in record:
+            methods[record["methodId"]] = record["method"]
+        if token := names.get(record.get("tokenAddress", ""), NAMELESS)["token"]:
+            tokens[record["tokenAddress"]] = token["symbol"] or token["name"] or ""
+    return methods, tokens
 
 
 def finality_of(number: int, confirmations: int) -> str:

@@ -318,13 +318,14 @@ def _templates() -> Environment:
         "version": VERSION,
         "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
         "shown_value": records.shown_value,
+        "suggestions": records.suggestions,
         "cells": {name: _marked(cell) for name, cell in vars(cells).items() if isfunction(cell)},
         "sections": _sections(),
         "menu_of_extensions": _menu,
     }
     environment.tests["contract_creation"] = transactions.creates_contract
     names = """
-        grouped counted amount short_amount fit_fractions without_stops
+        grouped counted amount short_amount fitted
         short_address checksummed_text gwei percent short_price pair_name
         exchange_name worth coin_worth day_time iso visible sentence
         visible_block as_json short_name short_id token_name word text_in

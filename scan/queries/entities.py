@@ -56,13 +56,11 @@ def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> d
     Raises InvalidParameter, also where two keys stand for the same filter.
     """
     keys: dict[str, str] = {}
-    for filter_ in FILTERS[entity]:
-        key, param = filter_.key, filter_.param
-        if key in arguments:
-            if param in keys:
-                reason = f"{key} and {keys[param]} are the same: give one."
-                raise InvalidParameter(reason, field=key)
-            keys[param] = key
+    for key, param in [(f.key, f.param) for f in FILTERS[entity] if f.key in arguments]:
+        if param in keys:
+            reason = f"{key} and {keys[param]} are the same: give one."
+            raise InvalidParameter(reason, field=key)
+        keys[param] = key
     values = {param: PARSER_OF_KEY[key](arguments[key], key) for param, key in keys.items()}
     if "method" in values:
         values["method"] = contracts.selectors(reader, str(values["method"]))

@@ -1,9 +1,11 @@
 """SCAN_BODIES: blocks are stored whole, as their roots prove them."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 
+from scan.contracts import block_bodies
 from scan.contracts.block_bodies import BlockBodies
 from scan.database import migrations
 from scan.database.connection import Database
@@ -135,6 +137,28 @@ def test_a_damaged_body_is_an_error(indexed, damage):
     stored = StoredBody(bytes(digest_), damage(bytes(body), bytes(other)))
     with pytest.raises(stored_blocks.DamagedBody, match="of block 7 are damaged"):
         stored_blocks.StoredBlock(7, stored)
+
+
+def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
+    [row] = execute(
+        indexed.settings.database_url,
+        "SELECT b.number, b.hash, s.digest, s.body"
+        " FROM blocks b JOIN block_bodies s ON s.block_number = b.number LIMIT 1",
+    )
+    decoded = []
+
+    def decode(*given):
+        decoded.append(given)
+        return stored_blocks.StoredBlock(*given)
+
+    monkeypatch.setattr(block_bodies, "StoredBlock", decode)
+    database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    blocks = BlockBodies(database)
+    with ThreadPoolExecutor(8) as threads:
+        kept = [*threads.map(lambda _: blocks.keep(*row), range(8))]
+    assert len(decoded) == 1 and len({*map(id, kept)}) == 1
+    assert blocks.newest() == [bytes(row[1])]
+    database.close()
 
 
 def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, indexed_template):

@@ -253,6 +253,12 @@ def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, sen
         assert client.get(f"{path}?colour=1").status_code == 400, path
 
 
+def test_a_page_by_the_parameters_of_etherscan_has_its_number(client):
+    """As by those of Scan, also with spaces around it."""
+    for query in ("p=2&ps=25", "page=2&limit=25", "page= 2 "):
+        assert re.search("<span>Page 2 of [0-9]", client.get(f"/txs?{query}").text), query
+
+
 def test_the_block_has_its_transactions_by_the_tab_of_blockscout(client):
     assert client.get("/block/1?tab=txs").status_code == 200
 

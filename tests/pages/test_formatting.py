@@ -6,14 +6,7 @@ from decimal import Decimal
 import pytest
 
 from scan.pages import cells, formatting, site
-from scan.pages.formatting import (
-    fit_fractions,
-    percent,
-    resembles_another,
-    short_price,
-    without_stops,
-    worth,
-)
+from scan.pages.formatting import fitted, percent, resembles_another, short_price, worth
 from scan.queries.holdings import exact_worth
 from scan.queries.network import name_of, token_standard
 
@@ -214,7 +207,7 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
         f'<td>7<span class="fraction">{value}</span>'
         for whole, fee, value in rows
     )
-    assert re.findall('class="fraction( w5)?">([^<]*)<', fit_fractions(table)) == [
+    assert re.findall('class="fraction( w5)?">([^<]*)<', fitted(table)) == [
         shown for _, fee, value in rows for shown in ((" w5", fee), ("", value))
     ]
 
@@ -223,7 +216,7 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
 def test_cut_values_of_rows_without_a_link_stay_stops():
     value = '<td><data tabindex="0" data-full="1">'
     expected = f"<tr>{value}<tr><a >{value.replace('0', '-1', 1)}<tr>{value}"
-    assert without_stops(f"<tr>{value}<tr><a >{value}<tr>{value}") == expected
+    assert fitted(f"<tr>{value}<tr><a >{value}<tr>{value}") == expected
 
 
 @pytest.mark.parametrize(

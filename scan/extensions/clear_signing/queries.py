@@ -92,10 +92,8 @@ class Erc7730(decoding.ClearSigning):
             reader.hold_processor()
         if block is None:
             reader.do_not_cache()
-            newest = blocks.newest_number(reader)
-            if newest is None:
+            if (block := blocks.newest(reader)) is None:
                 return [NOTHING] * len(calls)
-            block = blocks.find(reader, newest)
         trees = {
             position: _Tree(
                 call_description.Call(
@@ -124,14 +122,14 @@ class Erc7730(decoding.ClearSigning):
         it, without which the ERC has wallets reject the descriptor."""
         if not self._has_descriptors(reader):
             return NOTHING
-        chain_id, newest = reader.sources.chain_id.read(), blocks.newest_number(reader)
+        chain_id, newest = reader.sources.chain_id.read(), blocks.newest(reader)
         verifying = field_formats.address_of(message.domain.get("verifyingContract"))
         is_of_chain = str(field_formats.number_of(message.domain.get("chainId"))) == chain_id
         if chain_id is None or newest is None or verifying is None or not is_of_chain:
             return NOTHING
         sender = None if message.sender is None else to_hex(message.sender)
         tree = _Tree(call_description.Call(chain_id, sender, verifying, 0, b"", None))
-        describer = _Describer(reader, self._descriptors, chain_id, blocks.find(reader, newest))
+        describer = _Describer(reader, self._descriptors, chain_id, newest)
         try:
             describer.select_message(tree, message)
         except StillReading:

@@ -91,10 +91,9 @@ def of(
 ) -> ContractValues:
     """Return the values in the order of the ABIs. Raises NotFound before the first block,
     UpstreamFailed, Unavailable, HistoryUnavailable."""
-    newest = blocks.newest_number(reader)
-    if newest is None:
+    block = blocks.newest(reader)
+    if block is None:
         raise NotFound("No block is indexed yet.")
-    block = blocks.find(reader, newest)
     getters = list(islice(_getters(abis), MOST_FUNCTIONS + 1))
     called = [getter.function.selector for getter in getters[:MOST_FUNCTIONS]]
     returned = _call_all(reader, address, called, block)

@@ -106,10 +106,10 @@ def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
 def events_at(reader: Reader, address: bytes | None) -> tuple[list[Entry], str | None]:
     """Return the events that the ABIs of a contract, and of what it is now a proxy of, have, one of
     each signature; and its token type."""
-    newest = blocks.newest_number(reader)
+    newest = blocks.newest(reader)
     if address is None or newest is None:
         return [], None
-    emitter = Emitter(address, Block(newest, to_hex(blocks.find(reader, newest).hash)))
+    emitter = Emitter(address, Block(newest.number, to_hex(newest.hash)))
     contracts = reader.sources.get(ContractAbis).find_at_or_now(
         [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
     )

@@ -35,10 +35,9 @@ def proven_account(
     """
     is_past = block is not None
     if block is None:
-        newest = blocks.newest_number(reader)
-        if newest is None:
+        block = blocks.newest(reader)
+        if block is None:
             raise blocks.not_indexed(reader, None)
-        block = blocks.find(reader, newest)
     node = reader.node.within(timeout_s)
     proven = reader.sources.get(state_proofs.AccountProofs).read(node, address, block, slot)
     if not is_past:

@@ -292,13 +292,12 @@ class _Decoder:
     ) -> tuple[Mapping[bytes, Contract], Mapping[bytes, Contract]]:
         """Return contracts with their own ABIs, and those with the ABIs of implementations, too."""
         own = self._abis.find(addresses, self._budget)
-        newest = None
-        if any(contract.delegates for contract in own.values()):
-            newest = blocks.newest_number(self._reader)
+        delegates = any(contract.delegates for contract in own.values())
+        newest = blocks.newest(self._reader) if delegates else None
         if newest is None:
             return own, own
-        number, block_hash = blocks.find(self._reader, newest)
-        emitters = [Emitter(address, Block(number, to_hex(block_hash))) for address in addresses]
+        block = Block(newest.number, to_hex(newest.hash))
+        emitters = [Emitter(address, block) for address in addresses]
         node = self._reader.node.within(TIMEOUT_S)
         return own, self._abis.find_at_or_now(emitters, node, self._budget)
 
