@@ -3,10 +3,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 # All requirements, build system included, are verified by hash; only the project itself is not.
+# They are complete, so pip resolves no dependencies; what is imported is compiled when it is.
 # pip is silent for a minute or two otherwise: the packages that it downloads are named.
 SYNC = echo "Installing $(1) into $(VENV)" && \
 	set -o pipefail && \
-	$(BIN)/pip --disable-pip-version-check --no-color install --require-hashes $(2) --requirement $(1) | \
+	$(BIN)/pip --disable-pip-version-check --no-color install --no-deps --no-compile --require-hashes $(2) --requirement $(1) | \
 		sed -un 's/^ *\(Downloading\|Using cached\) \([^ ]*\).*/  \2/p' && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
@@ -17,8 +18,8 @@ WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist each --max-worker-restart 0
 
 # Whatever the environment says: without bytecode pytest rewrites all tests in each worker, 10 s of
-# processor, and each server or command that a test starts compiles scan/, 0.3 s.
-test test-long check mutants: export PYTHONDONTWRITEBYTECODE :=
+# processor, and each process of a server or a command compiles what it imports.
+run test test-long check mutants: export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: release help run test test-long check lint bench mutants chaos install servers lock clean
 .DEFAULT_GOAL := help
@@ -74,7 +75,8 @@ $(VENV)/bin/python:
 	python3 -m venv $(VENV)
 
 $(VENV)/.run: setup.py requirements/runtime.txt | $(VENV)/bin/python
-	@$(call SYNC,requirements/runtime.txt)
+	@# Scan is compiled meanwhile, which else each of its processes does.
+	@$(BIN)/python -m compileall -q app.py scan & $(call SYNC,requirements/runtime.txt)
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run

@@ -48,6 +48,7 @@ from scan.queries.reader import ChainId, FirstBlock, IndexState, Sources
 from scan.rate_limits.concurrency import unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.rate_limits.turns import WaitingThreads
+from scan.server.responses import Environ, Headers
 from scan.settings import Settings
 from scan.verification.compiler_run import CompilerPlaces
 from scan.verification.compiler_store import CompilerStore
@@ -63,7 +64,6 @@ BLUEPRINTS = (
     keys_and_webhooks,
 )
 PAGES = (home, block_pages, address_pages)
-INTERFACES = (REST,)
 SERVICE_PATHS = ("/healthz", "/readyz")  # outside the version and the rate limits
 
 
@@ -78,7 +78,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan.permanent"] = Permanent(
-        settings, _connections(settings), _add_routes(app, settings), app.wsgi_app, app.routes
+        settings, _connections(settings), _add_routes(app, settings), app.answer, app.routes
     )
     renew(app)
     return app
@@ -90,7 +90,7 @@ class Permanent(NamedTuple):
     settings: Settings
     connections: Connections
     interfaces: Sequence[Interface]
-    flask: Callable[..., Iterable[bytes]]
+    flask: Callable[[Environ], tuple[str, Headers, Iterable[bytes]]]
     routes: Routes
 
 
@@ -197,7 +197,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if settings.reads_replica else None,
-        (*permanent.interfaces, *INTERFACES, *(() if pages is None else (pages,))),
+        (REST, *permanent.interfaces, *(() if pages is None else (pages,))),
         pages,
         {
             *SERVICE_PATHS,

@@ -28,7 +28,7 @@ from bench.processes import (
     wait_until_it_answers,
 )
 from bench.shape import TRANSACTIONS
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ def _run(
         after = _disk(cursor)
         cursor.execute("SELECT pg_database_size(current_database())")
         [size] = cursor.fetchone()
-        cursor.execute(load_statements()["audit/tables_digest"].text)
+        cursor.execute(read_statement("audit/tables_digest").text)
         digests = {table: [rows, digest] for table, rows, digest in cursor.fetchall()}
     transactions = options.ingest_blocks * TRANSACTIONS
     return {

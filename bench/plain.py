@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import psycopg2
 from flask import Flask, Response, request
 
-from scan.database.statements import Prepared, Statement, load_statements, prepare
+from scan.database.statements import Prepared, Statement, prepare, read_statement
 
 # As the service's connections have them: a prepared plan is made once, and follows an index.
 SESSION = {
@@ -28,7 +28,6 @@ SESSION = {
     "random_page_cost": "1.1",
     "timezone": "UTC",
 }
-STATEMENTS = load_statements()
 
 app = Flask(__name__, static_folder=None)
 
@@ -53,8 +52,9 @@ def _requests(name: str) -> list[PlainRequest]:
 
 
 def _request(name: str, params: dict[str, object], *body: Any) -> PlainRequest:
-    literals = STATEMENTS[name].literals or frozenset()
-    statement = STATEMENTS[name]._replace(literals=literals)
+    statement = read_statement(name)
+    literals = statement.literals or frozenset()
+    statement = statement._replace(literals=literals)
     plan = (name, *(params[literal] for literal in sorted(literals)))
     values = [value for param, value in params.items() if param not in literals]
     return PlainRequest(statement, params, plan, values, *body)

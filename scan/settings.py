@@ -260,11 +260,11 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
     unread = unread_variables(environ)
     read = {name: text for name, text in environ.items() if name not in unread}
     doubts = {
-        variable.name: variable.kind.doubt(value)
+        variable.name: variable.kind.doubt(values[name])
         for declared in declarations()
-        for values in [read_variables(declared, read)]
+        if (values := read_variables(declared, read))
         for name, variable in variables(declared)
-        if (value := values.get(name)) is not None
+        if name in values
     }
     return {name: doubt for name, doubt in doubts.items() if doubt} | unread
 

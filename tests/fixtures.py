@@ -8,14 +8,13 @@ import random
 import re
 import signal
 import sys
+from collections import namedtuple
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
-from werkzeug.serving import make_server
 
 import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
@@ -36,10 +35,9 @@ from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.renewal import renewing
 from tests.support.scenario import contracts, play
-from tests.support.scenario.stage import Stage
-from tests.support.serving import gunicorn, in_thread, wait_until
-from tests.support.solidity import alone
-from tests.support.truth import Truth, read_truth
+from tests.support.serving import gunicorn, serving, wait_until
+from tests.support.solidity import BUILT, alone
+from tests.support.truth import read_truth
 from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
 
@@ -50,12 +48,8 @@ pytest_plugins = [
 ]
 
 
-class Played(NamedTuple):
+class Played(namedtuple("Played", "anvil stage truth")):
     """The scenario's chain and what the API must answer; tests read it, none adds to it."""
-
-    anvil: Anvil
-    stage: Stage
-    truth: Truth
 
 
 @pytest.fixture(scope="session")
@@ -178,16 +172,15 @@ def compilers_dir(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def solc_dir(tmp_path_factory):
-    """Compilers that compile the same input once in a run, whichever worker has it."""
+    """Compilers that compile the same input once, whichever run and worker has it."""
     compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
-    outputs = run_folder(tmp_path_factory) / "solc-outputs"
-    return compiling_once(compilers, tmp_path_factory.mktemp("solc"), outputs)
+    return compiling_once(compilers, tmp_path_factory.mktemp("solc"), BUILT / "outputs")
 
 
 @pytest.fixture(scope="session")
-def vyper(solc_dir, tmp_path_factory):
+def vyper(solc_dir):
     """Vyper's compilers, beside those of `solc_dir`."""
-    return Vyper(run_folder(tmp_path_factory) / "vyper", solc_dir)
+    return Vyper(BUILT / "vyper", solc_dir)
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +239,7 @@ def client(indexed):
 @pytest.fixture(scope="session")
 def over_http(client):
     """The same over a socket; its address."""
-    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+    with serving(client.application) as url:
         yield url
 
 

@@ -28,24 +28,20 @@ NODE_MODULES = Path("tests/support/node/node_modules")
 PUT_TOGETHER = """
 import app
 from scan.database.migrations import read_schema
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement, texts
 from scan.settings import Settings
 application = app.create_app(Settings())
 document = application.extensions.get("scan.document", lambda: {"paths": ()})()
-statements = load_statements()
-text = read_schema() + str(document) + "".join(s.text for s in statements.values())
+text = read_schema() + str(document) + "".join(read_statement(name).text for name in texts())
 paths = [rule.rule for rule in application.url_map.iter_rules()]
-details = [statements[f"queries/{name}_get"].text for name in ("blocks", "transactions")]
+details = [read_statement(f"queries/{name}_get").text for name in ("blocks", "transactions")]
 print(len(paths), len(document["paths"]), *details)
 """
 
 
 def put_together(folder, **environ):
-    return completed(
-        [sys.executable, "-c", PUT_TOGETHER],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder)} | environ,
-    )
+    env = os.environ | {"PYTHONPATH": str(folder)} | environ
+    return completed([sys.executable, "-c", PUT_TOGETHER], cwd=folder, env=env)
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +72,8 @@ def deleted(tree, names):
 
 
 def run(tree, *arguments, timeout_s=120):
-    return completed(
-        [sys.executable, *arguments],
-        cwd=tree,
-        env=os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
-        timeout=timeout_s,
-    )
+    env = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    return completed([sys.executable, *arguments], cwd=tree, env=env, timeout=timeout_s)
 
 
 def gone_without(names):

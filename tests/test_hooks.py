@@ -86,12 +86,8 @@ def write(path, old, new):
 
 
 def run(folder, *command):
-    return completed(
-        [sys.executable, *command],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder), "MYPYPATH": str(folder)},
-        timeout=300,
-    )
+    env = os.environ | {"PYTHONPATH": str(folder), "MYPYPATH": str(folder)}
+    return completed([sys.executable, *command], cwd=folder, env=env, timeout=300)
 
 
 READ_PAGES = "from scan import registry; from scan.pages.hooks import Pages; registry.parts(Pages)"

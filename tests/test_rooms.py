@@ -61,6 +61,8 @@ PLACES = {
         "scan.indexer",
         "scan.extensions.contract_details.builds",
         "scan.extensions.contract_details.contract_import",
+        "scan.extensions.contract_details.signatures",
+        "scan.extensions.exports",
         "scan.extensions.token_lists",
     ),
 }
@@ -175,8 +177,7 @@ def _extension(module):
 def test_tables_name_constants_of_the_core_and_of_what_their_extension_needs():
     extensions = ROOT / "scan/extensions"
     for path in (*ROOT.glob("scan/api/openapi/*.toml"), *extensions.rglob("openapi.toml")):
-        of_core = extensions not in path.parents
-        own = None if of_core else path.relative_to(extensions).parts[0]
+        own = None if extensions not in path.parents else path.relative_to(extensions).parts[0]
         known = {own, *registry.installed()[own].needs} if own else set()
         named = set(re.findall(r"{scan\.extensions\.(\w+)", path.read_text(encoding="utf-8")))
         assert named <= known, f"{path} names constants of {named - known}"
@@ -247,9 +248,8 @@ def test_a_node_knows_the_chain_that_it_has_to_serve():
         and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("Node", "RecordingNode")
         and "chain" not in {keyword.arg for keyword in node.keywords}
     }
-    assert makers.keys() == {*filter(is_there, LEARNING_THE_CHAIN)}, _listed(
-        sorted(makers.values())
-    )
+    expected = {*filter(is_there, LEARNING_THE_CHAIN)}
+    assert makers.keys() == expected, _listed(sorted(makers.values()))
 
 
 def test_the_application_knows_no_indexer():

@@ -45,9 +45,8 @@ def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long()
 
 def test_each_file_is_collected_by_one_worker():
     def collects(number, file):
-        workerinput = {"workercount": 3, "workerid": f"gw{number}"}
         config = SimpleNamespace(
-            workerinput=workerinput,
+            workerinput={"workercount": 3, "workerid": f"gw{number}"},
             invocation_params=SimpleNamespace(dir=ROOT),
             args=["tests/http", "tests/api/test_lists.py::test_stats"],
             option=SimpleNamespace(markexpr="not long"),

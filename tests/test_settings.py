@@ -21,11 +21,8 @@ SEVERAL_HOSTS = "postgresql://h1:1,h2:2/d?target_session_attrs=read-write"
 @pytest.mark.parametrize("environ", [{}, {"PORT": "", "RPC_URL": "  ", "SCAN_DATA_DIR": ""}])
 def test_nothing_given_means_the_defaults(environ):
     settings = Settings.from_environment(environ)
-    assert (settings.host, settings.port, settings.data_dir) == (
-        "127.0.0.1",
-        8000,
-        Path("var").absolute(),
-    )
+    expected = ("127.0.0.1", 8000, Path("var").absolute())
+    assert (settings.host, settings.port, settings.data_dir) == expected
     assert (settings.database_url, settings.rpc_urls, settings.start_block) == ("", (), None)
     assert (settings.rate_limit_anonymous, settings.rate_limit_key) == ("10/minute", "100/minute")
     assert (settings.rate_limit_address, settings.rate_limit_pages) == ("1000/minute", "120/minute")
@@ -260,10 +257,9 @@ def test_settings_are_few():
 def test_no_base_path_is_a_path_of_the_applications_own():
     """`/api` in front would be removed from /api/v1, `/chains` lead to Sourcify's list."""
     environ = {"DATABASE_URL": "postgresql://h/d", "RPC_URL": "http://127.0.0.1:1"}
-    app = create_app(Settings.from_environment(environ))
     rules = [
         rule.rule
-        for rule in app.url_map.iter_rules()
+        for rule in create_app(Settings.from_environment(environ)).url_map.iter_rules()
         # URLs of other explorers, which nobody misses below a base path.
         if not rule.endpoint.startswith("pages_redirects.")
     ]

@@ -67,7 +67,7 @@ WAITS = {
     ("scan.ethereum.request_node", "acquire"): "in a place, until the session's deadline",
     ("scan.extensions.internal_transfers.transaction_traces", "_alone"): "NodeSession.acquire()",
     ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"): "in a place",
-    ("scan.extensions.etherscan.verification", "verification_status"): "VerificationJobs.wait()",
+    ("scan.extensions.etherscan.contract", "verification_status"): "VerificationJobs.wait()",
     ("scan.extensions.sourcify.interface", "get_verification"): "VerificationJobs.wait()",
     ("scan.http.index_version", "wait_for"): "in a place",
     ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
@@ -290,7 +290,7 @@ def _held(tree):
 def _reached(tree, body):
     """The names that are called there, also through functions of the same module."""
     own = {node.name: node.body for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
-    reached: set[str] = set()
+    reached = set()
     ahead = _called_in(body)
     while ahead:
         reached |= ahead

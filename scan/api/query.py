@@ -64,6 +64,7 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         block_from,
         block_to,
         cursor,
-        **list_responses.times_of(filters),
+        time_from=list_responses.time_of(filters, "timeFrom"),
+        time_to=list_responses.time_of(filters, "timeTo"),
         max_entries=MAX_ENTRIES,
     )

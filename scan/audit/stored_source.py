@@ -10,20 +10,9 @@ from typing import Any
 from scan.audit.block_comparison import Comparison, Expected
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.ethereum import blocks, sparse_tables
+from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import StoredBody
-from scan.ethereum.column_types import (
-    ADDRESS,
-    BYTES,
-    HASH,
-    HASHES,
-    PROVEN,
-    UNSIGNED,
-    Column,
-    annotated_columns,
-    as_unsigned,
-)
 from scan.ethereum.forms.form import BURN, Credit
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
 from scan.ethereum.rlp_and_tries import keccak256
@@ -32,7 +21,7 @@ from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
 from scan.hex import data, quantity, to_hex
 from scan.indexer.block_rows import FetchedBlock
 
-_IN_HEX = (ADDRESS, BYTES, HASH, UNSIGNED)
+_IN_HEX = (column_types.ADDRESS, column_types.BYTES, column_types.HASH, column_types.UNSIGNED)
 _RECORDS: Mapping[str, type[Any]] = {
     "transactions": blocks.DecodedTransaction,
     "internal_transfers": sparse_tables.InternalTransfer,
@@ -40,14 +29,14 @@ _RECORDS: Mapping[str, type[Any]] = {
     "credits": Credit,
     "uncles": blocks.Uncle,
 }
-_COLUMNS = {name: annotated_columns(record) for name, record in _RECORDS.items()}
+_COLUMNS = {name: column_types.annotated_columns(record) for name, record in _RECORDS.items()}
 _SET_CODE = hex(blocks.SET_CODE[0])
 # The numbers that a transaction's hash covers.
 _NUMBERS = {
     name: column
     for name, column in blocks.TRANSACTION_COLUMNS.items()
-    if column.type is UNSIGNED
-    and column.kind is PROVEN
+    if column.type is column_types.UNSIGNED
+    and column.kind is column_types.PROVEN
     and not column.of_receipt
     and column.json_name != "mint"
 }
@@ -131,7 +120,7 @@ class StoredSource:
             inputs.append(to_hex(sent.input[:MAX_MEMO_BYTES]))
             has_statuses = has_statuses and sent.receipt.status is not None
             if sent.fields.get("type") == _SET_CODE:
-                chain_id = UNSIGNED.read(sent.fields["chainId"])
+                chain_id = column_types.UNSIGNED.read(sent.fields["chainId"])
                 lists.append((index, sent.fields.get("authorizationList") or (), chain_id))
             if self._proves and (encoded := stored.encoded(index)) is not None:
                 transaction = _proven(transaction, sent, gas)
@@ -169,7 +158,7 @@ def _proven(
     numbers: dict[str, Any] = {
         name: None
         if fields.get(column.json_name) is None
-        else UNSIGNED.read(fields[column.json_name])
+        else column_types.UNSIGNED.read(fields[column.json_name])
         for name, column in _NUMBERS.items()
     }
     hashes = fields.get("blobVersionedHashes")
@@ -179,7 +168,7 @@ def _proven(
         value=quantity(fields["value"]),
         method=sent.input[:4] or None,
         blob_versioned_hashes=None if hashes is None else tuple(map(data, hashes)),
-        cumulative_gas_used=as_unsigned(receipt.cumulative_gas_used),
+        cumulative_gas_used=column_types.as_unsigned(receipt.cumulative_gas_used),
         gas_used=receipt.cumulative_gas_used - gas_before,
         status=transaction.status if receipt.status is None else receipt.status == 1,
     )
@@ -197,14 +186,14 @@ def _message_event(
     return form and form.message_event
 
 
-def _value(column: Column, row: Mapping[str, Any], name: str) -> Any:
+def _value(column: column_types.Column, row: Mapping[str, Any], name: str) -> Any:
     """Return a column's value as records have it, from a row as JSON of PostgreSQL."""
     value = row[name]
     if value is None:
         return None
     if column.type in _IN_HEX:
         return bytes.fromhex(value[2:])
-    if column.type is HASHES:
+    if column.type is column_types.HASHES:
         return tuple([bytes.fromhex(hash_[2:]) for hash_ in value])
     return value
 

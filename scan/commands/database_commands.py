@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from scan.audit import rebuild
 from scan.commands.service_client import LOCK_FILE
 from scan.commands.startup import connected, settings_with_database
 from scan.database import migrations
@@ -146,6 +145,8 @@ def migrate(settings: Settings, options: argparse.Namespace) -> int:
         files = migrations.expected_schema().migrations
         tables = [table for file in files if file.name in names for table in file.rebuilds]
         if tables:
+            from scan.audit import rebuild  # which imports what `scan run` does not need
+
             took_s = rebuild.estimated_s(database)
             print(
                 f"{', '.join(tables)}: the indexer derives them again from stored blocks, in about"

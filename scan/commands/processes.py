@@ -1,10 +1,10 @@
-"""The processes of a deployment: `scan serve` replaces itself by gunicorn, `scan index` and
-`scan deliver` run the indexer and the webhook deliveries until a signal.
+"""The processes of a deployment: `scan serve` runs gunicorn, `scan index` the indexer and
+`scan deliver` the webhook deliveries, until a signal.
 """
 
 import argparse
 import gc
-import os
+import runpy
 import sys
 import threading
 from functools import partial
@@ -30,10 +30,12 @@ def serve(settings: Settings, _options: argparse.Namespace) -> int:
     startup.require_database(settings)
     startup.require_free_port(settings)
     startup.prepare_database(settings, reads=True)
-    # --pythonpath finds our app.py before one in the current directory.
+    # In this process, whose imports gunicorn's workers need, too. --pythonpath finds our app.py
+    # before one in the current directory.
     config = ["--config", str(ROOT / "gunicorn.conf.py")]
-    own_app = ["--pythonpath", str(ROOT), "app:create_app()"]
-    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *config, *own_app])
+    sys.argv = ["gunicorn", *config, "--pythonpath", str(ROOT), "app:create_app()"]
+    runpy.run_module("gunicorn", run_name="__main__", alter_sys=True)
+    return 0
 
 
 def add_index(command: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -21,7 +22,6 @@ from scan.commands.long_work import start
 from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
-from scan.http import requests
 from scan.indexer import chain_identity, progress
 from scan.settings import Settings, child_environment
 
@@ -124,10 +124,10 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
     stop = threading.Event()
     startup.on_stop_signals(stop.set)
     with database_commands.locked_data_dir(settings):
-        if own_node is not None:
-            settings = own_node.start(settings)
         startup.require_free_port(settings, stop)
         if settings.database_url:
+            if own_node is not None:
+                settings = own_node.start(settings)
             _run_children(settings, stop, own_node=own_node)
         else:
             _run_with_postgres(settings, stop, own_node)
@@ -139,7 +139,11 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
     chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
-        database_commands.start_database(postgres, stop)
+        with ThreadPoolExecutor(1) as beside:  # the node reads its chain meanwhile
+            started = beside.submit(database_commands.start_database, postgres, stop)
+            if own_node is not None:
+                settings = own_node.start(settings)
+        started.result()
         while not stop.is_set():
             name = _database_of_chain(settings, postgres, stop, own_node)
             if name and not stop.is_set():
@@ -266,6 +270,8 @@ def _keep_running(
 def _advice(settings: Settings) -> str:
     """Return advice on limits that a developer's own machine does not need; "" where others reach
     the service."""
+    from scan.http import requests  # which imports Flask and more, while the service starts
+
     if not requests.serves_own_machine(settings):
         return ""
     raised = f"{requests.RAISE_REQUESTS} {requests.RAISE_PAGES}"

@@ -7,12 +7,15 @@ are logged, and read as if they were not stored.
 """
 
 import logging
+import threading
+import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
+from scan.errors import Unavailable
 from scan.ethereum import transaction_reader
 from scan.ethereum.blocks import StoredBody
 from scan.ethereum.request_node import NodeSession
@@ -27,12 +30,22 @@ ENTRY_BYTES = 650  # memory of a transaction besides its input, measured
 LOG_BYTES = 650  # memory of a log besides its data, measured
 NEWEST = 16
 AT_ONCE = 64  # blocks, of 0.1 to 0.3 MB
+READ_S = 10.0  # for the blocks of one request, of which 10,000 take half of it
+
+
+class TooManyBlocks(Unavailable):
+    def __init__(self) -> None:
+        super().__init__(
+            f"Reading these transactions from their blocks takes more than {READ_S:g} s: request"
+            " fewer at once."
+        )
 
 
 class BlockBodies:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._blocks: SizedCache[StoredBlock] = SizedCache(CACHE_BYTES, least_entries=4)
+        self._reading = threading.Lock()  # so that no two threads decode the same block
         # With the most logs that are read, a transaction takes 13 MB and its data.
         self._of_node: SizedCache[StoredTransaction] = SizedCache(CACHE_BYTES, least_entries=4)
 
@@ -42,9 +55,10 @@ class BlockBodies:
 
     def keep(self, number: int, block_hash: Any, digest: Any, body: Any) -> None:
         """Keep a block as a statement has brought it."""
-        block = _read(number, digest, body)
-        if block is not None:
-            self._blocks.store(bytes(block_hash), block, block.bytes)
+        key = bytes(block_hash)
+        with self._reading:
+            if self._blocks.get(key) is None and (block := _read(number, digest, body)):
+                self._blocks.store(key, block, block.bytes)
 
     def stored(self, numbers: Sequence[int]) -> Iterator[tuple[int, bytes, StoredBlock | None]]:
         """Yield the numbers and hashes of blocks that are stored, and what is; None of a block
@@ -62,14 +76,21 @@ class BlockBodies:
         return self.transactions(node, [indexed])[indexed.hash]
 
     def transactions(
-        self, node: NodeSession, needed: Sequence[IndexedTransaction], *, with_receipts: bool = True
+        self,
+        node: NodeSession,
+        needed: Sequence[IndexedTransaction],
+        *,
+        with_receipts: bool = True,
+        with_logs: bool = True,
     ) -> Mapping[str, StoredTransaction]:
-        """Return transactions by hash; those of the node perhaps without receipts.
+        """Return transactions by hash; those of the node perhaps without receipts, those of stored
+        blocks without logs where either is not needed.
 
-        Raises Unavailable where the database is unavailable, and of transactions that are not
-        stored TransactionUnavailable and the errors of NodeSession. Those that were read before an
-        error stay cached.
+        Raises Unavailable where the database is unavailable, TooManyBlocks, and of transactions
+        that are not stored TransactionUnavailable and the errors of NodeSession. Those that were
+        read before an error stay cached.
         """
+        until, with_logs = time.monotonic() + READ_S, with_logs and with_receipts
         transactions: dict[str, StoredTransaction] = {}
         in_blocks: dict[tuple[int, bytes], list[IndexedTransaction]] = defaultdict(list)
         for indexed in needed:
@@ -81,7 +102,10 @@ class BlockBodies:
         for number, block_hash, block in self._blocks_of([*in_blocks]):
             if block is not None:
                 for indexed in in_blocks.pop((number, block_hash), ()):
-                    transactions[indexed.hash] = block.transaction(indexed.transaction_index)
+                    sent = block.transaction(indexed.transaction_index, with_logs=with_logs)
+                    transactions[indexed.hash] = sent
+                if in_blocks and time.monotonic() > until:
+                    raise TooManyBlocks
         missing = [indexed for of_block in in_blocks.values() for indexed in of_block]
         for indexed, sent in transaction_reader.read(node, missing, with_receipts=with_receipts):
             transactions[indexed.hash] = sent

@@ -16,7 +16,7 @@ import psycopg2.sql
 
 from scan.database import errors
 from scan.database.sessions import NO_RESPONSE, apply_settings, limit, require_own_session
-from scan.database.statements import Prepared, Statement, load_statements, prepare
+from scan.database.statements import Prepared, Statement, prepare, read_statement
 from scan.database.transaction import Row, Transaction, run
 from scan.deadlines import Deadline, RequestWaits
 from scan.errors import Unavailable
@@ -81,7 +81,6 @@ class Database:
         self._log_again_at = 0.0
         self._check_sessions_at = 0.0
         self._name = name
-        self._statements = load_statements()
         self._work = Work(self)
 
     def value(self, statement: str, **params: object) -> Any:
@@ -100,13 +99,13 @@ class Database:
         committed before it began. Where the connection had died, all run once more on a new one:
         maybe for a second time, as it can have died after their commit.
         """
-        loaded = self._statements[statement]
+        loaded = read_statement(statement)
         is_repeated = False
         while True:
             try:
                 with self._work as connection, connection.cursor() as cursor:
                     if preceding:
-                        tx = Transaction(cursor, self._statements, self._prepare)
+                        tx = Transaction(cursor, self._prepare)
                         for name, of_other in preceding:
                             tx.defer(name, **of_other)
                         return tx.rows(statement, **params)
@@ -137,7 +136,7 @@ class Database:
         except errors.ConnectionLost:  # the connection had died unnoticed
             cursor = self._begin(begin)
         with self._work, cursor:
-            tx = Transaction(cursor, self._statements, self._prepare if prepared else None)
+            tx = Transaction(cursor, self._prepare if prepared else None)
             try:
                 yield tx
                 tx.commit()

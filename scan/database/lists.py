@@ -4,7 +4,7 @@ value means."""
 
 import functools
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
@@ -30,6 +30,8 @@ def read_table() -> Mapping[str, Any]:
         for entity in table.get("entities", {}).values():
             if "json_name" in entity:
                 entity["extension"] = extension
+        for event in table.get("events", {}).values():
+            event["extension"] = extension
         _merge(merged, table)
     return merged
 
@@ -215,6 +217,27 @@ class CreditType(NamedTuple):
     number: int
     rank: int
     flow: str = "in"
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventType:
+    """A type of webhooks' events; see sql/lists.toml."""
+
+    title: str
+    words: str
+    test: str
+    entity: str | None = None
+    parties: Sequence[str] = ()
+    joins: str = ""
+    keys: str = ""
+    position: str = "-1, -1"
+    body: str = ""
+    extension: str | None = None
+
+
+@functools.cache
+def all_event_types() -> Mapping[str, EventType]:
+    return {name: EventType(**values) for name, values in read_table()["events"].items()}
 
 
 @functools.cache

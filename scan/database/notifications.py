@@ -79,7 +79,7 @@ class Listener:
             connection = self._database.new_connection()
             with self._database.deadline(connection), connection.cursor() as cursor:
                 cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(self._channel))
-                [row] = transaction.run(cursor, statements.load_statements()[statement], params)
+                [row] = transaction.run(cursor, statements.read_statement(statement), params)
             with self._lock:
                 self.connection = connection
             return row

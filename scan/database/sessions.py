@@ -12,7 +12,7 @@ import psycopg2
 import psycopg2.sql
 
 from scan.database.errors import NoResponse, SharedSession
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement
 from scan.database.transaction import run
 from scan.deadlines import Deadline
 
@@ -113,7 +113,7 @@ def _refuses_transactions(
 
 def _mark_of(connection: Any) -> object:
     with connection.cursor() as cursor:
-        [(mark,)] = run(cursor, load_statements()["database/session_get_mark"], {})
+        [(mark,)] = run(cursor, read_statement("database/session_get_mark"), {})
     return mark
 
 

@@ -1,12 +1,12 @@
 """The statements of sql/ and of the extensions' sql/, a file for each, with a header that declares
 its parameters.
 
-A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
-has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),
-{of_transactions} (an entity that is listed by transaction), {list_by_one_filter} (a list with a
-counter) or {list} (a list of an entity that has several filters), it is rendered for each of these
-whose statement has no file of its own. sql/README.md shows one, and
-`python -m scan.database.statements NAME` prints any.
+A statement is read when it is first run: most processes run few of them. A template (*.sql.j2) is
+rendered then, with the table of lists, sql/lists.toml. Where its name has {entity}, {numbered} or
+{sparse} (an entity without or with gaps between ordinals), {of_transactions} (an entity that is
+listed by transaction), {list_by_one_filter} (a list with a counter) or {list} (a list of an entity
+that has several filters), it is rendered for each of these whose statement has no file of its own.
+sql/README.md shows one, and `python -m scan.database.statements NAME` prints any.
 
 A statement whose header has a line `literals:` can be prepared: planned once for all values, since
 planning the statement of a page or of a block takes longer than running it. The parameters in that
@@ -17,7 +17,8 @@ $1, $2, ….
 import functools
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,26 +57,28 @@ class Statement(NamedTuple):
 
 
 @functools.cache
-def load_statements(folder: Path = FOLDER) -> Mapping[str, Statement]:
-    """Return every statement by file name. Raises StatementError where declared and used parameters
-    differ."""
-    statements: dict[str, Statement] = {}
-    for name, text in read_texts(folder):
-        if name in statements:
-            raise StatementError(f"{name} is the name of two files")
-        statements[name] = _load(name, text)
-    return statements
+def read_statement(name: str, folder: Path = FOLDER) -> Statement:
+    """Return a statement by its file's name. Raises StatementError where declared and used
+    parameters differ."""
+    return _parsed(name, texts(folder)[name]())
 
 
-def read_texts(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of all statements, with their headers."""
+@functools.cache
+def texts(folder: Path = FOLDER) -> Mapping[str, Callable[[], str]]:
+    """Return what reads the text of each statement, with its header, by file name. Raises
+    StatementError where two files have one name."""
+    readers: dict[str, Callable[[], str]] = {}
     for root in all_folders() if folder == FOLDER else (folder,):
-        for path in sorted(root.rglob("*.sql")):
-            if path.parent != root / SCHEMA:
-                yield path.relative_to(root).with_suffix("").as_posix(), path.read_text("utf-8")
-        for path in sorted(root.rglob(f"*{TEMPLATE}")):
-            if path.parent != root / SCHEMA:
-                yield from _rendered(path.relative_to(root).as_posix())
+        for path in root.rglob("*.sql*"):
+            if path.parent == root / SCHEMA or path.suffix not in (".sql", ".j2"):
+                continue
+            file = path.relative_to(root).as_posix()
+            whole = (file.removesuffix(".sql"), partial(path.read_text, "utf-8"))
+            for name, reader in _instances(file) if file.endswith(TEMPLATE) else [whole]:
+                if name in readers:
+                    raise StatementError(f"{name} is the name of two files")
+                readers[name] = reader
+    return readers
 
 
 @functools.cache
@@ -102,6 +105,7 @@ def _environment() -> Environment:
     environment.globals |= {
         "credit_types": lists.all_credit_types(),
         "entities": lists.all_entities(),
+        "events": lists.all_event_types(),
         "fragments": lists.fragments,
         "lists": lists.all_lists(),
         "grown_by": lists.grown_by,
@@ -149,11 +153,12 @@ def nullable_columns(table: str) -> set[str]:
     return {line.split()[0] for line in lines if line.strip() and " NOT NULL" not in line}
 
 
-def _rendered(template: str) -> Iterator[tuple[str, str]]:
-    """Yield the names and texts of a template's statements: one, or one for each entity or list."""
+def _instances(template: str) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield the names of a template's statements, one, or one for each entity or list, with what
+    renders their texts."""
     name = template.removesuffix(TEMPLATE)
     if "{" not in name:
-        yield name, render(template)
+        yield name, partial(render, template)
         return
     for entity in lists.all_entities().values():
         for placeholder, instances in (
@@ -170,10 +175,10 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
                     if not any(
                         (folder / f"{instance_name}.sql").exists() for folder in all_folders()
                     ):
-                        yield instance_name, render(template, entity=entity, list=instance)
+                        yield instance_name, partial(render, template, entity=entity, list=instance)
 
 
-def _load(name: str, text: str) -> Statement:
+def _parsed(name: str, text: str) -> Statement:
     header = re.match(r"(?:--[^\n]*\n)+", text)
     declared = _PARAMS.search(header.group()) if header else None
     if header is None or declared is None:
@@ -239,4 +244,4 @@ def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], nam
 
 
 if __name__ == "__main__":
-    sys.stdout.write(dict(read_texts())[sys.argv[1]])
+    sys.stdout.write(texts()[sys.argv[1]]())

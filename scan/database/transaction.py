@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from scan.database.statements import Prepared, Statement
+from scan.database.statements import Prepared, Statement, read_statement
 
 Row = tuple[Any, ...]
 
@@ -22,12 +22,10 @@ class Transaction:
     def __init__(
         self,
         cursor: Any,
-        statements: Mapping[str, Statement],
         prepare: Callable[[Any, Statement, Mapping[str, object]], Prepared] | None = None,
     ) -> None:
         """With `prepare`, statements that can be prepared are."""
         self._cursor = cursor
-        self._statements = statements
         self._prepare = prepare
         self.is_prepared = prepare is not None
         self._deferred: list[bytes] = []
@@ -59,7 +57,7 @@ class Transaction:
 
     def _text(self, name: str, params: Mapping[str, object]) -> bytes:
         """Return a statement with its values. Raises StatementError for other parameters."""
-        statement = self._statements[name]
+        statement = read_statement(name)
         query: str = statement.text
         values: object = params
         if self._prepare is not None and statement.literals is not None:

@@ -156,8 +156,8 @@ class StoredBlock:
         """Return how many transactions it has."""
         return len(self._sent)
 
-    def transaction(self, index: int) -> StoredTransaction:
-        receipt = self.receipt(index)
+    def transaction(self, index: int, *, with_logs: bool = True) -> StoredTransaction:
+        receipt = self.receipt(index, with_logs=with_logs)
         with self._reading():
             encoded = self._item(index)
             if encoded[: len(_JSON)] == _JSON:
@@ -182,14 +182,17 @@ class StoredBlock:
         start, content, end = self._sent[index]
         return self._content[start if self._content[start] >= LISTS else content : end]
 
-    def receipt(self, index: int) -> Receipt:
+    def receipt(self, index: int, *, with_logs: bool = True) -> Receipt:
+        """Return a receipt, perhaps without logs, whose indexes take counting those before them."""
         with self._reading():
             start, content, end = self._received[index]
             if self._content[start] < LISTS:
                 return self._json_receipt(content, end)
             type_item, outcome, gas, logs, *tail = items_of(self._content, content, end)
             type_ = int.from_bytes(self._content[type_item[1] : type_item[2]])
+            logs = logs if with_logs else (logs[0], logs[1], logs[1])
             raw = raw_receipt(type_, self._content, outcome, gas, logs)
+            first_log = self._first_log(index) if raw.logs else 0
             names = RECEIPT_TAILS[type_].receipt_tail if type_ in RECEIPT_TAILS else ()
             fields = {"type": hex(type_)} | {
                 name: hex(int.from_bytes(self._content[at:stop]))
@@ -201,11 +204,10 @@ class StoredBlock:
             return Receipt(
                 None if has_root else int.from_bytes(raw.outcome),
                 int.from_bytes(raw.cumulative_gas_used),
-                len(raw.logs),
-                tuple(
-                    TransactionLog(*log, log_index)
-                    for log_index, log in enumerate(raw.logs, self._first_log(index))
-                ),
+                len(raw.logs) if with_logs else None,
+                tuple([TransactionLog(*log, i) for i, log in enumerate(raw.logs, first_log)])
+                if with_logs
+                else None,
                 fields,
             )
 

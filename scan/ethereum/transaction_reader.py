@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from scan.errors import UpstreamFailed
 from scan.ethereum import request_node, transaction_checks
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -26,8 +27,8 @@ OTHER_BLOCK = "The node has this transaction in another block than the index."
 MALFORMED = "The node's response is malformed."
 
 
-class TransactionUnavailable(Exception):
-    """The transaction cannot be read; the message is shown to clients."""
+class TransactionUnavailable(UpstreamFailed):
+    """The node does not give a transaction, or gives another than the indexed one."""
 
 
 class IndexedTransaction(NamedTuple):

@@ -17,7 +17,7 @@ from werkzeug.routing import Map, Rule
 from scan import errors
 from scan.cached_values import cached_property
 from scan.http import request_state, requests
-from scan.server.responses import Environ
+from scan.server.responses import Environ, Headers
 
 LEAST_LIKENESS = 0.7
 LONGEST_PATH = 150  # comparing takes the product of both lengths
@@ -93,12 +93,26 @@ log = logging.getLogger(__name__)
 OUR_FAULT = "Internal server error; it has been logged."
 
 
-class Served(NamedTuple):
-    """What Flask's `current_app`, `request` and `g` read in the thread that serves a request."""
+class Served:
+    """What Flask's `current_app`, `request` and `g` read in the thread that serves a request; the
+    latter two are made when they are first read, since few views of the API do."""
 
-    app: Flask
-    request: Request
-    g: object
+    rule: Rule | None = None
+    arguments: Mapping[str, Any] = {}
+
+    def __init__(self, app: Flask, environ: Environ) -> None:
+        self.app = app
+        self._environ = environ
+
+    @cached_property
+    def request(self) -> Request:
+        request: Request = self.app.request_class(self._environ, populate_request=False)
+        request.url_rule, request.view_args = self.rule, dict(self.arguments)
+        return request
+
+    @cached_property
+    def g(self) -> object:
+        return self.app.app_ctx_globals_class()
 
 
 class Application(Flask):
@@ -111,28 +125,35 @@ class Application(Flask):
     def routes(self) -> Routes:
         return Routes(self.url_map, self.view_functions)
 
-    def wsgi_app(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        """Answer a request by its view, and note its route, by which requests are counted."""
-        current = self.request_class(environ, populate_request=False)
-        served: Any = Served(self, current, self.app_ctx_globals_class())
+    def answer(self, environ: Environ) -> tuple[str, Headers, Iterable[bytes]]:
+        """Return the status, the headers and the body of a request's view, and note its route, by
+        which requests are counted."""
+        state: request_state.RequestState = environ[request_state.REQUEST_STATE]
+        served: Any = Served(self, environ)
         app_token, token = globals._cv_app.set(served), globals._cv_request.set(served)
+        state_token = request_state.begin_serving(state)
         try:
             try:
-                rule, arguments = self.routes.find(current.path, current.method)
-                current.url_rule, current.view_args = rule, dict(arguments)
-                environ[request_state.REQUEST_STATE].route = rule.rule
-                response: Any = self.view_functions[rule.endpoint](**arguments)
-                # What Flask would make of another type runs the application that it is.
-                if not isinstance(response, requests.JsonResponse):
-                    response = self.make_response(response)
+                path = f"/{environ['PATH_INFO'].lstrip('/')}"
+                if not path.isascii():  # in WSGI each character of the text stands for a byte
+                    path = path.encode("latin-1").decode("utf-8", "replace")
+                served.rule, served.arguments = self.routes.find(path, environ["REQUEST_METHOD"])
+                state.route = served.rule.rule
+                response: Any = self.view_functions[served.rule.endpoint](**served.arguments)
             except Exception as error:
-                response = self.make_response(self.handle_user_exception(error))
-            body: Iterable[bytes] = response(environ, start_response)
-            return body
+                response = self.handle_user_exception(error)
+            if isinstance(response, requests.JsonResponse):
+                body = () if environ["REQUEST_METHOD"] == "HEAD" else (response.body,)
+                return response.status, [*response.headers.items()], body
+            made = self.make_response(response)
+            chunks, status, headers = made.get_wsgi_response(environ)
+            return status, headers, chunks
         finally:
+            request_state.end_serving(state_token)
             globals._cv_request.reset(token)
             globals._cv_app.reset(app_token)
-            current.close()
+            if "request" in vars(served):
+                served.request.close()
 
 
 def handle_errors(app: Flask) -> None:
@@ -145,14 +166,14 @@ def handle_errors(app: Flask) -> None:
 def _answer_error(error: errors.ScanError) -> Response:
     """In the form of the interface that was asked."""
     requests.reader().do_not_cache()
-    refusal = request_state.request_state_of(request.environ).refuse(error)
+    refusal = request_state.current_request().refuse(error)
     return Response(refusal.body, refusal.status, refusal.headers)
 
 
 def _ours(error: HTTPException) -> errors.ScanError:
     """Return the framework's own refusal as one of ours."""
     if isinstance(error, NotFound):
-        interface = request_state.request_state_of(request.environ).interface
+        interface = request_state.current_request().interface
         if interface is not None and interface.unknown_path:
             return errors.NotFound(interface.unknown_path)
         nearest = cast(Application, current_app).routes.nearest(request.path)

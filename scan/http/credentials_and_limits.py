@@ -13,10 +13,10 @@ from urllib.parse import parse_qsl
 from gunicorn.http.errors import ParseException
 
 from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
-from scan.errors import InvalidApiKey, MisdirectedRequest, Unavailable
+from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, Unavailable
 from scan.http import request_state, requests
 from scan.rate_limits.limiter import Limiter
-from scan.rate_limits.windows import GET_A_KEY, RateLimitResult, Window
+from scan.rate_limits.windows import RateLimitResult, Window
 from scan.server.connection import MAX_BODY_BYTES
 from scan.server.responses import Environ
 
@@ -43,12 +43,9 @@ class Caller(NamedTuple):
     limit_key: str = ""
 
 
-def caller_of(environ: Environ, parameter: str | None = None, form: bytes | None = None) -> Caller:
-    """Return the sender of a request.
-
-    The key is sent as X-API-Key, as `Authorization: Bearer scan_…`, or where an interface has a
-    `parameter` for it, in the query or in a form.
-    """
+def caller_of(environ: Environ, parameter: str | None = None) -> Caller:
+    """Return the sender of a request by its headers, X-API-Key or `Authorization: Bearer scan_…`,
+    or where an interface has a `parameter` for the key, by its query."""
     api_key = environ.get("HTTP_X_API_KEY")
     authorization = environ.get("HTTP_AUTHORIZATION", "")
     if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
@@ -59,8 +56,7 @@ def caller_of(environ: Environ, parameter: str | None = None, form: bytes | None
     for name, value in parse_qsl(environ.get("QUERY_STRING", "")):
         if name.lower() == parameter and value:
             return caller._replace(api_key=value, is_lenient=True)
-    key = None if form is None else key_in_form(form)
-    return caller if key is None else caller._replace(api_key=key, is_lenient=True)
+    return caller
 
 
 def key_in_form(form: bytes) -> str | None:
@@ -83,6 +79,20 @@ def read_form(environ: Environ) -> bytes:
         return b""  # the next reader meets the same error, and reports it
     environ["wsgi.input"] = io.BytesIO(body)
     return body
+
+
+GET_A_KEY = (
+    " An API key in X-API-Key raises the limit: the page /keys or POST /api/v1/keys makes one."
+)
+
+
+def over_limit(result: RateLimitResult, what: str, advice: str = "") -> RateLimited:
+    """Return the error of a request over its limit of `what`: requests, pages or files."""
+    wait_s = result.retry_after_s
+    return RateLimited(
+        f"Rate limit of {result.limit} {what} exceeded; try again in {wait_s} s.{advice}",
+        headers={"Retry-After": str(wait_s)},
+    )
 
 
 KEYS = f"{request_state.API}/keys"
@@ -169,8 +179,8 @@ class RateLimit:
             return admission
         yield request_state.Wait.THREAD
         if caller.api_key is None:
-            form = read_form(state.environ)
-            caller = caller_of(state.environ, interface.api_key_parameter, form)
+            api_key = key_in_form(read_form(state.environ))
+            caller = caller._replace(api_key=api_key, is_lenient=True)
         try:
             key = None if caller.api_key is None else self.key_lookup.find(caller.api_key)
         except Unavailable as unavailable:
@@ -200,7 +210,7 @@ class RateLimit:
         if result.allowed:
             return request_state.Charged(result)
         is_page = interface.has_page_limit
-        refusal = result.refusal("pages" if is_page else "requests", advice)
+        refusal = over_limit(result, "pages" if is_page else "requests", advice)
         if (
             self.serves_own_machine
             and not interface.has_address_limit

@@ -48,7 +48,7 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Middleware:
     """A WSGI application around Flask's."""
 
-    flask: Callable[[responses.Environ, Any], Iterable[bytes]]
+    flask: Callable[[responses.Environ], tuple[str, responses.Headers, Iterable[bytes]]]
     sources: Sources
     rate_limit: credentials_and_limits.RateLimit
     index_version: IndexVersion
@@ -133,7 +133,6 @@ class Middleware:
                 del environ[field]
         # Flask finds routes alike however many slashes a path begins with, or none.
         path = f"/{environ['PATH_INFO'].lstrip('/')}"
-        page = path.rstrip("/") or "/"
         given_id = environ.get("HTTP_X_REQUEST_ID")
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
@@ -142,8 +141,9 @@ class Middleware:
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
         state = request_state.RequestState(
-            environ, method, path, page, has_body, str(request_id), began, client
+            environ, method, path, str(request_id), began, client, has_body
         )
+        page = state.page
         is_api = path.startswith(f"{request_state.API}/")
         state.is_open = (
             page in self.open_paths
@@ -252,10 +252,8 @@ class Middleware:
         reader = state.reader = Reader(self.sources, state.client)
         began_at = time.monotonic()
         version_before = self.index_version.notified()
-        started: list[Any] = []
         environ = response_cache.plain_get(state) if state.is_open else state.environ
-        body = self.flask(environ, lambda *args: started.append(args))
-        status, headers = started[0]
+        status, headers, body = self.flask(environ)
         for version in reader.versions:
             self.index_version.record(version, began_at)
         if min(reader.versions, default=least_version) < least_version:
@@ -264,7 +262,6 @@ class Middleware:
                 body.close()
             refusal = state.refuse(NotIndexedYet(state.required_block))
             return self._send(state, refusal, start_response)
-        headers = [*headers]
         # The newest block that a response about the chain may show, and notes of its balances.
         if (
             reader.versions
@@ -315,8 +312,9 @@ class Middleware:
         if self.replica_poller is not None:
             self.replica_poller.start()
         [version] = reader.versions
-        # Known to be otherwise, maybe, since the key was made.
-        key = state.cache_key._replace(staleness=reader.staleness)
+        key = state.cache_key
+        if key.staleness != reader.staleness:  # known to be otherwise since the key was made
+            key = key._replace(staleness=reader.staleness)
         etag = ("ETag", f'"{VERSION}-{version}{reader.staleness}"')
         more = (etag, *responses.REVALIDATED) if state.method == "GET" else ()
         response = response_cache.negotiated(state, response, more)

@@ -8,8 +8,10 @@ Forms of pages are sent by these pages alone: another site could have its visito
 one, each with its own address. Programs, which have no visitor, say nothing of their origin.
 """
 
+import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
+from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
@@ -62,6 +64,15 @@ API = "/api/v1"
 MARKDOWN = "text/markdown"
 
 
+def limit_headers(result: windows.RateLimitResult) -> Headers:
+    """Return the headers of every response that is charged, also of errors and preflights."""
+    return [
+        ("X-RateLimit-Limit", str(result.limit)),
+        ("X-RateLimit-Remaining", str(result.remaining)),
+        ("X-RateLimit-Reset", str(int(time.time() + result.reset_in_s) + 1)),
+    ]
+
+
 class Interface(NamedTuple):
     """An interface has its `paths`, with slashes at their end or not, and all below `prefixes`,
     which end with one."""
@@ -74,7 +85,7 @@ class Interface(NamedTuple):
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls
-    limit_headers: Callable[[windows.RateLimitResult], Headers] = windows.RateLimitResult.headers
+    limit_headers: Callable[[windows.RateLimitResult], Headers] = limit_headers
     varies_by: str = ""  # the request's header that changes responses of its paths
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
     unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
@@ -165,6 +176,9 @@ def _weight(settings: list[str]) -> float:
 
 
 REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's environ
+_serving: "ContextVar[RequestState]" = ContextVar("scan.request_state")
+# Sets the request that this thread serves, and returns what ends that, and which it is.
+begin_serving, end_serving, current_request = _serving.set, _serving.reset, _serving.get
 
 
 class Wait(Enum):
@@ -200,18 +214,9 @@ class Charged(NamedTuple):
 ChargeSteps = Generator[WaitsFor, None, Charged]
 
 
-@dataclass(slots=True)
 class RequestState:
     """A request and the results of its steps so far; times are of time.perf_counter()."""
 
-    environ: Environ
-    method: str
-    path: str
-    page: str  # the path without slashes at its end
-    has_body: bool
-    request_id: str
-    began: float
-    client: str  # its address, by which it is charged without a key, and by which its waits count
     interface: Interface | None = None  # None where no limit is charged or shown
     is_page: bool = False  # by the limit of its interface
     accepted_file: Format | None = None  # of a list, as the header Accept names it
@@ -228,6 +233,26 @@ class RequestState:
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
+
+    def __init__(
+        self,
+        environ: Environ,
+        method: str,
+        path: str,
+        request_id: str,
+        began: float,
+        client: str,
+        has_body: bool = False,
+    ) -> None:
+        """`client` is its address, by which it is charged without a key, and its waits count."""
+        self.environ = environ
+        self.method = method
+        self.path = path
+        self.page = path.rstrip("/") or "/"
+        self.has_body = has_body
+        self.request_id = request_id
+        self.began = began
+        self.client = client
 
     def advance(self, *, may_wait: bool) -> WsgiResponse | None:
         """Take the steps to the response, or to None where Flask has to make it.
@@ -264,11 +289,6 @@ class RequestState:
         """Return an error in the form of the request's interface, and note it for the log."""
         self.refusal = error
         return (self.interface or REST).refuse(error)
-
-
-def request_state_of(environ: Environ) -> RequestState:
-    state: RequestState = environ[REQUEST_STATE]
-    return state
 
 
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were

@@ -28,7 +28,7 @@ from scan import json_bodies, parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
 from scan.ethereum.served_chain import BlockId
-from scan.http.request_state import request_state_of, services
+from scan.http.request_state import current_request, services
 from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits import concurrency, limiter
@@ -76,7 +76,7 @@ _NOT_UTF8 = re.compile("[\ud800-\udfff]")  # as surrogateescape marks bytes
 
 def api_key() -> ApiKey | None:
     """Return the key that the request was charged to."""
-    charged = request_state_of(request.environ).charged
+    charged = current_request().charged
     return None if charged is None else charged.key
 
 
@@ -85,7 +85,7 @@ def client_address() -> str:
 
     Waiting requests are counted by it even if they have a key: an address may have many keys.
     """
-    return request_state_of(request.environ).client
+    return current_request().client
 
 
 def is_own_machine() -> bool:
@@ -95,14 +95,14 @@ def is_own_machine() -> bool:
 
 def reader() -> Reader:
     """Return the request's Reader of the chain; the versions that it reads decide on caching."""
-    request_reader = request_state_of(request.environ).reader
+    request_reader = current_request().reader
     assert request_reader is not None
     return request_reader
 
 
 def note_changed_index() -> None:
     """Have this process's next responses show the index as this request leaves it."""
-    request_state_of(request.environ).has_changed_index = True
+    current_request().has_changed_index = True
 
 
 def without_ignored(query: str, *, is_page: bool) -> str:
@@ -122,7 +122,12 @@ def query_arguments(*allowed: str) -> Mapping[str, str]:
     """Return the query string's parameters; raises InvalidParameter where a parameter is unknown or
     given twice, or is not UTF-8. Flask's own request.args takes 25 us."""
     # In WSGI each character of the text stands for a byte.
-    text = request.environ["QUERY_STRING"].encode("latin-1").decode("utf-8", "surrogateescape")
+    text = (
+        current_request()
+        .environ["QUERY_STRING"]
+        .encode("latin-1")
+        .decode("utf-8", "surrogateescape")
+    )
     if not text:
         return {}
     if "%" in text or "+" in text:
@@ -253,7 +258,7 @@ _STATUS_LINES = {int(status): f"{status.value} {status.phrase}" for status in HT
 
 
 class JsonResponse:
-    """A whole body of JSON as a WSGI application; Flask's Response takes 6 us more."""
+    """A whole body of JSON; Flask's Response takes 6 us more."""
 
     def __init__(self, body: bytes, status: int = 200) -> None:
         self.body = body
@@ -261,8 +266,8 @@ class JsonResponse:
         self.headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
 
     def __call__(self, environ: responses.Environ, start_response: Any) -> Iterable[bytes]:
-        start_response(self.status, list(self.headers.items()))
-        return () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
+        """Respond as a WSGI application, which Flask's types want of what a view returns."""
+        raise NotImplementedError("Application.answer() reads the body")
 
 
 # What a view returns.

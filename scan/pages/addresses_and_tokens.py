@@ -5,7 +5,6 @@ All tabs of an address show its head above them. The tab of the tokens that it h
 those that it held after a block or at a day's end.
 """
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from functools import cache, partial
 from io import BytesIO
 from typing import Any
 
+import orjson
 import segno
 from flask import Blueprint, Response
 
@@ -27,7 +27,7 @@ from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
 from scan.pages.records import NAMELESS, Record, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
-from scan.pages.tabs import list_of_address, page_tabs, requested, titles
+from scan.pages.tabs import page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
 from scan.queries.holdings import TooManyTokens, UnitPrices, WorthPage, unit_prices
 from scan.queries.pages import Page, Window
@@ -48,7 +48,7 @@ def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     elif isinstance(token_list.source, WorthPage):
         token_list = replace(token_list, api_arguments={"sort": "worth"})
     return token_list, {
-        "at": None if at is None else json.loads(blocks.get(reader(), at) or "null")
+        "at": None if at is None else orjson.loads(blocks.get(reader(), at) or "null")
     }
 
 
@@ -92,7 +92,7 @@ def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
     if window.time_to is None:
         return None
     record = blocks.at_time(reader(), window.time_to)
-    newest = json.loads(reader().indexed(record, "No block at or before this day is indexed."))
+    newest = orjson.loads(reader().indexed(record, "No block at or before this day is indexed."))
     return BlockId(newest["number"], data(newest["hash"], 32))
 
 
@@ -153,7 +153,7 @@ def address_head(
         "maker_names": names,
         "names": names,
         "implementation_name": None,
-        "holdings": json.loads(held.data)[:MAX_HOLDINGS],
+        "holdings": orjson.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
         "worth": held.worth if isinstance(held, WorthPage) else None,
         "prices": prices,
@@ -192,14 +192,7 @@ def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tup
     return dict(links)
 
 
-LISTS = {
-    tab: list_of_address(entity, "address", f"/addresses/{{address}}/{tab}", tab)
-    for tab, entity in (
-        ("transactions", "transactions"),
-        ("transfers", "token_transfers"),
-        ("trades", "dex_trades"),
-    )
-}
+ENTITIES = {"transactions": "transactions", "transfers": "token_transfers", "trades": "dex_trades"}
 
 blueprint = Blueprint("pages_addresses_and_tokens", __name__)
 
@@ -242,17 +235,14 @@ def get_qr_code(address: str) -> Response:
 
 
 def _list(tab: str, key: bytes) -> FilteredList:
-    path, address = f"/address/{to_hex(key)}", to_hex(key)
+    address = to_hex(key)
+    path, api_path, fixed = f"/address/{address}", f"/addresses/{address}/{tab}", "address"
+    left_out: Sequence[str] = ("maker",)
     if tab == "trades" and is_pool(address):
-        return entity_list(
-            "dex_trades",
-            path,
-            f"/dex-trades?pool={address}",
-            tab=tab,
-            left_out=("dex", "tokenAddress"),
-            fixed={"pool": address},
-        )
-    tab_list, _ = LISTS[tab](key)
+        api_path, fixed, left_out = f"/dex-trades?pool={address}", "pool", ("dex", "tokenAddress")
+    tab_list = entity_list(
+        ENTITIES[tab], path, api_path, tab=tab, left_out=left_out, fixed={fixed: address}
+    )
     if tab == "transactions":
         hooks.complete_transactions(tab_list.records)
     return tab_list
@@ -294,7 +284,7 @@ def list_trades() -> Response:
 @blueprint.get("/token/<address>")
 def get_token(address: str) -> Response:
     key = address_of(address)
-    token = json.loads(tokens.get(reader(), key))
+    token = orjson.loads(tokens.get(reader(), key))
     open_tab = requested(_token_tabs())
     tab = open_tab.name
     tab_list: hooks.TabList | None

@@ -2,9 +2,9 @@
 transaction's token transfers and trades, and what extensions show of it.
 """
 
-import json
 from itertools import chain
 
+import orjson
 from flask import Blueprint, Response
 
 from scan import parameters, registry
@@ -31,7 +31,7 @@ def list_blocks() -> Response:
 @blueprint.get("/block/<block>")
 def get_block(block: str) -> Response:
     number_or_hash = None if block == "latest" else parameters.block_number_or_hash(block)
-    record = json.loads(blocks.record(reader(), number_or_hash))
+    record = orjson.loads(blocks.record(reader(), number_or_hash))
     number = record["number"]
     api_path = f"/blocks/{number}/transactions"
     tab = requested_tab(("transactions",))
@@ -84,9 +84,9 @@ def get_transaction(transaction_hash: str) -> Response:
             "No transaction or block with this hash is indexed. A transaction may still be pending,"
             f" may never have been sent, or may be on another chain.{failure}"
         )
-    record: Record = json.loads(body)
+    record: Record = orjson.loads(body)
     events = transactions.events(reader(), key)
-    transfers, trades = json.loads(events.transfers), json.loads(events.trades)
+    transfers, trades = orjson.loads(events.transfers), orjson.loads(events.trades)
     heads = [section.read(record) for section in hooks.sections_of(hooks.TransactionSection)]
     tab = tabs.requested(tabs.tabs())
     tab_values = tab.read(record)
@@ -103,7 +103,7 @@ def get_transaction(transaction_hash: str) -> Response:
         tab_titles=tabs.transaction_titles(heads),
         is_open=tabs.is_open(tab),
         finality=finality_of(record["blockNumber"], record["confirmations"]),
-        adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
+        adjacent=orjson.loads(transactions.adjacent(reader(), key) or "null"),
         prices=unit_prices(reader()),
         names=names_of(
             [record, *(r for head in heads for r in head.records), *transfers, *trades],

@@ -124,6 +124,16 @@ class FilteredList(records.Listing):
             field for field in self.chosen if field.choices and field.value not in field.choices
         ]
 
+    def suggestions(self, names: records.Names) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the methods and the tokens of the rows that are shown, which the form suggests."""
+        methods, tokens_shown = {}, {}
+        for record in self.records:
+            if "methodId" in record and "method" in record:
+                methods[record["methodId"]] = record["method"]
+            if token := names.get(record.get("tokenAddress", ""), records.NAMELESS)["token"]:
+                tokens_shown[record["tokenAddress"]] = token["symbol"] or token["name"] or ""
+        return methods, tokens_shown
+
     def filter(self, key: str) -> str:
         """Return the value of a filter that is given."""
         return "" if self.error else self.arguments.get(key, "")
@@ -169,7 +179,7 @@ class FilteredList(records.Listing):
         if self.error is None:
             return page(template, **values)
         requests.reader().do_not_cache()
-        request_state.request_state_of(request.environ).refusal = self.error
+        request_state.current_request().refusal = self.error
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)
         return response

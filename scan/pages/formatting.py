@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -191,6 +192,7 @@ def percent(part: int | str, whole: int | str, places: int = 1) -> str:
     return f"{Decimal(steps).scaleb(-places):.{places}f} %"
 
 
+@lru_cache(16)  # a page has the newest block's several times
 def iso(time: datetime) -> str:
     return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -316,8 +318,7 @@ def markdown_escaped(text: str) -> str:
     return _MARKDOWN.sub(r"\\\g<0>", visible(text))
 
 
-_PART = re.compile(r'<(?P<tag>t[rdh])\b|<span class="fraction(?P<end>)">(?P<fraction>[^<]*)</span>')
-_ROW = re.compile(r"(?=<tr\b)")
+FRACTION = '<span class="fraction'
 STOP, NO_STOP = (f'tabindex="{index}" data-full=' for index in (0, -1))
 WIDE = "…"  # about as wide as two digits
 
@@ -325,27 +326,25 @@ WIDE = "…"  # about as wide as two digits
 def fit_fractions(table: str) -> Markup:
     """Return the rows of a table with a class for each fraction, `w<number>`: the number of digits
     that the longest fraction of its column takes. Columns of whole numbers are as they were."""
-    column = 0
-    ends: list[tuple[int, int]] = []  # of a fraction's class, and its column
+    first, *rest = str.split(table, f'{FRACTION}">')
+    column, before = 0, first
+    columns: list[int] = []  # of the fractions
     widths: dict[int, int] = defaultdict(int)
-    for part in _PART.finditer(table):
-        if part["tag"]:
-            column = 0 if part["tag"] == "tr" else column + 1
-        else:
-            fraction = part["fraction"]
-            ends.append((part.start("end"), column))
-            widths[column] = max(widths[column], len(fraction) + fraction.count(WIDE))
-    pieces: list[str] = []
-    done = 0
-    for end, column in ends:
-        if widths[column]:
-            pieces += table[done:end], f" w{widths[column]}"
-            done = end
-    return Markup("".join((*pieces, table[done:])))
+    for after in rest:
+        row = before.rfind("<tr")
+        column, row = (column, 0) if row < 0 else (0, row)
+        column += before.count("<td", row) + before.count("<th", row)
+        fraction, _, _ = after.partition("<")
+        columns.append(column)
+        widths[column] = max(widths[column], len(fraction) + fraction.count(WIDE))
+        before = after
+    classes = (f" w{widths[column]}" if widths[column] else "" for column in columns)
+    fitted = (f'{FRACTION}{name}">{after}' for name, after in zip(classes, rest, strict=True))
+    return Markup("".join((first, *fitted)))
 
 
 def without_stops(table: str) -> str:
     """Return the rows of a table, of which those with a link are no stop of the Tab key for each of
     their cut values: they show all of them while a link has the focus (scan.css)."""
-    rows = _ROW.split(table)
-    return "".join(row.replace(STOP, NO_STOP) if "<a " in row else row for row in rows)
+    rows = str.split(table, "<tr")
+    return "<tr".join(row.replace(STOP, NO_STOP) if "<a " in row else row for row in rows)

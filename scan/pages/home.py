@@ -3,9 +3,9 @@ far the index is (/readyz has it for programs); /contracts, the newest first; an
 and /watchlist, whose scripts call the API.
 """
 
-import json
 from typing import Any
 
+import orjson
 from flask import Blueprint, Response
 
 from scan.http.request_state import services
@@ -25,7 +25,7 @@ blueprint = Blueprint("pages_home", __name__)
 
 @blueprint.get("/")
 def home() -> Response:
-    status = json.loads(network.status(reader()))
+    status = orjson.loads(network.status(reader()))
     live = _newest()
     values = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
     for section in hooks.sections_of(hooks.HomeSection):
@@ -48,7 +48,7 @@ def _newest() -> dict[str, Any]:
         of_extensions |= section.read(newest_blocks)
     return {
         **of_extensions,
-        "stats": json.loads(network.stats(reader())),
+        "stats": orjson.loads(network.stats(reader())),
         "blocks": newest_blocks,
         "transactions": newest_transactions,
         "names": names_of([*newest_blocks, *newest_transactions]),

@@ -2,13 +2,13 @@
 where the page begins wherever the row has moved, and decoded arguments as people read them.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import orjson
 from flask import request
 
 from scan import parameters
@@ -103,7 +103,7 @@ def requested_tab(tabs: Sequence[str]) -> str:
 
 
 def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
-    records = json.loads(page.data or "[]")
+    records = orjson.loads(page.data or "[]")
     number = parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
     following = page.next
     if page.total is None:  # not counted: the rows up to here, and one more if more follow
@@ -130,7 +130,7 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
-    names = dict(json.loads(addresses.names(reader(), keys)))
+    names = dict(orjson.loads(addresses.names(reader(), keys)))
     for name in names.values():
         token = name["token"] or {}
         for key in ("name", "symbol"):
@@ -291,7 +291,7 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     if ENTITIES.get(kind) != entity or len(numbers) not in _NUMBERS[kind]:
         raise InvalidParameter("row must be the id of a row of this list.", field="row")
     text = transactions.get(reader(), bytes.fromhex(transaction_hash))
-    record = json.loads(reader().indexed(text, "The transaction of this row is not indexed."))
+    record = orjson.loads(reader().indexed(text, "The transaction of this row is not indexed."))
     ordinal = cursors.ordinal_at(
         reader(),
         entity,

@@ -3,9 +3,10 @@ knows the paths of pages by the rules of the application's views. Its styles, sc
 cached by browsers: their URLs contain a content hash."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from http import HTTPStatus
+from inspect import isfunction
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
@@ -115,6 +116,8 @@ def page_paths(app: Flask, blueprints: Iterable[Blueprint]) -> PagePaths:
 
 
 TEMPLATES_FOLDER = Path(__file__).parent
+# Every template has their macros by these names, and these files those of the files before them.
+MACROS = {"m": "macros.html", "p": "prices.html", "t": "tables.html", "f": "filters.html"}
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -170,6 +173,8 @@ class Site:
         self._local_link = re.compile(rf'\b(href|src|action)="/(?!{base_path})')
         self._templates = _templates()
         self._templates.globals["has_page"] = paths.has
+        for name, file in MACROS.items():
+            self._templates.globals[name] = self._templates.get_template(file).make_module()
         brand = settings.brand
         self._brand = {
             "brand": brand,
@@ -293,6 +298,10 @@ def _sections() -> Mapping[str, Sequence[str]]:
     return sections
 
 
+def _marked(cell: Callable[..., str]) -> Callable[..., Markup]:
+    return lambda *args, **kwargs: Markup(cell(*args, **kwargs))
+
+
 @cache
 def _templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
@@ -309,7 +318,7 @@ def _templates() -> Environment:
         "version": VERSION,
         "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
         "shown_value": records.shown_value,
-        "cells": cells,
+        "cells": {name: _marked(cell) for name, cell in vars(cells).items() if isfunction(cell)},
         "sections": _sections(),
         "menu_of_extensions": _menu,
     }

@@ -60,7 +60,9 @@ def held(reader: Reader, address: bytes, block: served_chain.BlockId | None = No
     """Return what an address holds of such tokens after a block, by default the newest, as
     parameters: of the first MOST_HELD, as far as it is given."""
     (tokens,) = reader.row("queries/addresses_list_inconsistent", address=address, most=MOST_HELD)
-    balances, _ = read(reader, [(bytes(token), address) for token in tokens or ()], block)
+    if not tokens:
+        return {"read_tokens": [], "read_balances": []}
+    balances, _ = read(reader, [(bytes(token), address) for token in tokens], block)
     return {"read_tokens": [t for t, _ in balances], "read_balances": [*balances.values()]}
 
 

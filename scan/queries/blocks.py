@@ -85,6 +85,12 @@ def find(reader: Reader, block: int | bytes) -> served_chain.BlockId:
     return served_chain.BlockId(number, bytes(block_hash))
 
 
+def newest(reader: Reader) -> served_chain.BlockId | None:
+    """Return the newest block; None before the first one."""
+    number, block_hash = reader.row("queries/blocks_find", number=None, hash=None)
+    return None if number is None else served_chain.BlockId(number, bytes(block_hash))
+
+
 def not_indexed(reader: Reader, block: int | bytes | None, field: str | None = None) -> NotFound:
     """Return the error for a block that is not indexed: not yet, no longer, or older than it."""
     number = block if isinstance(block, int) else None

@@ -133,11 +133,11 @@ class Traversal(NamedTuple):
 
 
 def _encode(cursor: Cursor, scope: bytes) -> str:
-    values = "|".join(
+    values = [
         f"x{value.hex()}" if isinstance(value, bytes) else str(value)
         for value in (*cursor.position, *(cursor.newest or ()))
-    )
-    content = scope + values.encode()
+    ]
+    content = scope + "|".join(values).encode()
     check = blake2b(content, digest_size=CHECK_BYTES).digest()
     return urlsafe_b64encode(content + check).rstrip(b"=").decode()
 

@@ -79,7 +79,7 @@ class RequestPlaces:
         self.depth -= 1
         if not self.depth:
             thread.request = None
-            if kind is not Postponed:
+            if kind is not Postponed and (self.held or self._turn):
                 self.end()
 
     def queue(self, postponed: Postponed) -> Turn:

@@ -19,14 +19,11 @@ from limits.errors import ConfigurationError, StorageError
 from limits.storage import MovingWindowSupport, RedisStorage, Storage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
-from scan.errors import RateLimited, SettingError, Unavailable
+from scan.errors import SettingError, Unavailable
 from scan.observability import metrics
 
 log = logging.getLogger(__name__)
 
-GET_A_KEY = (
-    " An API key in X-API-Key raises the limit: the page /keys or POST /api/v1/keys makes one."
-)
 # Measured at 10 requests a client: 430 bytes each, so 86 MB for a full table.
 MAX_CLIENTS = 200_000
 MAX_THREADS = 8  # requests that are counted at the same time in a shared storage
@@ -50,22 +47,6 @@ class RateLimitResult(NamedTuple):
     def retry_after_s(self) -> int:
         """The seconds to wait, rounded up, so that a request after them is allowed."""
         return max(1, int(self.reset_in_s) + 1)
-
-    def headers(self) -> list[tuple[str, str]]:
-        """Return the headers of every response, also of errors and preflights."""
-        return [
-            ("X-RateLimit-Limit", str(self.limit)),
-            ("X-RateLimit-Remaining", str(self.remaining)),
-            ("X-RateLimit-Reset", str(int(time.time() + self.reset_in_s) + 1)),
-        ]
-
-    def refusal(self, what: str, advice: str = "") -> RateLimited:
-        """Return the error of a request over its limit of `what`: requests, pages or files."""
-        wait_s = self.retry_after_s
-        return RateLimited(
-            f"Rate limit of {self.limit} {what} exceeded; try again in {wait_s} s.{advice}",
-            headers={"Retry-After": str(wait_s)},
-        )
 
 
 class Window(NamedTuple):

@@ -13,15 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, decode, encode, parse_types
-from scan.verification.bytecode_comparison import (
-    ByteRange,
-    LinkedCode,
-    differences,
-    has_integrity,
-    has_same_shape,
-    mask,
-    within_hashes,
-)
+from scan.verification import bytecode_comparison
 
 
 class Creation(NamedTuple):
@@ -40,7 +32,7 @@ class Creation(NamedTuple):
     constructor_arguments: bytes | None = None
     libraries: Mapping[str, bytes] = {}
     inner_metadata: bool = False
-    auxdata: Sequence[ByteRange] = ()
+    auxdata: Sequence[bytecode_comparison.ByteRange] = ()
     proves_source: bool = False
     unread: bytes | None = None
 
@@ -57,9 +49,9 @@ class DeployedCode(NamedTuple):
 
 def compare_creation(
     deployed: DeployedCode,
-    compiled: LinkedCode,
+    compiled: bytecode_comparison.LinkedCode,
     libraries: Mapping[str, bytes],
-    auxdata: Sequence[ByteRange],
+    auxdata: Sequence[bytecode_comparison.ByteRange],
     abi: Sequence[Mapping[str, Any]],
 ) -> Creation:
     """Compare creation code. `auxdata` are the ranges of metadata, which may differ.
@@ -82,17 +74,19 @@ def compare_creation(
         for start, end in ranges:
             linked_code[start:end] = linked[name]
     expected = bytes(linked_code)
-    offsets = differences(code, expected)
+    offsets = bytecode_comparison.differences(code, expected)
     metadata = auxdata if offsets else ()
-    if mask(code, metadata) != mask(expected, metadata) or not all(
-        has_same_shape(code, expected, part) for part in metadata
-    ):
-        return Creation(is_same=False, inner_metadata=within_hashes(offsets, expected))
+    if bytecode_comparison.mask(code, metadata) != bytecode_comparison.mask(
+        expected, metadata
+    ) or not all(bytecode_comparison.has_same_shape(code, expected, part) for part in metadata):
+        return Creation(
+            is_same=False, inner_metadata=bytecode_comparison.within_hashes(offsets, expected)
+        )
     if not are_constructor_arguments(abi, arguments):
         return Creation(is_same=True, libraries=linked, auxdata=auxdata, unread=arguments)
     is_full = all(deployed.runtime.endswith(code[start:end]) for start, end in metadata)
     level = "full" if is_full else "partial"
-    proves_source = not offsets and has_integrity(expected)
+    proves_source = not offsets and bytecode_comparison.has_integrity(expected)
     return Creation(True, level, arguments, linked, auxdata=auxdata, proves_source=proves_source)
 
 

@@ -16,7 +16,7 @@ from scan.contracts.block_bodies import BlockBodies
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeGateway, NodeSession
-from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.hex import to_hex
 from scan.verification.creation_comparison import are_constructor_arguments
 from scan.verification.hooks import CreationInput
@@ -58,7 +58,7 @@ class CreationReader:
                 traced = self._traced_inputs
                 return None if traced is None else traced.input_of(node, indexed, address)
             return self._bodies.transaction(node, indexed).input
-        except (TransactionUnavailable, TracesUnavailable, UpstreamFailed, Unavailable):
+        except (TracesUnavailable, UpstreamFailed, Unavailable):
             return None
 
 

@@ -9,25 +9,26 @@ import secrets
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scan import registry
 from scan.accounts.wallet_signatures import Requester, require_owner
-from scan.cached_values import LazySequence
+from scan.cached_values import LazyMapping
 from scan.database.connection import Database
+from scan.database.lists import all_event_types
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import public_hosts
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl, WebhookUrl
 from scan.rate_limits.turns import WaitingThreads
+from scan.registry import enabled
 from scan.settings import Settings
 
-# Without traces there are no internal transfers, and such a webhook would wait in vain.
-EVENT_TYPES = LazySequence(
-    lambda: (
-        *("tx", "token_transfer"),
-        *(("internal_transfer",) if registry.has("block_traces") else ()),
-        *("dex_trade", "log"),
-    )
+EVENT_TYPES = LazyMapping(
+    lambda: {
+        name: event
+        for name, event in all_event_types().items()
+        if event.extension is None or event.extension in enabled()
+    }
 )
+"""The types of events that are indexed, by name."""
 MAX_TOPICS_PER_POSITION = 10
 # Bounds on active webhooks.
 MAX_PER_OWNER = 10

@@ -91,7 +91,7 @@ CREATE INDEX IF NOT EXISTS verified_functions_by_lower_signature
 CREATE TABLE IF NOT EXISTS interfaces (
     address bytea NOT NULL,
     code_hash bytea NOT NULL,
-    entries json NOT NULL,         -- those of the ABI and others (scan/verification/compiled_interface.py)
+    entries json NOT NULL,         -- those of the ABI and others (scan/verification/submission_compilations.py)
     PRIMARY KEY (address, code_hash)
 );
 CREATE OR REPLACE TRIGGER interfaces_announced

@@ -1,19 +1,14 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
+from pathlib import Path
+
 from app import create_app
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario.stage import STRANGERS
 
-COUNTER = """
-pragma solidity ^0.8.0;
-contract Counter {
-    uint public count;
-    function add(uint n) external { count += n; }
-    function fail() external view returns (uint) { require(count > 5, "too few"); return count; }
-}
-"""
+COUNTER = Path(__file__).with_name("Counter.sol").read_text()
 
 
 def get(client, path, status=200):

@@ -62,7 +62,7 @@ NOT_TIMES = (
 HISTORY = f"/addresses/{ADDRESS}/history"
 NO_PATHS = [value for value in NOT_ADDRESSES if value]
 # By the name of the parameter: paths, and what has to be refused there.
-REFUSED: list[tuple[str, list[str], list[str]]] = [
+REFUSED = [
     ("page", [*PAGED], [f"page={quote(value)}" for value in NOT_COUNTS]),
     ("limit", [*PAGED], [f"limit={quote(value)}" for value in NOT_LIMITS]),
     ("address", ["/transactions"], [f"address={quote(value)}" for value in NOT_ADDRESSES]),

@@ -3,7 +3,6 @@
 import codecs
 import json
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -30,7 +29,7 @@ KEYS = {
     "internal_transfers": f"address, counterparty, from, to, {RANGE}",
     "logs": f"address, topic0, topic1, topic2, topic3, {RANGE}",
 }
-NOTHING: dict[str, Any] = {"count": 0, "data": [], "next": None}
+NOTHING = {"count": 0, "data": [], "next": None}
 MORE = {"internal_transfers": {"untracedBlocks": 0}}
 NUMBERS = ("blockFrom", "blockTo", "blockNumber")
 NOT_INTEGERS = [
@@ -115,7 +114,7 @@ def test_unknown_filter_keys_are_told_which_there_are(client):
     assert ask(client, entity="tokens", filter={}).status_code == 200
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
+REFUSED = [
     *(
         ({"entity": entity, "filter": value}, "filter")
         for entity in ENTITIES

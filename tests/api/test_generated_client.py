@@ -115,7 +115,7 @@ def test_the_example_of_streams_resumes(service):
     """From a position far back, so that there is something to print at once."""
     sys.path.insert(0, str(EXAMPLES))
     try:
-        from client_streams import events  # type: ignore[import-not-found]
+        from client_streams import events
     finally:
         sys.path.remove(str(EXAMPLES))
     block = requests.get(f"{service}/api/v1/blocks/1", timeout=10).json()

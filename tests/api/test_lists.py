@@ -264,10 +264,8 @@ def test_pools_with_their_trades(client, truth):
         last = pool["lastTradeHash"], pool["lastTradeAt"]
         assert last == (newest["transactionHash"], newest["timestamp"])
         for of_pool, of_trade in (("", ""), ("Symbol", "Symbol")):
-            assert {pool[f"token0{of_pool}"], pool[f"token1{of_pool}"]} == {
-                newest[f"tokenIn{of_trade}"],
-                newest[f"tokenOut{of_trade}"],
-            }
+            expected = {newest[f"tokenIn{of_trade}"], newest[f"tokenOut{of_trade}"]}
+            assert {pool[f"token0{of_pool}"], pool[f"token1{of_pool}"]} == expected
     dex, token = found[0]["dex"], found[0]["token0"]
     assert get(client, "/pools", dex=dex)["pools"] == [p for p in found if p["dex"] == dex]
     with_token = [p for p in found if token in (p["token0"], p["token1"])]

@@ -1,11 +1,10 @@
 """Reads of partitioned tables: the same answers as of one table each, and few partitions opened."""
 
 import re
+from collections import namedtuple
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from bench.cases import HOT, address_of
 from bench.seed import seed
@@ -18,11 +17,7 @@ LIMIT = 25
 OF_LISTS = ("transaction", "fee", "internal_transfer", "token_transfer")  # types of history
 
 
-class Side(NamedTuple):
-    client: FlaskClient
-    database: explain.ExplainingDatabase
-    url: str
-
+class Side(namedtuple("Side", "client database url")):
     def query(self, entity, keys, **window):
         body = {"entity": entity, "filter": keys, "limit": LIMIT, **window}
         response = self.client.post("/api/v1/query", json=body)
@@ -58,10 +53,7 @@ def prepared(plan, table):
     return {name for name in names if name.startswith(f"{table}_")}
 
 
-class Sides(NamedTuple):
-    plain: Side
-    partitioned: Side
-
+class Sides(namedtuple("Sides", "plain partitioned")):
     def history(self, query, address=HOT):
         """The same page of both, and the plan that partitions have."""
         self.partitioned.database.plans.clear()
@@ -176,8 +168,7 @@ def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, stateme
             return rows
         [(version, *values)] = rows
         lowest, highest = values[-2:]
-        is_of_many = isinstance(lowest, list)
-        nothing = ([0] * len(lowest), [0] * len(highest)) if is_of_many else (0, 0)
+        nothing = ([0] * len(lowest), [0] * len(highest)) if isinstance(lowest, list) else (0, 0)
         changed.append(name)
         return [(version - 1, *values[:-2], *nothing)]
 

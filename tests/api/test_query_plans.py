@@ -90,11 +90,7 @@ def test_holders_of_a_token(seeded, heat):
     assert last.buffers <= explain.DEEPER * first.buffers
 
 
-RANGES: tuple[Filters, ...] = (
-    {"blockFrom": 100},
-    {"blockTo": 600},
-    {"blockFrom": 200, "blockTo": 400},
-)
+RANGES = ({"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400})
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
@@ -248,10 +244,8 @@ def test_adjacent_transactions_are_read_from_an_index(seeded, heat):
         plan, adjacent = plan_of(seeded, f"/transactions/{sent['hash']}/adjacent")
         plan.require_indexes(1)
         assert plan.buffers < 50
-        assert (adjacent["next"] is None, adjacent["previous"] is None) == (
-            offset == 0,
-            offset == total - 1,
-        )
+        expected = (offset == 0, offset == total - 1)
+        assert (adjacent["next"] is None, adjacent["previous"] is None) == expected
 
 
 LISTS_OF_HISTORY = 9

@@ -4,9 +4,7 @@ check_said() of openapi_document.py looks at the answers of all tests; here ever
 that no record is left out.
 """
 
-from collections.abc import Mapping
 from itertools import product
-from typing import Any
 
 from app import create_app
 from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, SAID_BY_NODE, declared
@@ -15,7 +13,7 @@ from scan.indexer.block_check import stored_values
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check_said, whole
 
 WITHOUT_RECORDS = ("/api/v1/stream", "/api/v1/openapi.json")
-SCHEMAS: Mapping[str, Any] = DOCUMENT["components"]["schemas"]
+SCHEMAS = DOCUMENT["components"]["schemas"]
 # Records that no path shows of the scenario's chain.
 TESTED_ELSEWHERE = {
     "ContractLife": "it needs one that ended: tests/extensions/test_contract_lives.py",

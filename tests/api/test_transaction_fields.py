@@ -4,7 +4,6 @@ import csv
 import io
 import json
 from fractions import Fraction
-from typing import Any
 
 import pytest
 
@@ -48,7 +47,7 @@ def client(url):
     return create_app(indexing.settings_for(url, serving.NOWHERE)).test_client()
 
 
-CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
+CASES = {
     "three bytes of input": (
         {**LEGACY, "method": b"abc"},
         (0, "21000", 0, None, None, None, None, "21000", None),
@@ -101,7 +100,7 @@ def test_what_a_transaction_asked_for(chain, client, case):
         assert listed.items() <= record.items()
 
 
-FEES: dict[str, tuple[dict[str, Any], int]] = {
+FEES = {
     "blobs": (
         {**LEGACY, "type": 3, "blob_versioned_hashes": BLOBS, "blob_gas_price": 5},
         21_000 + 2 * 131_072 * 5,

@@ -2,18 +2,16 @@
 need no row of a token."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
 from scan.database.connection import Database
-from scan.settings import Settings
 from tests.audit.test_derived_truth import stored
 from tests.support.database import execute
 
 
 @pytest.fixture
-def database(copied: Settings) -> Iterator[Database]:
+def database(copied):
     database = Database(copied.database_url, statement_timeout_ms=0)
     yield database
     database.close()

@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 
 from scan.commands import audit
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement
 from scan.errors import SettingError
 from tests.support.auditing import run, spoil
 
@@ -29,7 +29,7 @@ NO_TRANSACTION = (
 )
 OLDER_ORDER = "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"
 # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
-WRONG: tuple[tuple[str, str, str], ...] = (
+WRONG = (
     ("UPDATE blocks SET parent_hash = hash WHERE number = 40", "not follow", "does not follow the"),
     ("DELETE FROM blocks WHERE number = 40", "does not follow", "blocks are missing"),
     ("UPDATE blocks SET logs_before = logs_before + 1 WHERE number = 40", "", "miscounts"),
@@ -78,8 +78,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
 def test_rows_that_contradict_each_other_are_reported(finished):
     """Each fault in a transaction that is taken back."""
     statements = [
-        load_statements()[name].text
-        for name in ("audit/whole_chain_check", "audit/block_range_check")
+        read_statement(name).text for name in ("audit/whole_chain_check", "audit/block_range_check")
     ]
     connection = psycopg2.connect(finished.database_url)
     try:

@@ -4,7 +4,6 @@ So they do after reorganisations, and so does what `scan audit` expects in them.
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, datetime, timedelta
 
@@ -20,9 +19,7 @@ from tests.audit.test_columns import NOT_COMPARED
 from tests.support import derived_lists, derived_truth
 from tests.support.auditing import run
 from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
-from tests.support.derived_truth import Rows
 from tests.support.indexing import Indexing
-from tests.support.truth import Truth
 from tests.support.truth.reading import ZERO
 
 BIGINT_MAX = 2**63 - 1
@@ -39,7 +36,7 @@ LISTS = {
     "contract_creations_by_factory",
 }
 # Each table's key.
-TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
+TABLES = {
     derived_truth.blocks: ("number",),
     derived_truth.addresses: ("address",),
     derived_truth.token_holders: ("holder", "token_address"),
@@ -252,8 +249,7 @@ def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, sc
         for place, transfer in enumerate(transfers)
     ]
     truth = replace(scenario.truth, token_transfers=spent)
-    balances = derived_truth.item_balances(truth)
-    assert any(row["balance"] < 0 for row in balances.values())
+    assert any(row["balance"] < 0 for row in derived_truth.item_balances(truth).values())
     for make in (
         derived_truth.item_balances,
         derived_truth.token_items,
@@ -327,7 +323,7 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
 
 
 # Whether a block has traces, by its number and that of the newest; None where that is not known.
-TRACED: tuple[Callable[[int, int], bool | None], ...] = (
+TRACED = (
     lambda number, head: None,
     lambda number, head: True,
     lambda number, head: False,

@@ -180,8 +180,7 @@ def test_a_damaged_block_is_named_and_refused(late_url):
     execute(late_url, f"UPDATE block_bodies SET body = {damage} WHERE block_number = %s", number)  # noqa: S608
     with pytest.raises(CannotRebuild, match=f"of block {number} are damaged"):
         rebuild(late_url)
-    settings = settings_for(late_url, NOWHERE)
-    assert auditing.run(settings) == 1
+    assert auditing.run(settings_for(late_url, NOWHERE)) == 1
     execute(late_url, "DELETE FROM block_bodies WHERE block_number = %s", number)
     with pytest.raises(CannotRebuild, match="missing"):
         rebuild(late_url)

@@ -17,7 +17,7 @@ from scan.commands.database_commands import DataDirInUse, locked_data_dir
 from scan.database.errors import UNREACHABLE, Unreachable
 from scan.settings import Settings
 from tests.support import database, forked_python, indexing
-from tests.support.serving import NOWHERE, free_port
+from tests.support.serving import NOWHERE, ROOT, completed, free_port
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
 OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
@@ -210,6 +210,30 @@ def test_keys_are_listed_and_revoked(database_url):
     assert (revoked.returncode, revoked.stdout) == (1, "revoked 1\n")
     assert revoked.stderr == "scan: no active key 3\n"
     assert scan(*owned, DATABASE_URL=database_url).stdout == ""
+
+
+# What `scan run` and `scan index` import; then what a connection and the checks of settings read.
+A_START = """
+import sys
+from scan import settings
+from scan.commands import processes, run
+from scan.database import connection, statements
+from scan.extensions.demo import demo_run
+print(*{"flask", "limits"} & sys.modules.keys())
+connection.Database("postgresql://127.0.0.1:1/none", statement_timeout_ms=0)
+print(statements.read_statement.cache_info().currsize)
+read, declared = settings.read_variables, []
+settings.read_variables = lambda type_, environ: declared.append(type_) or read(type_, environ)
+settings.doubtful_variables()
+print(len(declared) - len({*declared}))
+"""
+
+
+@pytest.mark.check
+def test_a_start_imports_and_reads_what_it_needs_alone():
+    """Each process of `scan run` pays for the rest: half of a start was what nothing used."""
+    started = completed([sys.executable, "-c", A_START], cwd=ROOT)
+    assert (started.stdout.splitlines(), started.stderr) == (["", "0", "0"], "")
 
 
 @pytest.mark.check

@@ -78,10 +78,8 @@ def test_several_chains_run_behind_one_address(folder):
                 below.wait_for_block(number)
                 assert name in requests.get(below.url, timeout=30).text
             listed = requests.get(f"{scan.url}/v2/chainlist", timeout=10).json()["result"]
-            assert [(chain["chainid"], chain["status"]) for chain in listed] == [
-                ("31337", 1),
-                ("56", 1),
-            ]
+            expected = [("31337", 1), ("56", 1)]
+            assert [(chain["chainid"], chain["status"]) for chain in listed] == expected
             status = serving.completed([*SCAN, "status", "--url", scan.url])
             assert (status.returncode, status.stdout) == (0, f"{scan.url}: ready\n")
             query = "module=block&action=eth_block_number&chainid=56"

@@ -16,7 +16,7 @@ class Silent:
     """A session whose node never answers, and the seconds for which it is waited for."""
 
     def __init__(self):
-        self.waited_s: list[float] = []
+        self.waited_s = []
 
     def within(self, seconds):
         self.waited_s.append(seconds)

@@ -86,9 +86,8 @@ def test_functions_without_arguments_are_called_at_once(explorer, vault):
     answer = explorer.client.get(f"/api/v1/contracts/{vault}/values").json
     assert answer["complete"] is True and answer["implementation"] is None
     values = {value["function"]: value for value in answer["values"]}
-    assert set(values) == set(
-        "burn() megabytes() note() owner() refuse() reserves() total()".split()
-    )
+    expected = set("burn() megabytes() note() owner() refuse() reserves() total()".split())
+    assert set(values) == expected
     assert values["owner()"]["result"] == OWNER
     names = [(output["name"], output["type"]) for output in values["reserves()"]["outputs"]]
     assert names == [("coins", "uint256"), ("count", "uint32")]

@@ -8,9 +8,9 @@ from scan.database import migrations
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.column_types import COMPUTED, TEXT, Column, annotated_columns
 
-RECORDS: dict[str, type] = {"blocks": DecodedBlock, "transactions": DecodedTransaction}
+RECORDS = {"blocks": DecodedBlock, "transactions": DecodedTransaction}
 # Columns of these tables that migrations added and filled in older rows.
-FILLED: set[str] = set()
+FILLED = set()
 
 
 def added_columns(text):

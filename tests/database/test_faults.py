@@ -4,6 +4,7 @@ import random
 import threading
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg2
 import pytest
@@ -106,12 +107,7 @@ def test_a_read_only_database_is_told_and_waited_for(anvil, database_url, caplog
         indexing.wait_for(1)
 
 
-FILL = """
-CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full';
-END $$;
-CREATE TRIGGER fill BEFORE INSERT ON blocks FOR EACH ROW EXECUTE FUNCTION fill();
-"""
+FILL = Path(__file__).with_name("fill.sql").read_text()
 
 
 def test_a_full_disk_is_told_and_waited_for(anvil, database_url):

@@ -231,7 +231,7 @@ def test_listening_ends_as_well(url):
             network.is_alive.clear()
             return connection
 
-        database.new_connection = connect_and_die  # type: ignore[method-assign]
+        database.new_connection = connect_and_die
         listener = notifications.Listener(database, "scan_chain")
         with ThreadPoolExecutor(1) as pool:
             listening = pool.submit(listener.connect, "http/chain_get_version")

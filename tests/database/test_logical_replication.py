@@ -59,7 +59,7 @@ def wait_for_subscriber(primary, warehouse):
 def transfer(anvil, token, count):
     sender, recipient = anvil.accounts[:2]
     for amount in range(1, count + 1):
-        anvil.transact(sender, token, "mint", recipient, amount)  # type: ignore[arg-type]
+        anvil.transact(sender, token, "mint", recipient, amount)
         anvil.send(sender, recipient, value=amount)
         anvil.mine()
 

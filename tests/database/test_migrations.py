@@ -3,6 +3,7 @@
 import re
 from argparse import Namespace
 from contextlib import closing
+from pathlib import Path
 
 import psycopg2
 import pytest
@@ -53,22 +54,7 @@ def upgraded_url(postgres, upgraded_template):
         yield url
 
 
-SHAPE = """
-    SELECT 'column', table_name, column_name,
-        concat_ws(' ', data_type, numeric_precision, is_nullable, column_default)
-    FROM information_schema.columns WHERE table_schema = 'public'
-    UNION ALL
-    SELECT 'index', tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
-    UNION ALL
-    SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid)
-    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
-    UNION ALL
-    SELECT 'function', proname, pg_get_function_arguments(oid), pg_get_functiondef(oid)
-    FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prokind <> 'a'
-    UNION ALL
-    SELECT 'storage', relname, relkind::text, reloptions::text
-    FROM pg_class WHERE relnamespace = 'public'::regnamespace
-"""
+SHAPE = Path(__file__).with_name("shape.sql").read_text()
 
 
 PARTITION = re.compile(rf"({'|'.join(TABLES)})_\d")
@@ -150,11 +136,7 @@ def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url
 
 
 READ = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
-FILES = """
-    SELECT relname, relfilenode FROM pg_class
-    WHERE relkind = 'r' AND relname = ANY(%s)
-    ORDER BY relname
-"""
+FILES = Path(__file__).with_name("files.sql").read_text()
 IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
 
 

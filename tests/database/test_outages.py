@@ -2,13 +2,11 @@
 
 import re
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import psycopg2
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from bench.seed import seed
@@ -16,7 +14,7 @@ from scan.database.errors import ConnectionLost, translated_errors
 from scan.ethereum.request_node import NO_NODE
 from scan.queries.addresses import UNREAD
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import wait_until
@@ -28,14 +26,14 @@ ADVICE = "narrow it with blockFrom and blockTo"
 
 
 @pytest.fixture(scope="module")
-def url(own_postgres: Postgres) -> Iterator[str]:
+def url(own_postgres):
     with own_postgres.cloned(own_postgres.make_template()) as url:
         seed(url, 3_000)
         yield url
 
 
 @pytest.fixture
-def served(own_postgres: Postgres, url: str) -> Iterator[FlaskClient]:
+def served(own_postgres, url):
     own_postgres.resume()
     yield create_app(settings_for(url, NOBODY)).test_client()
     own_postgres.resume()

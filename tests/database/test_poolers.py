@@ -231,9 +231,6 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
 
 
 def started(command, **environment):
-    ended = completed(
-        [sys.executable, "-m", "scan", command],
-        cwd=ROOT,
-        env=os.environ | {"RPC_URL": NOWHERE, "PORT": str(free_port())} | environment,
-    )
+    env = os.environ | {"RPC_URL": NOWHERE, "PORT": str(free_port())} | environment
+    ended = completed([sys.executable, "-m", "scan", command], cwd=ROOT, env=env)
     return ended.returncode, ended.stderr

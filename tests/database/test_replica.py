@@ -74,12 +74,8 @@ def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
         indexing.wait_for(8)
         serving.wait_until(lambda: ready(server)[1]["lagBlocks"] == 5)
         status, body = ready(server)
-        assert (status, body["status"], body["indexedBlock"], body["headBlock"]) == (
-            200,
-            "ready",
-            3,
-            8,
-        )
+        expected = (200, "ready", 3, 8)
+        assert (status, body["status"], body["indexedBlock"], body["headBlock"]) == expected
         anvil.mine()
         indexing.wait_for(9)
         serving.wait_until(lambda: ready(server)[0] == 503)

@@ -10,7 +10,8 @@ from scan.database import connection, lists, statements
 from tests.support import settings_document, statement_document
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-TEXTS = dict(statements.read_texts())  # of files, and of what is rendered from templates
+# Of files, and of what is rendered from templates.
+TEXTS = {name: read() for name, read in statements.texts().items()}
 TEMPLATES = [
     path.name.removesuffix(".sql.j2")
     for folder in statements.all_folders()
@@ -32,6 +33,13 @@ def test_a_file_holds_one_statement():
         if ";" in body.removesuffix(";"):
             several.append(f"{statement} has more than one statement")
     assert not several, _listed(several)
+
+
+@pytest.mark.check
+def test_a_header_fits_its_statement():
+    """A process reads a statement when it first runs it, so no start would stop at it."""
+    for name in TEXTS:
+        statements.read_statement(name)
 
 
 @pytest.mark.check
@@ -80,10 +88,10 @@ def _listed(offenders):
         ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
     ],
 )
-def test_a_header_that_does_not_fit_stops_the_start(tmp_path, text, reason):
+def test_a_header_that_does_not_fit_is_refused(tmp_path, text, reason):
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(statements.StatementError) as caught:
-        statements.load_statements(tmp_path)
+        statements.read_statement("things_list", tmp_path)
     assert str(caught.value).startswith("things_list") and reason in str(caught.value)
 
 
@@ -91,7 +99,7 @@ def test_a_header_that_does_not_fit_stops_the_start(tmp_path, text, reason):
 def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path):
     text = "-- A.\n-- params: a text,\n--   b bigint null\nSELECT %(a)s, %(b)s, %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
-    statement = statements.load_statements(tmp_path)["things_list"]
+    statement = statements.read_statement("things_list", tmp_path)
     assert statement.types == {"a": "text", "b": "bigint"}
     assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
 
@@ -102,17 +110,17 @@ def test_an_entity_needs_no_filter(tmp_path):
     template = "queries/{list}_list_by_filters.sql.j2"
     text = statements.render(template, entity=entity, list=entity.lists[-1])
     (tmp_path / "things_list.sql").write_text(text)
-    assert "limit" in statements.load_statements(tmp_path)["things_list"].types
+    assert "limit" in statements.read_statement("things_list", tmp_path).types
 
 
 @pytest.mark.check
 def test_a_header_may_name_literals(tmp_path):
     text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
-    assert statements.load_statements(tmp_path)["things_list"].literals == {"b"}
+    assert statements.read_statement("things_list", tmp_path).literals == {"b"}
     (tmp_path / "things_list.sql").write_text(text.replace("literals: b", "literals: none"))
-    statements.load_statements.cache_clear()
-    assert statements.load_statements(tmp_path)["things_list"].literals == set()
+    statements.read_statement.cache_clear()
+    assert statements.read_statement("things_list", tmp_path).literals == set()
 
 
 @pytest.mark.check
@@ -120,7 +128,7 @@ def test_literals_have_to_be_parameters(tmp_path):
     text = "-- A.\n-- params: a text\n-- literals: c\nSELECT %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(statements.StatementError, match="no parameters"):
-        statements.load_statements(tmp_path)
+        statements.read_statement("things_list", tmp_path)
 
 
 def test_a_statement_is_prepared_where_its_header_has_literals(database_url):

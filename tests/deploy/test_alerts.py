@@ -173,7 +173,7 @@ def test_a_lost_database_fires_its_alert(database, tmp_path):
     assert firing(tmp_path, ("ScanDatabaseDown", constant(metrics, "scan_database_up"))) == [True]
 
 
-SERIES: list[tuple[str, dict[str, str]]] = [
+SERIES = [
     ("ScanInstanceDown", {f"up{{{LABELS}}}": "0x120"}),
     ("ScanThreadsBusy", {f"scan_http_busy_threads{{{LABELS}}}": "8x120"}),
     ("ScanDeliveriesStopped", {f"scan_deliveries_untried_seconds{{{LABELS}}}": "0+60x120"}),

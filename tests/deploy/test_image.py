@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 import requests
@@ -22,9 +22,7 @@ pytestmark = pytest.mark.long
 INSTALLED = "/opt/scan"
 
 
-class Stage(NamedTuple):
-    instructions: list[tuple[str, str]]
-
+class Stage(namedtuple("Stage", "instructions")):
     def of(self, name):
         return [arguments for instruction, arguments in self.instructions if instruction == name]
 

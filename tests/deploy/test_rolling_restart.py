@@ -22,7 +22,7 @@ class Load:
     def __init__(self, front, keys):
         self._front = front
         self._stop = threading.Event()
-        self.answers: Counter[str] = Counter()
+        self.answers = Counter()
         self._lock = threading.Lock()
         self._threads = [threading.Thread(target=self._ask, args=(key.text,)) for key in keys]
 

@@ -35,11 +35,8 @@ def run(folder, command):
     """In a shell for which `folder` is the root."""
     for path in ("/opt/scan", "/etc/scan"):
         command = command.replace(path, f"{folder}{path}")
-    done = completed(
-        ["bash", "-euo", "pipefail", "-c", command],
-        cwd=folder,
-        env={"PATH": f"{folder}/bin:{os.environ['PATH']}", "CALLS": f"{folder}/calls"},
-    )
+    env = {"PATH": f"{folder}/bin:{os.environ['PATH']}", "CALLS": f"{folder}/calls"}
+    done = completed(["bash", "-euo", "pipefail", "-c", command], cwd=folder, env=env)
     assert done.returncode == 0, (command, done.stdout, done.stderr)
     return done.stdout
 

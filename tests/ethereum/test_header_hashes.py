@@ -22,7 +22,7 @@ SIGNATURE = b"\x5e" * 65
 LONG_LIST = b"\xfa" + (100_000).to_bytes(3, "big") + b"\1" * 100_000
 Fields = dict[str, Any]  # values as RLP has them: bytes, or integers for QUANTITYs
 
-OLDEST: Fields = {
+OLDEST = {
     "parentHash": WORD,
     "sha3Uncles": WORD,
     "miner": ADDRESS,
@@ -37,13 +37,13 @@ OLDEST: Fields = {
     "timestamp": 1_700_000_000,
     "extraData": b"\1\2",
 }
-SEAL: Fields = {"mixHash": WORD, "nonce": bytes(8)}
-BLOBS: Fields = {"blobGasUsed": 0, "excessBlobGas": 0, "parentBeaconBlockRoot": WORD}
-GRANITE: Fields = {"timestampMilliseconds": 1_700_000_000_123, "minDelayExcess": 7_970_124}
-GAS: Fields = {"extDataGasUsed": 0, "blockGasCost": 100_000}
+SEAL = {"mixHash": WORD, "nonce": bytes(8)}
+BLOBS = {"blobGasUsed": 0, "excessBlobGas": 0, "parentBeaconBlockRoot": WORD}
+GRANITE = {"timestampMilliseconds": 1_700_000_000_123, "minDelayExcess": 7_970_124}
+GAS = {"extDataGasUsed": 0, "blockGasCost": 100_000}
 MADE = OLDEST | SEAL
 PRAGUE = MADE | {"baseFeePerGas": 7, "withdrawalsRoot": WORD, **BLOBS, "requestsHash": WORD}
-HEADERS: dict[str, Fields] = {
+HEADERS = {
     "ethereum": MADE,
     "ethereum since Prague": PRAGUE,
     "ethereum since Amsterdam": PRAGUE | {"blockAccessListHash": WORD, "slotNumber": 12_345_678},

@@ -22,7 +22,7 @@ class Counting(FaultyNode):
 
     def __init__(self):
         super().__init__(serving.NOWHERE)
-        self.methods: list[str] = []
+        self.methods = []
         self.held = threading.Event()
         self.held.set()
         self.waiting = threading.Semaphore(0)

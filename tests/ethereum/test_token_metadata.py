@@ -177,7 +177,5 @@ def test_call_data_is_what_the_abi_says():
     tokens = 24 * "0" + 40 * "1", 24 * "0" + 40 * "2"
     parties = bytes.fromhex(40 * "1"), bytes.fromhex(40 * "2")
     assert token_metadata.get_pool("v2", *parties, 0) == "0xe6a43905" + "".join(tokens)
-    assert (
-        token_metadata.get_pool("v3", *parties, 3000)
-        == "0x1698ee82" + "".join(tokens) + f"{3000:064x}"
-    )
+    expected = "0x1698ee82" + "".join(tokens) + f"{3000:064x}"
+    assert token_metadata.get_pool("v3", *parties, 3000) == expected

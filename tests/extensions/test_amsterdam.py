@@ -141,8 +141,7 @@ def test_a_block_whose_traces_and_logs_differ_is_refused(forked, plain):
                 answer |= json.loads(text)
         return reply
 
-    with faulty_node.FaultyNode(plain.url) as node:
-        node.fault = lying
+    with faulty_node.FaultyNode(plain.url, lying) as node:
         reason = f"block {number}: traces and logs of coin .* differ in transaction {hash_}"
         with pytest.raises(MalformedBlock, match=reason):
             BlockSource(Node([node.url])).blocks(number, number)

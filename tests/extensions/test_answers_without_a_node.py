@@ -89,7 +89,7 @@ def test_every_transaction_is_whole_but_for_its_traces(clients, scenario):
 
 
 def test_the_table_of_what_is_answered_without_a_node(clients, scenario):
-    outcomes: dict[str, set[str]] = {}
+    outcomes = {}
     asked = set()
     for values in values_of(scenario):
         for rule in clients[0].application.url_map.iter_rules():

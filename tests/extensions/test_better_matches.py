@@ -16,8 +16,7 @@ NUMBERS = itertools.count(1)
 
 
 def submit_to_api(explorer, address, standard):
-    name = f"{PATH}:Maker"
-    answer = explorer.verify(address, standard, VERSION, contractName=name).json
+    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Maker").json
     assert "already stored" not in answer["message"]
 
 

@@ -119,7 +119,8 @@ def test_a_node_that_names_another_builder_is_refused(index, indexed):
         if isinstance(result, dict) and result.get("withdrawals"):
             result["withdrawals"][3]["validatorIndex"] = hex(index)
 
-    with faulty_node.FaultyNode(indexed.node_url) as node:
-        node.fault = renamed
-        with pytest.raises(MalformedBlock, match="withdrawals and withdrawalsRoot"):
-            BlockSource(Node([node.url])).blocks(1, 1)
+    with (
+        faulty_node.FaultyNode(indexed.node_url, renamed) as node,
+        pytest.raises(MalformedBlock, match="withdrawals and withdrawalsRoot"),
+    ):
+        BlockSource(Node([node.url])).blocks(1, 1)

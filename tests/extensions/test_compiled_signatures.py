@@ -2,15 +2,15 @@
 contracts of several releases, whose functions are called and whose events and errors are real."""
 
 import re
+from collections import namedtuple
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from eth_utils import keccak
 
 from scan.verification.compiler_run import compile_source
 from scan.verification.languages.vyper import VYPER
-from tests.support.explorer import compilation, compiled, standard_input
+from tests.support.explorer import compilation, standard_input
 from tests.support.lists import get
 
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -31,7 +31,7 @@ PAIR = {"a": "7", "b": OWNER}
 PAIRS = [PAIR, {"a": "8", "b": OTHER}]
 DEEP = {"pairs": PAIRS, "kind": "2", "blobs": ["0x01", "0x"], "thing": OTHER, "text": "déjà"}
 # Types, values, and the release since which a type may be an argument.
-TYPES: list[tuple[str, Any, tuple[int, int]]] = [
+TYPES = [
     ("uint8", "255", (0, 4)),
     ("uint", str(2**256 - 1), (0, 4)),
     ("int16", "-32768", (0, 4)),
@@ -65,9 +65,8 @@ SOLC = ("0.4.26", "0.5.16", "0.7.6", "0.8.4", "0.8.28")
 OPTIMIZED = {"enabled": True, "runs": 1}
 
 
-class Source(NamedTuple):
-    text: str
-    values: dict[str, Any]  # by the functions' names
+class Source(namedtuple("Source", "text values")):
+    """`values` are by the functions' names."""
 
 
 def solidity(version, *, library):
@@ -119,9 +118,7 @@ def verified(explorer, version, source, name, **libraries):
     standard = standard_input(
         {"Types.sol": source}, optimizer=OPTIMIZED, libraries={"Types.sol": libraries}
     )
-    address = explorer.deploy(compiled(version, standard, "Types.sol", name).creation)
-    answer = explorer.verify(address, standard, version, contractName=f"Types.sol:{name}")
-    assert answer.status_code == 200, answer.json
+    address = explorer.verified(standard, version, f"Types.sol:{name}")
     evm = compilation(version, standard)["contracts"]["Types.sol"][name]["evm"]
     return address, evm["methodIdentifiers"]
 
@@ -230,7 +227,7 @@ def test_every_type_of_a_library(explorer, version):
 
 
 VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
-VYPER_TYPES: list[tuple[str, Any]] = [
+VYPER_TYPES = [
     ("uint8", "255"),
     ("int128", "-7"),
     ("uint256", str(2**256 - 1)),
@@ -263,8 +260,7 @@ def test_every_type_of_vyper(explorer, vyper, version):
     values["r"] = {"name": "euro", "value": decimals}
     settings = {} if is_old else {"enable_decimals": True}
     creation = vyper.creation_of(version, text, settings)
-    first = f"{(-15 * 10**9) % 2**256:064x}"
-    address = explorer.deploy(creation, first)
+    address = explorer.deploy(creation, f"{(-15 * 10**9) % 2**256:064x}")
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": text}}, "settings": settings}
     answer = explorer.verify(address, standard, f"vyper:{version}")
     assert (answer.status_code, answer.json["creationMatch"]) == (200, answer.json["match"])

@@ -1,7 +1,7 @@
 """What a contract answers is of a block: it is read again when something speaks for a change, in
 whatever way the blocks are indexed."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -9,7 +9,7 @@ from app import create_app
 from scan.commands import audit
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Contract
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest, fresh_digest
@@ -18,13 +18,9 @@ pytestmark = pytest.mark.long
 DAY_S = 86_400
 
 
-class Coins(NamedTuple):
-    """Proxies of tokens, and what they may stand before."""
-
-    anvil: Anvil
-    upgraded: Contract
-    narrow: Contract
-    labelled: Contract  # after its first event, and once more
+class Coins(namedtuple("Coins", "anvil upgraded narrow labelled")):
+    """Proxies of tokens, and what they may stand before; `labelled` is read after its first event,
+    and once more."""
 
     def label(self, coin, name):
         self.do(coin, "label", name, name.upper())

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 from eth_abi import encode
@@ -23,13 +24,7 @@ __all__ = ["work"]
 TO, OTHER, SAFE = (bytes([n]) * 20 for n in (0x11, 0x22, 0x33))
 TRANSFER = call("transfer(address,uint256)", OTHER, 5)
 APPROVE = call("approve(address,uint256)", OTHER, 7)
-ABOUT = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract About {
-    string public text;
-    constructor(string memory words, uint256[] memory numbers) { text = words; numbers; }
-}
-"""
+ABOUT = Path(__file__).with_name("About.sol").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -233,10 +228,8 @@ def test_hostile_data_gets_a_bounded_answer(client, work):
     claims = WORK[:4] + (2**255).to_bytes(32) * 1000  # arrays of 2^255 items
     for data in (garbage, claims, WORK[:4] + (32).to_bytes(32) * 3000, TRANSFER + garbage):
         for address in (None, work.worker):
-            answer = client.post(
-                "/api/v1/decode",
-                json={"data": hexed(data), **({"address": address} if address else {})},
-            )
+            json = {"data": hexed(data), **({"address": address} if address else {})}
+            answer = client.post("/api/v1/decode", json=json)
             assert answer.status_code == 200 and len(answer.data) < 1_000_000
 
 

@@ -6,14 +6,8 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from tests.support.explorer import compiled, standard_input
-
-
-def post(explorer, path, **body):
-    answer = explorer.client.post(f"/api/v1{path}", json=body)
-    assert answer.status_code == 200, (body, answer.json)
-    return answer.json
-
+from tests.extensions.test_compiled_signatures import post
+from tests.support.explorer import standard_input
 
 EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 FROM, TO = f"0x{1:040x}", f"0x{2:040x}"
@@ -47,9 +41,7 @@ def values_of(arguments):
 
 def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
     standard = standard_input({"Mixed.sol": EQUAL_TOPICS})
-    address = explorer.deploy(compiled("0.8.28", standard, "Mixed.sol", "Own").creation)
-    answer = explorer.verify(address, standard, "0.8.28", contractName="Mixed.sol:Own")
-    assert answer.status_code == 200, answer.json
+    address = explorer.verified(standard, "0.8.28", "Mixed.sol:Own")
     right, wrong = [FROM, TO, "3"], [TO, FROM, "3"]
     for function in ("one()", "two()"):
         [event], [candidates], [other], page = events_of(explorer, address, function)
@@ -77,10 +69,7 @@ def test_bytes_without_padding_are_decoded(explorer, version):
     newer = version >= "0.5"
     text = NOTE.replace("EMIT", "" if version < "0.4.21" else "emit")
     text = text.replace(" memory_", " memory" if newer else "")
-    contract = compiled(version, standard_input({"Note.sol": text}), "Note.sol", "Note")
-    address = explorer.deploy(contract.creation)
-    answer = explorer.verify(address, text, version, contractName="Note", optimizationUsed=0)
-    assert answer.status_code == 200, answer.json
+    address = explorer.verified(standard_input({"Note.sol": text}), version, "Note.sol:Note")
     data = f"0x{keccak(text='poke(uint256,uint256)')[:4].hex()}{5:064x}{6:064x}"
     sent = explorer.send(address, data, gas=1_000_000, value=9)
     event = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"][0]["event"]
@@ -103,10 +92,7 @@ def test_the_code_that_ran_decides(explorer):
     def verified(name, arguments="", **libraries):
         path = "Delegated.sol"
         standard = standard_input({path: DELEGATED}, libraries={path: libraries})
-        address = explorer.deploy(compiled("0.8.28", standard, path, name).creation, arguments)
-        answer = explorer.verify(address, standard, "0.8.28", contractName=f"{path}:{name}")
-        assert answer.status_code == 200, answer.json
-        return address
+        return explorer.verified(standard, "0.8.28", f"{path}:{name}", arguments)
 
     one, two, logic = verified("One"), verified("Two"), verified("Logic")
     proxy = verified("Proxy", logic[2:].rjust(64, "0"))

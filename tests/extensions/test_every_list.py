@@ -7,14 +7,13 @@ No node has these rows: they are written into their tables, and the audit counts
 import json
 import random
 import re
-from collections import Counter
+from collections import Counter, namedtuple
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
@@ -36,7 +35,7 @@ ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
 HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
 TEXTS = {text: "0x" + keccak(text=text).hex() for text in ("Invoice 7", "one, two & three")}
 # What a column may hold that a filter of a kind compares.
-OF_KIND: dict[str, list[Any]] = {
+OF_KIND = {
     "address": ADDRESSES,
     "hash": HASHES,
     "flag": [True, False],
@@ -71,10 +70,9 @@ COLUMNS = {
 }
 
 
-class Listed(NamedTuple):
-    client: FlaskClient
-    kept: FlaskClient  # of an index without the rows before FIRST_KEPT
-    rows: dict[str, list[Row]]  # of each entity, newest first
+class Listed(namedtuple("Listed", "client kept rows")):
+    """`kept` is of an index without the rows before FIRST_KEPT; `rows` are those of each entity,
+    newest first."""
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import re
 from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import requests
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.mail import views
@@ -19,7 +19,7 @@ from scan.settings import Brand
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import page_checks, page_fixtures
 from tests.support.database import execute
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 
 __all__ = ["chain"]
 
@@ -43,15 +43,7 @@ OTHER = {  # answers of the pages' interface that are no pages
 }
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
 # Columns whose decimal points are not below each other, by their heads.
-CROOKED_COLUMNS = """
-[...document.querySelectorAll(".table table")].flatMap((table) =>
-  [...table.tHead.rows[0].cells].filter((head) => {
-    const cells = [...table.tBodies[0].rows].map((row) => row.cells[head.cellIndex]);
-    const points = cells.flatMap((cell) => [...(cell?.querySelectorAll(".fraction") || [])])
-      .map((part) => part.getBoundingClientRect()).map((box) => Math.round(box.left));
-    return new Set(points).size > 1;
-  }).map((head) => head.textContent))
-"""
+CROOKED_COLUMNS = Path(__file__).with_name("crooked_columns.js").read_text()
 
 
 class Site(namedtuple("Site", "url paths daily is_followed", defaults=((), False))):
@@ -60,8 +52,8 @@ class Site(namedtuple("Site", "url paths daily is_followed", defaults=((), False
 
 
 @contextmanager
-def serving(app, paths):
-    with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
+def site_of(app, paths):
+    with serving(app) as url:
         yield Site(url, paths)
 
 
@@ -77,7 +69,7 @@ def mailing(explorer):
     views.ask(explorer.database, "a@example.org", person, ["tx"], "10.9.0.7")
     [(token,)] = execute(explorer.settings.database_url, "SELECT token FROM mail_subscriptions")
     paths = ["/mail", f"/mail/confirm?token={token}", f"/mail/leave?token={token}"]
-    with serving(create_app(settings), paths) as site:
+    with site_of(create_app(settings), paths) as site:
         yield site
 
 
@@ -86,7 +78,7 @@ def bundled(chain):
     """A chain with user operations."""
     operation = chain.operations[0]
     paths = [f"/user-operation/{operation['hash']}", f"/tx/{operation['transactionHash']}"]
-    with serving(chain.client.application, paths) as site:
+    with site_of(chain.client.application, paths) as site:
         yield site
 
 
@@ -261,8 +253,6 @@ def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, ho
     """Wide and narrow, light and dark: nothing jumps while it is loaded or is beside the screen or
     the paper, where it is wide decimal points are below each other, and axe-core finds nothing."""
     faults, aligned = [], 0
-    page.open(sites[0].url)
-    page.evaluate("sessionStorage.clear()")  # of other tests' wallets
     for site in sites if is_whole else one_of_each_kind(sites, hostile):
         for path in site.paths:
             for width in (360, 1280) if is_whole else (360,):
@@ -279,8 +269,6 @@ def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, ho
                 faults += [(path, *fault) for fault in barriers(page, is_whole)]
             if is_whole and not fits_on_paper(page):
                 faults.append((path, PAPER_WIDTH, "wider than the paper"))
-    page.call("Emulation.clearDeviceMetricsOverride")
-    page.call("Emulation.setEmulatedMedia", media="", features=[])
     assert faults == []
     assert aligned > 200
 

@@ -17,7 +17,7 @@ from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
 from tests.extensions.test_new_rollups import require_no_recipient
 from tests.support import auditing, faulty_node, indexing
-from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, log, word
+from tests.support.chain_forms.made_chain import GWEI, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 
 SEPOLIA, FRAMES, GAS = 11_155_111, 0x06, 60_000
@@ -100,7 +100,7 @@ def test_histories_have_no_fee_that_another_paid(postgres, template):
             assert page["unexplained"] == str(-missing), (holder, page)
 
 
-LIES: list[tuple[str, Json]] = [
+LIES = [
     ("eth_getBlockReceipts", {"payer": "0x" + CAROL.hex()}),
     ("eth_getBlockReceipts", {"cumulativeGasUsed": "0x99999"}),
     ("eth_getBlockReceipts", {"gasUsed": "0x7"}),

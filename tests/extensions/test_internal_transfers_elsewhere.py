@@ -11,7 +11,7 @@ from scan.extensions.internal_transfers.tests.test_internal_transfers import (
 from scan.hex import to_hex
 from tests.audit.test_audit import run
 from tests.support import indexing, table_digest
-from tests.support.made_blocks import Chain, address
+from tests.support.made_blocks import address
 
 
 def require_withdrawals(client):
@@ -35,8 +35,7 @@ def require_withdrawals(client):
         assert [item["index"] for item in body["items"]] == indexes, path
 
 
-def test_withdrawals_are_seen_shown_and_unwound(postgres, template, database, database_url):
-    chain = Chain(database)
+def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     chain.append(withdrawals=[])
     chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
     chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)

@@ -4,7 +4,7 @@ A node that lies, over HTTP before a real one or a made chain, alters each field
 values come from, one at a time.
 """
 
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import pytest
 import rlp
@@ -34,12 +34,8 @@ NO_FIELDS = frozenset(("source", "blobs", "transactions", "logs"))
 IN_RECEIPTS = {"hash": "transactionHash", "gasPrice": "effectiveGasPrice"}
 
 
-class Lie(NamedTuple):
-    kind: str  # of records
-    index: int  # of the record
-    field: str
-    value: Any
-    in_both: bool = False  # in the receipt as well
+class Lie(namedtuple("Lie", "kind index field value in_both", defaults=(False,))):
+    """Of the record `index` of its `kind`; `in_both`: in the receipt as well."""
 
 
 def records(kind, method, result):
@@ -65,7 +61,7 @@ class LyingNode:
     def __init__(self, url, number):
         self._number = number
         self._proxy = FaultyNode(url)
-        self._lie: Lie | None = None
+        self._lie = None
         self._proxy.fault = altering(self._alter)
 
     def __enter__(self):

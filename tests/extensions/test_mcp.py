@@ -4,15 +4,11 @@ and over stdin.
 The client is imported where it is used: every worker collects this file, and it takes 0.6 s.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import pytest
 import requests
@@ -23,15 +19,11 @@ from tests.support.wallets import new_wallet, obtain_key
 
 __all__ = ["demo_node", "demo_template"]
 
-if TYPE_CHECKING:
-    pass
-
-Ask = Callable[..., Any]
-
 
 @pytest.fixture(scope="module")
 def demo_url(postgres, demo_template, demo_node):
-    limits = dict.fromkeys(LIMITS, "100000/minute")
+    names = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")
+    limits = dict.fromkeys(names, "100000/minute")
     node, head = demo_node.url, demo_node.recording.head
     with (
         postgres.cloned(demo_template) as url,
@@ -39,9 +31,6 @@ def demo_url(postgres, demo_template, demo_node):
         serving.gunicorn(url, RPC_URL=node, **limits) as address,
     ):
         yield address
-
-
-LIMITS = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")
 
 
 def test_models_are_told_which_texts_strangers_wrote():

@@ -1,7 +1,5 @@
 """Base since Denim, where blocks share a second, and the OP Stack since Lagoon, with refunds."""
 
-from typing import Any
-
 import pytest
 
 from app import create_app
@@ -12,7 +10,6 @@ from scan.indexer.block_source import BlockSource
 from tests.support import faulty_node, indexing
 from tests.support.chain_forms import encoding, genesis, new_rollups, op_stack
 
-Json = dict[str, Any]
 POST_EXEC = 0x7D
 
 
@@ -144,7 +141,7 @@ def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
         assert reasons <= {f"senders of transactions of type {0x79}"}
 
 
-LIES: list[tuple[str, Json]] = [
+LIES = [
     ("eth_getBlockByNumber", {"from": "0x" + genesis.ALICE.hex()}),
     ("eth_getBlockByNumber", {"to": "0x" + genesis.ALICE.hex()}),
     ("eth_getBlockByNumber", {"value": "0x7"}),

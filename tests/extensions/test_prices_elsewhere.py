@@ -14,6 +14,8 @@ from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
 
 
 @pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])
@@ -66,8 +68,7 @@ def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client
         file.write_text(json.dumps(document(scenario, currency="USD", history=source)))
         source = str(file)
     priced = create_app(priced_by(indexed.settings, source)).test_client()
-    history = f"{pool['address']}/{pool['token1']}"
-    assert read(priced)["history"] == history
+    assert read(priced)["history"] == f"{pool['address']}/{pool['token1']}"
     price = prices_of_hours(client, pool["address"], trade["timestamp"][:10])
     sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
     [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]
@@ -128,7 +129,7 @@ def test_internal_transfers_have_the_worth_of_their_value(indexed, scenario, cli
 
 @pytest.mark.check
 @pytest.mark.parametrize("is_backed", [True, False, None])
-def test_only_a_trade_that_transfers_bear_has_a_worth(monkeypatch, is_backed):
+def test_only_a_trade_that_transfers_bear_has_a_worth(is_backed):
     """A pool of anybody's says that any amount of a token was traded."""
     token, other, pool = (f"0x{digit * 40}" for digit in "123")
     prices = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {token: Decimal(2)})
@@ -140,7 +141,6 @@ def test_only_a_trade_that_transfers_bear_has_a_worth(monkeypatch, is_backed):
         **{"tokenOut": other, "amountOut": "1", "tokenOutDecimals": 6},
         "backedByTransfers": is_backed,
     }
-    templates = site._templates()
-    monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
-    tables = templates.get_template("tables.html").make_module()
+    create_app(settings_for(NOWHERE, NOWHERE))
+    tables = site._templates().get_template("tables.html").make_module()
     assert ("≈" in tables.trades_table([trade], {}, prices=prices)) == (is_backed is True)

@@ -242,8 +242,7 @@ def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(anvil, database
     do(anvil, anvil.deploy(me, "Purser", value=1000), "wrap", wrapper.address, me, 300)
     vault = anvil.deploy(me, "ShareVault")
     do(anvil, vault, "put", 100)  # without coin
-    with FaultyNode(anvil.url) as node:
-        node.fault = faulty_node.altering(without_state)
+    with FaultyNode(anvil.url, faulty_node.altering(without_state)) as node:
         Indexing(database_url, node.url).run_until(anvil.head())
     rows = "SELECT '0x' || encode(token_address, 'hex'), balance::integer FROM token_holders"
     assert dict(execute(database_url, rows)) == {wrapper.address: 300, vault.address: 80}

@@ -10,8 +10,7 @@ __all__ = ["chain"]
 
 
 def test_bulk_refuses_a_false_sender_and_says_where_it_believes_one(chain, database_url, tmp_path):
-    with faulty_node.FaultyNode(chain.url) as node:
-        node.fault = BOTH
+    with faulty_node.FaultyNode(chain.url, BOTH) as node:
         settings = indexing.settings_for(database_url, node.url)
         backfill(settings, tmp_path / "files", last_block=3, computes_senders=False)
     blocks = database.execute(database_url, "SELECT number, unproven FROM blocks ORDER BY number")

@@ -9,13 +9,12 @@ from collections import namedtuple
 
 import pytest
 import requests
-from werkzeug.serving import make_server
 
 from scan.extensions.demo import demo_run
 from scan.extensions.demo.tests.conftest import demo_node
 from scan.extensions.memos.tests.conftest import INVOICE, NOTHING, chain
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn, in_thread
+from tests.support.serving import gunicorn, serving
 
 __all__ = ["chain", "demo_node"]
 pytestmark = pytest.mark.long
@@ -200,7 +199,7 @@ def test_a_memo_and_a_pending_transaction_take_few_clicks(page, chain):
     chain.index()
     pending = chain.node.send(chain.node.accounts[1], NOTHING, value=1)
     page.before_scripts(WALLET)
-    with in_thread(make_server("127.0.0.1", 0, chain.client.application, threaded=True)) as url:
+    with serving(chain.client.application) as url:
         visitor = Visitor(page, url)
         visitor.search(INVOICE)
         visitor.click(INVOICE, "main a")

@@ -2,8 +2,6 @@
 
 import random
 from collections import namedtuple
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
@@ -21,7 +19,7 @@ from tests.support.storm import Storm
 __all__ = ["demo", "demo_node", "demo_template"]
 
 MOST = 1000
-NO_ABI: Mapping[str, Any] = {}
+NO_ABI = {}
 
 
 class Chain(namedtuple("Chain", "client abis node")):
@@ -177,7 +175,7 @@ HALTS = {
     "OutOfFunds": "insufficient_balance",
 }
 CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
-NO_ARGUMENTS: dict[str, list[Any]] = {"arguments": []}
+NO_ARGUMENTS = {"arguments": []}
 
 
 def origin(frame):

@@ -7,7 +7,6 @@ headers have two more fields, which end in another order than that of their name
 import json
 import logging
 from itertools import product
-from typing import Any
 
 import pytest
 
@@ -28,7 +27,6 @@ from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Reply, altering
 from tests.support.indexing import Indexing
 
-Json = dict[str, Any]
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
 AMSTERDAM = ("blockAccessListHash", "slotNumber")
 NOVEL = ("zetaRoot", "alphaCount")
@@ -290,7 +288,7 @@ NOW = {
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 
 
-SCHEDULES: list[tuple[Json | None, bool]] = [
+SCHEDULES = [
     (None, False),
     ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
     ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
@@ -320,7 +318,7 @@ TOO_LATE = {**ON_TIME, "activationTime": AMSTERDAM_S + 384}
 HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"))
 
 
-NODES: list[tuple[Json, Json | None, bool]] = [
+NODES = [
     (ON_SEPOLIA, None, True),
     (ON_SEPOLIA, ON_TIME, False),
     (ON_SEPOLIA, TOO_LATE, True),
@@ -346,10 +344,7 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
             assert fork_warnings(Node([node.url]))[1] == expected, (current, following)
 
 
-@pytest.mark.parametrize(
-    ("current", "following", "is_missed"),
-    [*NODES[:2], *(pytest.param(*node, marks=pytest.mark.long) for node in NODES[2:])],
-)
+@pytest.mark.parametrize(("current", "following", "is_missed"), NODES[:2])
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
     current, following, is_missed, postgres, template, caplog
 ):

@@ -4,7 +4,6 @@ import pytest
 
 from app import create_app
 from scan.api.openapi.schemas import schemas
-from scan.database.connection import Database
 from scan.ethereum import block_encoding, block_validation, column_types, transaction_checks
 from scan.ethereum.fork_schedule import PRICES
 from scan.extensions.block_records.uncles.block_completion import UNCLES
@@ -15,7 +14,7 @@ from tests.support.chain_forms.forms import FORMS
 from tests.support.database import execute
 from tests.support.faulty_node import altering
 from tests.support.indexing import Indexing
-from tests.support.made_blocks import Chain, Move
+from tests.support.made_blocks import Move
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +79,7 @@ HEADER = set(
 )
 OF_SENDER = {"fromAddress", "contractAddress"}
 # By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.
-REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
+REASONS = {
     OWN_HEADER: (HEADER | BODY, SENT | PLACED, SENT | PLACED),
     f"header with fields zetaRoot, {UPDATE}": (HEADER | BODY, SENT | PLACED, SENT | PLACED),
     "receipts and receiptsRoot": (FEES, RECEIVED, RECEIVED),
@@ -112,14 +111,11 @@ REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
 }
 
 
-def test_records_name_the_fields_that_a_reason_is_about(database_url):
-    database = Database(database_url, statement_timeout_ms=0)
+def test_records_name_the_fields_that_a_reason_is_about(database_url, database, chain):
     stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
     database.rows("indexer/chain_insert", **stored)
-    chain = Chain(database)
     blob = {"type": 3, "blob_versioned_hashes": (bytes(32),), "blob_gas_price": 1}
     chain.append([Move(ALICE, BOB, fields={"gas_limit": 21_000}), Move(BOB, ALICE, fields=blob)])
-    database.close()
 
     def unproven():
         rows = execute(

@@ -3,7 +3,6 @@
 import os
 import signal
 import socket
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import orjson
@@ -13,7 +12,7 @@ import requests
 from scan.server.connection import ResponseBuffer
 from scan.server.responses import PIECE_BYTES, FileBody
 from tests.http.conftest import served, unread, workers
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.serving import wait_until
 
 TOKENS = 16_000  # with names of 255 characters 6 MB, which no socket's buffers take
@@ -22,7 +21,7 @@ THREADS = 8
 
 
 @pytest.fixture(scope="module")
-def tokens_url(postgres: Postgres, template: str) -> Iterator[str]:
+def tokens_url(postgres, template):
     with postgres.cloned(template) as url:
         execute(
             url,
@@ -36,7 +35,7 @@ def tokens_url(postgres: Postgres, template: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def server(tokens_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(tokens_url, tmp_path_factory):
     with served(tokens_url, SCAN_DATA_DIR=str(tmp_path_factory.mktemp("data"))) as (_, address):
         yield address
 

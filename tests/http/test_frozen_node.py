@@ -3,9 +3,9 @@
 import os
 import signal
 import time
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 import pytest
 import requests
@@ -23,11 +23,7 @@ CLIENT_PLACES = 2  # of the threads: for what waits for the node
 PATIENCE_S = 60.0
 
 
-class Served(NamedTuple):
-    address: str
-    node: anvil.Anvil
-    keys: list[str]
-
+class Served(namedtuple("Served", "address node keys")):
     def block_list(self):
         """Never from the cache."""
         return self._get(f"/api/v1/blocks?={time.monotonic_ns()}", "10.9.9.9")

@@ -2,7 +2,6 @@
 
 import ipaddress
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,7 +14,7 @@ LIMITS = {f"rate_limit_{kind}": "1/minute" for kind in ("anonymous", "pages")}
 WEBHOOK = {
     "ownerAddress": "0x" + 40 * "1", "url": "https://127.0.0.1/hook", "eventTypes": ["tx"],
 }  # fmt: skip
-PROXIED: list[dict[str, Any]] = [
+PROXIED = [
     {"headers": {"X-Forwarded-For": "127.0.0.1"}},
     {"headers": {"X-Real-IP": "127.0.0.1"}},
     {"headers": {"Via": "1.1 proxy"}},

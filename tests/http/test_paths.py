@@ -88,7 +88,7 @@ def test_files_are_served_whole_and_then_by_the_loop(shared_database_url):
         first = client.head(f"{path.rstrip('/')}//{query}", headers=partial)
         assert (first.status_code, first.data) == (200, b"")
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "REMOTE_ADDR": "192.0.2.1"}
-        [body] = application.wsgi_app.step(  # type: ignore[attr-defined]
+        [body] = application.wsgi_app.step(
             environ, lambda status, headers: started.append((status, dict(headers)))
         )
         status, headers = started.pop()

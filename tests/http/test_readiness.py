@@ -1,6 +1,8 @@
 """/readyz: a node that is slow, one that is gone and an index that is behind are told apart, also
 where the indexer reports nothing."""
 
+from pathlib import Path
+
 from app import create_app
 from scan.http import worker_threads
 from tests.support import faulty_node, serving
@@ -83,12 +85,7 @@ def test_nothing_indexed_is_not_up_to_date(database_url):
     assert "up to date" not in client.get("/status").text
 
 
-FULL = """
-CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-    RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full';
-END $$;
-CREATE TRIGGER fill BEFORE UPDATE ON indexer_status FOR EACH ROW EXECUTE FUNCTION fill();
-"""
+FULL = Path(__file__).with_name("full_server.sql").read_text()
 
 
 def test_a_full_disk_is_a_problem_although_the_indexer_cannot_report_it(

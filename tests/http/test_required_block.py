@@ -1,8 +1,8 @@
 """X-Scan-Block is the block that a response shows, X-Scan-At-Least-Block one that it needs."""
 
 import threading
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
 
 import pytest
 import requests
@@ -15,12 +15,8 @@ NEWEST = "/api/v1/blocks?limit=1"
 PATHS = (NEWEST, "/api?module=block&action=getblockreward&blockno=1", "/blocks", "/api/v1/stats")
 
 
-class Served(NamedTuple):
+class Served(namedtuple("Served", "address node indexing")):
     """One instance for all tests: each takes the chain as the one before has left it."""
-
-    address: str
-    node: anvil.Anvil
-    indexing: Indexing
 
     def mine(self):
         """One block more; its number, once it is indexed."""
@@ -54,7 +50,7 @@ def newest(response):
 def test_a_response_carries_the_block_it_shows(served):
     for _ in range(2):
         number = served.mine()
-        serving.wait_until(lambda number=number: newest(ask(served.address, NEWEST)) == number)  # type: ignore[misc]
+        serving.wait_until(lambda number=number: newest(ask(served.address, NEWEST)) == number)
         for _ in range(3):  # read, and from the cache
             response = ask(served.address, NEWEST)
             assert int(response.headers["X-Scan-Block"]) == newest(response) == number

@@ -21,7 +21,7 @@ class GivenVersion:
     """Stands for IndexVersion, at moments that a real one passes through too fast."""
 
     def __init__(self):
-        self.version: int | None = 1
+        self.version = 1
         self.rewinds = 0
 
     def newest(self):

@@ -177,8 +177,7 @@ def test_what_follows_a_cached_response_is_judged_by_itself(server, behind, stat
 
 
 def test_connections_that_are_kept_leave_room_for_others(own_index, clients):
-    limited = ("--worker-connections", "20")
-    with served(own_index.settings.database_url, *limited) as (_, server):
+    with served(own_index.settings.database_url, *("--worker-connections", "20")) as (_, server):
         for _ in range(60):
             client = clients.enter_context(serving.connect(server))
             client.settimeout(5)

@@ -2,13 +2,12 @@
 none of them delays others."""
 
 import time
-from collections.abc import Iterator
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import count
 from select import select
 from threading import Event
-from typing import NamedTuple
 
 import pytest
 import requests
@@ -17,7 +16,7 @@ from werkzeug.test import create_environ
 from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import connect, wait_until
@@ -49,12 +48,7 @@ class SlowNode(FaultyNode):
         return Reply(body=forward(calls))
 
 
-class Served(NamedTuple):
-    address: str
-    node: SlowNode
-    hashes: list[str]
-    database_url: str
-
+class Served(namedtuple("Served", "address node hashes database_url")):
     def get(self, path, client=READER):
         headers = {"X-Forwarded-For": client}
         return requests.get(f"{self.address}{path}", headers=headers, timeout=PATIENCE_S)
@@ -76,7 +70,7 @@ def new_address():
 
 
 @pytest.fixture(scope="module")
-def service(postgres: Postgres, template: str) -> Iterator[Served]:
+def service(postgres, template):
     with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
         people = anvil.call("eth_accounts")
         for number in range(TRANSACTIONS):

@@ -1,15 +1,13 @@
 """A service whose node is of another chain: it shows what is indexed, and nothing of that node."""
 
+from collections import namedtuple
 from dataclasses import replace
-from typing import NamedTuple
 
 import pytest
 import requests
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum import served_chain
-from scan.settings import Settings
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
@@ -20,12 +18,7 @@ NONCE = "/api?module=proxy&action=eth_getTransactionCount&tag=latest&address="
 UNSEEN = "0x" + "12" * 20
 
 
-class Served(NamedTuple):
-    settings: Settings
-    client: FlaskClient
-    proxy: FaultyNode
-    right: Anvil
-    wrong: Anvil
+Served = namedtuple("Served", "settings client proxy right wrong")
 
 
 @pytest.fixture
@@ -37,8 +30,7 @@ def served(database_url, monkeypatch):
         with Indexing(database_url, right.url, until=2) as indexing:
             pass
         settings = replace(indexing.settings, rpc_urls=(proxy.url,), sends_transactions=True)
-        client = create_app(settings).test_client()
-        yield Served(settings, client, proxy, right, wrong)
+        yield Served(settings, create_app(settings).test_client(), proxy, right, wrong)
 
 
 def problem(client):

@@ -1,7 +1,7 @@
 """Several batches of blocks in one transaction, as an index that is large already is caught up."""
 
 import threading
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 
@@ -49,9 +49,7 @@ def head_of(url):
     return int(str(number))
 
 
-class Indexed(NamedTuple):
-    node: Anvil
-    url: str
+Indexed = namedtuple("Indexed", "node url")
 
 
 @pytest.fixture(scope="module")

@@ -98,7 +98,7 @@ def wait_for(indexing, number):
 
 
 def delivery_ids(url):
-    return [row[0] for row in database.execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
+    return [row[0] for row in database.execute(url, "SELECT id FROM deliveries ORDER BY id")]
 
 
 def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, database_url):
@@ -133,7 +133,7 @@ def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, 
 
 def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(database_url):
     def advance():
-        return int(database.execute(database_url, "SELECT advance_delivery_ids()")[0][0])  # type: ignore[call-overload]
+        return int(database.execute(database_url, "SELECT advance_delivery_ids()")[0][0])
 
     first = advance()
     assert abs(first - time.time() * 1e6) < PATIENCE_S * 1e6

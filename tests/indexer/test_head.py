@@ -30,7 +30,7 @@ class ExplainedPlans:
     """Notes the tables that each kept plan reads from one end to the other."""
 
     def __init__(self, monkeypatch):
-        self.scans: dict[str, set[str]] = {}
+        self.scans = {}
         text_of = Transaction._text
 
         def explained(tx, name, params):
@@ -146,7 +146,7 @@ def test_blocks_that_the_database_lost_are_indexed_again(database_url, postgres,
 def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(database_url):
     """The next step has the calls of a step without a failure; a fork is followed with the chain
     checked anew."""
-    called: list[str] = []
+    called = []
 
     @faulty_node.altering
     def note(call, _answer):

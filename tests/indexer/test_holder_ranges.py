@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -10,8 +10,8 @@ from scan.commands import audit
 from scan.database.connection import Database
 from scan.indexer import derivation
 from tests.support.auditing import run, spoil
-from tests.support.database import Postgres, execute
-from tests.support.explain import Explained, explained
+from tests.support.database import execute
+from tests.support.explain import explained
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.serving import NOWHERE
@@ -20,29 +20,10 @@ from tests.support.table_digest import digest
 PEOPLE = [address(f"person {number}") for number in range(12)]
 ZERO = bytes(20)
 AMOUNTS = (1, 9, 10, 12, 100, 12_345, 10**38, 2**256 - 1, 2**200)
-RECOUNT = """
-    SELECT count(*) FROM (
-        SELECT token_address, holder_range(balance, holder), count(*) FROM token_holders
-        WHERE balance > 0 AND token_address IN (SELECT token_address FROM token_holder_ranges)
-        GROUP BY 1, 2
-        EXCEPT
-        SELECT token_address, balance_range, holder_count FROM token_holder_ranges) AS missing
-"""
+RECOUNT = Path(__file__).with_name("holder_ranges_recount.sql").read_text()
 LARGE = bytes.fromhex("71" * 20)
 # Many with the same balance; digits of all lengths; some below zero, who are no holders.
-SEED = """
-INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, item_type)
-VALUES (%(token)s, 0, 'BEP20', 'Large', 'L', 18, 0, NULL);
-INSERT INTO token_holders (holder, token_address, balance)
-SELECT substr(sha256(n::text::bytea), 1, 20), %(token)s, CASE n % 5
-        WHEN 0 THEN 1 + n % 3 WHEN 1 THEN 1000000000000000000 WHEN 2 THEN 1200000 + n % 9
-        WHEN 3 THEN -n ELSE trunc((n % 97 + 1) * 10::numeric ^ (n % 70) + n) END
-FROM generate_series(1, 15000) AS n;
-UPDATE tokens SET holder_count = 12000 WHERE address = %(token)s;
-INSERT INTO token_holder_ranges
-SELECT token_address, holder_range(balance, holder), count(*) FROM token_holders
-WHERE balance > 0 GROUP BY 1, 2;
-"""
+SEED = Path(__file__).with_name("holder_ranges_seed.sql").read_text()
 Holder = tuple[int, bytes]
 
 
@@ -107,7 +88,7 @@ def page(seeded, number, limit=100):
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, template: str) -> Iterator[Explained]:
+def seeded(postgres, template):
     with postgres.cloned(template) as url, explained(url) as service:
         service.database.execute_script(SEED.replace("%(token)s", f"'\\x{LARGE.hex()}'::bytea"))
         service.database.execute_script("VACUUM ANALYZE")

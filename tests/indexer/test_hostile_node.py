@@ -14,7 +14,7 @@ MEBIBYTE = b" " * 2**20
 
 TOO_LARGE = "larger than 8 MiB"
 LATE = "did not respond in time"
-FAULTS: dict[str, tuple[faulty_node.Fault, str]] = {
+FAULTS = {
     "endless body": (endless_responses.endless_body, TOO_LARGE),
     "endless chunks": (endless_responses.endless_chunks, TOO_LARGE),
     "endless head": (endless_responses.endless_head, "cannot be reached"),
@@ -28,7 +28,7 @@ FAULTS: dict[str, tuple[faulty_node.Fault, str]] = {
     "a number of 10^6 digits": (faulty_node.every_result("1" * 10**6), "not JSON"),
     "a quantity of 10^6 digits": (faulty_node.every_result(f'"0x{"1" * 10**6}"'), "malformed"),
 }
-DRIPPING: dict[str, faulty_node.Fault] = {
+DRIPPING = {
     "head": endless_responses.dripping_head,
     "body": endless_responses.dripping_body,
     "chunk's head": endless_responses.dripping_chunk_head,

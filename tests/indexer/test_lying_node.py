@@ -1,9 +1,7 @@
 """Beside a node that lies at random and an honest one: nothing false is stored unsaid, and nothing
 that is proven is called unproven."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from collections import Counter, namedtuple
 
 import pytest
 
@@ -14,13 +12,9 @@ from tests.support.database import execute
 MOST_RUNS = 200
 
 
-class Lies(NamedTuple):
+class Lies(namedtuple("Lies", "methods share tables", defaults=(None,))):
     """Of which methods a node lies, how often, and which tables have to be as they are beside an
     honest node alone, each but for some columns; None: all."""
-
-    methods: Sequence[str]
-    share: float
-    tables: Mapping[str, Collection[str]] | None = None
 
 
 # A token's name, type or supply, and code, are what a node says of a state, which records and
@@ -28,7 +22,7 @@ class Lies(NamedTuple):
 BY_STATE = ("token_transfers_before", "token_transfer_count", "dex_trades_before")
 BY_TRACES = ("internal_transfers_before", "internal_transfer_count", "traced", "traced_before")
 COUNTS = {*BY_STATE, "dex_trade_count", *BY_TRACES, "untraced_before"}
-FROM_BLOCKS: Mapping[str, Collection[str]] = {
+FROM_BLOCKS = {
     "blocks": COUNTS,
     **dict.fromkeys(
         ("transactions", "logs", "withdrawals", "authorizations", "block_bodies", "chain"), ()

@@ -33,7 +33,7 @@ def status(database_url):
     return dict(json.loads(row[1]))
 
 
-FAULTS: dict[str, faulty_node.Fault] = {
+FAULTS = {
     "rate limit is exceeded (429)": faulty_node.too_many_requests(0),
     "HTTP 500": faulty_node.status(500),
     "HTTP 503": faulty_node.status(503),

@@ -217,9 +217,8 @@ def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, f
         url,
         "ALTER TABLE transactions ATTACH PARTITION transactions_0 FOR VALUES FROM (0) TO (1000)",
     )
-    assert execute(url, "SELECT count(*), sum(ordinal)::int FROM transactions") == [
-        (1400, sum(range(1400)))
-    ]
+    expected = [(1400, sum(range(1400)))]
+    assert execute(url, "SELECT count(*), sum(ordinal)::int FROM transactions") == expected
     assert len({count for _, count in index_counts(url)}) == 1, index_counts(url)
 
 
@@ -245,7 +244,7 @@ def index_counts(url):
 
 def test_checkpoints_are_looked_for_without_subqueries(parted):
     """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
-    statement = statements.load_statements()["indexer/lists_insert_checkpoints"]
+    statement = statements.read_statement("indexer/lists_insert_checkpoints")
     parameters = {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
     parameters["span"] = (0, 10 * ROWS) * 6
     with transaction(parted) as cursor:

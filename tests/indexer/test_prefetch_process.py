@@ -75,7 +75,7 @@ def processes(monkeypatch):
     start = prefetch_process.PrefetchProcess.__init__
 
     def watched(self, *arguments):
-        start(self, *arguments)  # type: ignore[arg-type]
+        start(self, *arguments)
         assert self.pid
         started.append(self.pid)
 

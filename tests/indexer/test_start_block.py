@@ -1,12 +1,11 @@
 """SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
 
+from collections import namedtuple
 from dataclasses import replace
-from typing import NamedTuple
 
 import pytest
 
 from app import create_app
-from scan.settings import Settings
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -50,13 +49,8 @@ def test_a_change_after_the_first_block_stops_the_start(anvil, database_url):
     assert "has blocks and receipts from block 5" in found.stdout
 
 
-class Older(NamedTuple):
+class Older(namedtuple("Older", "settings token items accounts")):
     """An index from block 5 on of a token and an item that are older; accounts of their holders."""
-
-    settings: Settings
-    token: str
-    items: str
-    accounts: list[str]
 
     def client(self, *, has_node=True):
         settings = self.settings if has_node else replace(self.settings, rpc_urls=(NOWHERE,))

@@ -79,8 +79,7 @@ def test_bodies_are_stored_from_the_block_on_from_which_they_are_turned_on(datab
 
     for stores in (False, True, False, True):
         grow()
-        following = indexing.Indexing(database_url, anvil.url, stores_bodies=stores)
-        following.run_until(anvil.head())
+        indexing.Indexing(database_url, anvil.url, stores_bodies=stores).run_until(anvil.head())
         assert bodies_from(database_url) == ([(anvil.head(),)] if stores else [])
     assert [*bodies(database_url)] == [2, 4]
 

@@ -24,7 +24,7 @@ def test_forks_and_kills_leave_what_a_fresh_index_has(
 ):
     storm = Storm(anvil, SEED)
     with (
-        faulty_node.FaultyNode(anvil.url, SEED, faults) as node,
+        faulty_node.FaultyNode(anvil.url, seed=SEED, rate=faults) as node,
         IndexerProcess(database_url, node.url if faults else anvil.url, SCAN_LOGS=logs) as indexer,
     ):
         try:

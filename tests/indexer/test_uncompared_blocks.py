@@ -1,7 +1,6 @@
 """What no root covers of a block: unknown types, and fields that look like another chain's form."""
 
 import logging
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -22,13 +21,13 @@ Records = list[dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def plain() -> Iterator[Anvil]:
+def plain():
     with Anvil() as node:
         yield _with_blocks(node)
 
 
 @pytest.fixture(scope="module")
-def mainnet() -> Iterator[Anvil]:
+def mainnet():
     with Anvil("--chain-id", "1") as node:
         yield _with_blocks(node)
 
@@ -46,7 +45,7 @@ class Altered:
 
     def __init__(self, alter, blocks, times):
         self._alter, self._blocks, self._left = alter, {hex(n) for n in blocks}, times
-        self.reads: list[str] = []  # blocks, by number
+        self.reads = []  # blocks, by number
 
     def __call__(self, calls, forward):
         answers = forward(calls)
@@ -98,8 +97,7 @@ def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_n
 ):
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = fault = Altered(fee_for_l1, {2, 3, 4}, times=ALWAYS)
-        source = source_of(Node([node.url]))
-        blocks = [fetched.block for fetched in source.blocks(0, BLOCKS)]
+        blocks = [fetched.block for fetched in source_of(Node([node.url])).blocks(0, BLOCKS)]
     words = "fields of Scroll"
     assert [block.unproven for block in blocks] == [None, None, *[words] * 3]
     said = f"block 2, and maybe later ones, are not proven: {words}"
@@ -192,9 +190,8 @@ def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, ca
         node.fault = with_state_sync
         block = source_of(Node([node.url])).blocks(3, 3)[0].block
     assert len(block.transactions) == 2
-    assert [record.getMessage() for record in caplog.records] == [
-        "block 3, and maybe later ones, are not proven: a state sync"
-    ]
+    expected = ["block 3, and maybe later ones, are not proven: a state sync"]
+    assert [record.getMessage() for record in caplog.records] == expected
 
 
 def test_before_byzantium_a_block_is_unproven_where_a_transaction_used_all_its_gas():

@@ -9,7 +9,7 @@ class Markup(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.tags = []
         self.feed(html)
 
     def handle_starttag(self, tag, attrs):

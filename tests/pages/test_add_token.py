@@ -1,21 +1,12 @@
 """A token's page adds it to the visitor's wallet (EIP-747)."""
 
 import json
-
-from werkzeug.serving import make_server
+from pathlib import Path
 
 from app import create_app
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 
-WALLET = """
-window.asked = [];
-window.ethereum = {request: async (request) => {
-  window.asked.push(request);
-  if (request.method === "eth_chainId") return window.elsewhere ? "0x1" : window.chain;
-  if (window.refuses) throw {code: 4001};
-  return request.method === "wallet_watchAsset" ? !window.ignores : null;
-}};
-"""
+WALLET = Path(__file__).with_name("add_token_wallet.js").read_text()
 SHOWN = "document.querySelector('#add-token [role=status]').textContent"
 
 
@@ -23,7 +14,7 @@ def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     chain = scenario.anvil.call("eth_chainId")
     token = next(t for t in scenario.truth.tokens if t["symbol"] == "MUSD")
     page.before_scripts(WALLET + f"window.chain = {json.dumps(chain)};")
-    with in_thread(make_server("127.0.0.1", 0, create_app(indexed.settings), threaded=True)) as url:
+    with serving(create_app(indexed.settings)) as url:
         page.open(f"{url}/token/{token['address']}")
         page.click("#add-token button")
         page.wait(f"{SHOWN}.includes('has the token')")

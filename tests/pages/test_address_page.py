@@ -153,9 +153,8 @@ def test_the_head_of_an_address_has_what_it_holds(client, scenario):
     holder = scenario.truth.token_transfers[-1]["toAddress"]
     held = client.get(f"/api/v1/addresses/{holder}/tokens").json
     head = client.get(f"/address/{holder}?tab=trades").text.partition('class="tabs"')[0]
-    assert re.findall(r'class="amount" value="(\d+)"', head) == [
-        token["balance"] for token in held["tokens"][:5]
-    ]
+    expected = [token["balance"] for token in held["tokens"][:5]]
+    assert re.findall(r'class="amount" value="(\d+)"', head) == expected
 
 
 def test_an_address_has_a_qr_code(client, scenario):

@@ -15,9 +15,8 @@ from tests.support import page_checks, serving
 def hurried(page):
     """Pages look for what is new thirty times as often."""
     script = "{ const later = setTimeout; setTimeout = (f, ms, ...a) => later(f, ms / 30, ...a); }"
-    added = page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
-    yield page
-    page.call("Page.removeScriptToEvaluateOnNewDocument", **added)
+    page.before_scripts(script)
+    return page
 
 
 def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(hurried, explorer, explorer_url):
@@ -113,7 +112,6 @@ def test_tabs_of_an_address_are_groups_of_one_line_each(page, over_http, scenari
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         top = page.evaluate(f"{groups}[0].getBoundingClientRect().top + scrollY")
         assert top < (450 if width >= 1280 else 844)
-    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_the_home_page_begins_with_a_large_search(page, over_http):
@@ -129,7 +127,6 @@ def test_the_home_page_begins_with_a_large_search(page, over_http):
     page_checks.show_at(page, 390)
     page.open(f"{over_http}/blocks")
     assert page.evaluate("document.querySelector('tbody tr').offsetHeight") < 230  # a card
-    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_a_selected_hash_is_whole(page, over_http):
@@ -191,7 +188,6 @@ def test_a_theme_is_chosen_and_kept(page, explorer_url):
     page.evaluate("localStorage.setItem('theme', '<script>')")
     page.open(f"{explorer_url}/blocks")
     assert page.evaluate(colour) == colours[0]
-    page.evaluate("localStorage.removeItem('theme')")
 
 
 def test_a_watch_list_is_kept_in_the_browser(page, explorer_url, explorer, hostile):
@@ -216,7 +212,6 @@ def test_a_watch_list_is_kept_in_the_browser(page, explorer_url, explorer, hosti
     page.evaluate("localStorage.setItem('watchlist', '[{\"address\": \"0x12\"}, null, 7]')")
     page.open(f"{explorer_url}/watchlist")
     assert "The list is empty" in page.text() and page.errors == []
-    page.evaluate("localStorage.removeItem('watchlist')")
 
 
 def test_private_names_stay_in_the_browser(page, explorer_url, explorer):
@@ -250,4 +245,3 @@ def test_private_names_stay_in_the_browser(page, explorer_url, explorer):
     page.wait("document.getElementById('taken').textContent.startsWith('1 names and 0')")
     assert page.evaluate("JSON.parse(localStorage.getItem('names'))") == exported["names"]
     assert page.evaluate("window.ran") is None and page.errors == []
-    page.evaluate("localStorage.removeItem('names')")

@@ -24,11 +24,8 @@ def test_without_extensions_the_pages_of_the_core_are_served(client, scenario):
         *(f"/tx/{sent['hash']}", f"/block/{sent['blockNumber']}"),
     )
     url = client.application.extensions["scan"].settings.database_url
-    result = completed(
-        [sys.executable, "-c", GET, url, *paths],
-        cwd=ROOT,
-        env=os.environ | {"SCAN_EXTENSIONS": "none"},
-    )
+    env = os.environ | {"SCAN_EXTENSIONS": "none"}
+    result = completed([sys.executable, "-c", GET, url, *paths], cwd=ROOT, env=env)
     assert result.returncode == 0, result.stderr
     statuses = dict(zip(paths, json.loads(result.stdout.splitlines()[-1]), strict=True))
     assert {path: status for path, status in statuses.items() if status != 200} == {}

@@ -54,8 +54,6 @@ def test_the_documentation_is_whole_accessible_usable_and_from_here_alone(
     assert dark == (theme == "dark")
     assert all_violations(page) == []
     assert requested_from(page) == {urlsplit(over_http).netloc} and page.errors == []
-    page.call("Emulation.clearDeviceMetricsOverride")
-    page.call("Emulation.setEmulatedMedia", features=[])
 
 
 def require_a_try(page):

@@ -2,7 +2,6 @@
 
 import re
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -164,7 +163,7 @@ def test_values_are_shown_in_words(shown, expected):
     assert shown == expected
 
 
-COIN: dict[str, Any] = {"type": "BEP20", "decimals": 6}
+COIN = {"type": "BEP20", "decimals": 6}
 TRANSFER, APPROVE = "transfer(address,uint256)", "approve(address,uint256)"
 NOW = "2023-11-14 22:13:20 UTC"
 
@@ -172,10 +171,10 @@ NOW = "2023-11-14 22:13:20 UTC"
 def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
     templates = site._templates()
     monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
-    macro = templates.get_template("macros.html").make_module().item  # type: ignore[attr-defined]
+    macro = templates.get_template("macros.html").make_module().item
     assert 'href="/nft/0xaa/7"' in macro("0xaa", "7")
     monkeypatch.setitem(templates.globals, "has_page", lambda path: False)
-    macro = templates.get_template("macros.html").make_module().item  # type: ignore[attr-defined]
+    macro = templates.get_template("macros.html").make_module().item
     assert macro("0xaa", "7") == '<span title="7">7</span>'
 
 
@@ -223,9 +222,8 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
 @pytest.mark.check
 def test_cut_values_of_rows_without_a_link_stay_stops():
     value = '<td><data tabindex="0" data-full="1">'
-    assert without_stops(f"<tr>{value}<tr><a >{value}<tr>{value}") == (
-        f"<tr>{value}<tr><a >{value.replace('0', '-1', 1)}<tr>{value}"
-    )
+    expected = f"<tr>{value}<tr><a >{value.replace('0', '-1', 1)}<tr>{value}"
+    assert without_stops(f"<tr>{value}<tr><a >{value}<tr>{value}") == expected
 
 
 @pytest.mark.parametrize(

@@ -66,8 +66,7 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
         for tag in ("safe", "finalized")
     }
     head = scenario.anvil.head()
-    body = client.get("/api/v1/stats/finality").json
-    assert body == {
+    assert client.get("/api/v1/stats/finality").json == {
         "latestBlock": head,
         "safeBlock": tagged["safe"],
         "finalizedBlock": tagged["finalized"],

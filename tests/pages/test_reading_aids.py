@@ -19,13 +19,12 @@ def cut(page, selector):
 def press(page, key):
     for kind in ("keyDown", "keyUp"):
         text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
-        codes = {"Tab": 9, "Enter": 13}
         page.call(
             "Input.dispatchKeyEvent",
             type=kind,
             key=key,
             code=key,
-            windowsVirtualKeyCode=codes[key],
+            windowsVirtualKeyCode={"Tab": 9, "Enter": 13}[key],
             **text,
         )
 
@@ -83,7 +82,6 @@ def test_the_balance_of_an_address_has_one_line_at_768_px(page, over_http, busy)
     assert len(bottoms) >= 2 and max(bottoms) - min(bottoms) < 6
     boxes = "[...document.querySelectorAll('.numbers > div')].map(e => e.offsetTop)"
     assert len(set(page.evaluate(boxes)[1:])) == 1  # the others have one row below it
-    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 @pytest.mark.parametrize("width", [360, 1280])
@@ -92,7 +90,6 @@ def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(page, over_http, w
     page.open(f"{over_http}/tokens")
     assert cut(page, "a.badge.bad") == []
     assert page.text("a.badge.bad").endswith("of another token")
-    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_names_in_a_history_are_whole_and_in_one_line_where_there_is_room(
@@ -127,7 +124,6 @@ def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(page, over_ht
     assert {"/charts", "/gas", "/dex", "/docs/"} <= set(
         page.evaluate("[...document.querySelectorAll('.links a')].map(a => a.pathname)")
     )
-    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(page, over_http):
@@ -141,7 +137,6 @@ def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(page, ov
     digits = "document.querySelector('.fraction:not(:empty)')"
     of_fraction, of_amount = (colour.format(e) for e in (digits, f"{digits}.parentElement"))
     assert page.evaluate(f"{of_fraction} === {of_amount}")
-    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page, over_http):
@@ -204,7 +199,6 @@ def test_whatever_is_touched_is_large_enough(page, explorer_url):
             .filter((link) => link.offsetHeight && link.offsetHeight < 24)
             .map((link) => link.outerHTML)"""
         assert page.evaluate(small) == []
-    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def test_all_digits_of_a_row_are_shown_where_one_of_its_links_has_the_focus(page, over_http):

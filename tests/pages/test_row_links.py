@@ -4,9 +4,8 @@ import re
 from html import unescape
 
 import pytest
-from werkzeug.serving import make_server
 
-from tests.support.serving import in_thread, wait_until
+from tests.support.serving import serving, wait_until
 
 ROW = re.compile(r'<tr id="((?:tx|transfer|trade|internal)-[^"]+)"')
 ABSENT = "tx-" + "9" * 64
@@ -105,7 +104,7 @@ def test_a_row_beyond_its_transaction_begins_at_the_next_one(client, scenario):
 
 def test_a_link_to_a_row_that_has_moved_opens_the_list_at_it(client, page):
     rows = rows_of(client, "/txs?limit=100")
-    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+    with serving(client.application) as url:
         page.open(f"{url}/txs?limit=25&page=3#{rows[5]}")
         wait_until(lambda: page.evaluate("location.search") == f"?limit=25&row={rows[5]}")
         wait_until(lambda: page.evaluate("document.querySelector('tr:target')?.id") == rows[5])

@@ -61,7 +61,7 @@ class Limiter:
     """What requests are charged to, as the service charges them."""
 
     def __init__(self, storage, **settings):
-        self._limiter = make_limiter(Settings(rate_limit_storage=storage, **settings))  # type: ignore[arg-type]
+        self._limiter = make_limiter(Settings(rate_limit_storage=storage, **settings))
 
     def charge_address(self, address):
         return self._limiter.store.charge(Window(self._limiter.anonymous_rate, address))

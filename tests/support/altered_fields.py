@@ -68,7 +68,7 @@ class AlteredFields:
         self._share = share
         self._of_header = of_header
         self.count = 0
-        self._names: set[str] = set()
+        self._names = set()
 
     @property
     def is_met(self):

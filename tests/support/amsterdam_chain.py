@@ -21,8 +21,8 @@ class AmsterdamChain:
 
     def __init__(self, node, fork):
         self.fork = fork
-        self.headers: list[rehashed_chain.Json] = []
-        self.receipts: list[list[rehashed_chain.Json]] = []
+        self.headers = []
+        self.receipts = []
         self._hashes = renamed_hashes.RenamedHashes()
         for number in range(node.head() + 1):
             header = node.call("eth_getBlockByNumber", hex(number), True)

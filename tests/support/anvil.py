@@ -10,14 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from typing import NamedTuple
+from collections import namedtuple
 
 import requests
 from eth_abi import decode, encode
 from eth_utils import keccak
 
 from tests.support.folders import new_folder
-from tests.support.solidity import NODE, Artifact, artifact
+from tests.support.solidity import NODE, artifact
 
 ZERO = "0x" + 40 * "0"
 GENESIS_TIMESTAMP = 1_700_000_000
@@ -71,11 +71,8 @@ class Node:
         return answer.json()
 
 
-class Contract(NamedTuple):
+class Contract(namedtuple("Contract", "address artifact")):
     """A deployed contract: where it is and what it can be asked."""
-
-    address: str
-    artifact: Artifact
 
     def data(self, function, *args):
         """Call data for a function by name, or by full signature where names are overloaded."""
@@ -111,7 +108,7 @@ class Anvil(Node):
         self._process = self._start([*options, "--hardfork", hardfork, "--port", str(port)])
         try:
             super().__init__(f"http://{self._address()}")
-            self.accounts: list[str] = self.call("eth_accounts")
+            self.accounts = self.call("eth_accounts")
             self.call("evm_setAutomine", False)
             self.call("anvil_setBlockTimestampInterval", BLOCK_INTERVAL_S)
         except BaseException:

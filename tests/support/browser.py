@@ -6,7 +6,8 @@ import os
 import subprocess
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from urllib.parse import urlsplit
 
 from tests.support.serving import program
 
@@ -15,6 +16,7 @@ FLAGS = """
     --headless --no-sandbox --disable-gpu --disable-quic --no-first-run
     --disable-background-networking --disable-component-update --disable-sync
     --remote-debugging-pipe --window-size=1280,1600
+    --disable-features=SpareRendererForSitePerProcess,ProactivelySwapBrowsingInstance
 """.split()
 
 
@@ -31,11 +33,12 @@ class Page:
 
     def __init__(self, browser):
         self._browser = browser
-        self._session: str | None = None
-        self.requested: list[str] = []
-        self.errors: list[str] = []
-        self._context = self.call("Target.createBrowserContext")["browserContextId"]
-        own = {"url": "about:blank", "browserContextId": self._context}
+        self._session = None
+        self._scripts = []
+        self.requested = []
+        self.errors = []
+        context = self.call("Target.createBrowserContext")["browserContextId"]
+        own = {"url": "about:blank", "browserContextId": context}
         target = self.call("Target.createTarget", **own)["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]
@@ -55,10 +58,22 @@ class Page:
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
 
-    def close(self):
-        """With its storage, and the scripts and settings that were added to it."""
-        self._session = None
-        self.call("Target.disposeBrowserContext", browserContextId=self._context)
+    def clear(self):
+        """Leave nothing of a test to the next one: no storage, scripts, settings, history."""
+        with suppress(PageLeft):
+            self.evaluate("location.protocol.startsWith('http') && sessionStorage.clear()")
+        self.open("about:blank")
+        for origin in {"://".join(urlsplit(address)[:2]) for address in self.requested}:
+            if origin.startswith("http"):
+                self.call("Storage.clearDataForOrigin", origin=origin, storageTypes="all")
+        while self._scripts:
+            self.call("Page.removeScriptToEvaluateOnNewDocument", identifier=self._scripts.pop())
+        self.call("Emulation.clearDeviceMetricsOverride")
+        self.call("Emulation.setEmulatedMedia", media="", features=[])
+        self.call("Network.clearBrowserCache")
+        self.call("Page.resetNavigationHistory")
+        self.requested.clear()
+        self.errors.clear()
 
     def open(self, address):
         self.call("Page.navigate", url=address)
@@ -86,7 +101,8 @@ class Page:
 
     def before_scripts(self, script):
         """Run a script in every page from now on, before the page's own."""
-        self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+        added = self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+        self._scripts.append(added["identifier"])
 
     def click(self, selector):
         self.wait(f"document.querySelector({json.dumps(selector)})")
@@ -101,7 +117,7 @@ class Page:
     def _receive(self):
         message = self._browser.receive()
         if message.get("sessionId") != self._session:
-            return message  # of a tab that was closed
+            return message  # of another tab
         if message.get("method") == "Network.requestWillBeSent":
             self.requested.append(message["params"]["request"]["url"])
         elif message.get("method") == "Runtime.exceptionThrown":
@@ -116,13 +132,15 @@ class Browser:
         self._write, self._read = write, read
         self._numbers = itertools.count(1)
         self._pending = b""
+        self._free = []
 
     @contextmanager
     def tab(self):
-        """A tab that shares nothing with others."""
-        page = Page(self)
+        """A tab that shares nothing with others: a new one takes 0.3 s of processor more."""
+        page = self._free.pop() if self._free else Page(self)
         yield page
-        page.close()
+        page.clear()
+        self._free.append(page)
 
     def send(self, message):
         """The number that the answer will have."""

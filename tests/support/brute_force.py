@@ -5,7 +5,7 @@ LISTED_BY, without the service's code.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -56,7 +56,7 @@ def _topic(position):
 
 # The values of a key under which a record is listed, in an order of roles: sender, recipient, ….
 # None is nobody's value.
-LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
+LISTED_BY = {
     ("transactions", "address"): _parties_of_transaction,
     ("transactions", "counterparty"): _parties_of_transaction,
     ("transactions", "from"): _field("fromAddress"),

@@ -5,9 +5,9 @@ import os
 import select
 import shutil
 import subprocess
+from collections import namedtuple
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from tests.support.folders import new_folder, temporary_folder
 
@@ -15,11 +15,8 @@ SCRIPT = Path(__file__).resolve().parent / "node" / "compile_server.cjs"
 TIMEOUT_S = 300
 
 
-class CompileServer(NamedTuple):
+class CompileServer(namedtuple("CompileServer", "requests process")):
     """A process that ends with this one: nobody else keeps its named pipe open."""
-
-    requests: Path
-    process: "subprocess.Popen[bytes]"
 
 
 @cache

@@ -75,6 +75,7 @@ class Postgres:
         self._folder = new_folder("scan-postgres-")
         self._server = _server_on(self._folder / "data")
         self._numbers = itertools.count(1)
+        self._administration = None  # a connection for its databases
         if primary is not None:
             self._copy(primary)
         elif fill is not None:
@@ -191,13 +192,14 @@ class Postgres:
     def _administer(self, statement, **names):
         """One statement outside a transaction, as CREATE DATABASE wants it."""
         identifiers = {key: sql.Identifier(name) for key, name in names.items()}
-        connection = psycopg2.connect(self.url("postgres"))
         try:
-            connection.autocommit = True
-            with connection.cursor() as cursor:
-                cursor.execute(sql.SQL(statement).format(**identifiers))
-        finally:
-            connection.close()
+            cursor = self._administration.cursor()
+            cursor.execute("SELECT")
+        except (AttributeError, psycopg2.Error):  # none yet, or the server was started anew
+            self._administration = psycopg2.connect(self.url("postgres"))
+            self._administration.autocommit = True
+            cursor = self._administration.cursor()
+        cursor.execute(sql.SQL(statement).format(**identifiers))
 
 
 @contextmanager

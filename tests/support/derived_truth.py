@@ -5,10 +5,10 @@ one: this is their second statement. A table is a dict of its rows, each with th
 counts.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, namedtuple
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from tests.support.truth.reading import ZERO
 from tests.support.truth.tokens import balances_of
@@ -21,12 +21,8 @@ COUNTERS = """
 """.split()
 
 
-class Withdrawal(NamedTuple):
+class Withdrawal(namedtuple("Withdrawal", "block address amount_wei")):
     """A withdrawal that a test adds to the scenario, which has none."""
-
-    block: int
-    address: str
-    amount_wei: int
 
 
 def addresses(truth, withdrawals=()):
@@ -252,8 +248,7 @@ def pool_candles(truth, token0):
         pool, amounts = trade["pairAddress"], (int(trade["amountIn"]), int(trade["amountOut"]))
         at = datetime.strptime(trade["timestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
         hour = int(at.timestamp()) // 3600 * 3600
-        is_forward = trade["tokenIn"] == token0[pool]
-        trades[pool, hour].append(amounts if is_forward else amounts[::-1])
+        trades[pool, hour].append(amounts if trade["tokenIn"] == token0[pool] else amounts[::-1])
     return {key: _candle(amounts) for key, amounts in trades.items()}
 
 

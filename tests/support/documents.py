@@ -1,8 +1,7 @@
 """What the documents contain: blocks of code with what runs them, headings, links, words."""
 
 import re
-from pathlib import Path
-from typing import NamedTuple
+from collections import namedtuple
 
 from tests.support.serving import ROOT
 
@@ -22,13 +21,8 @@ _BLOCK = re.compile(r"^```(\w*)(?: \(([^\n]+)\))?\n(.*?)^```$", re.M | re.S)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
-class Block(NamedTuple):
+class Block(namedtuple("Block", "document language note text")):
     """`note` stands in parentheses after the language: what runs it, or why nothing does."""
-
-    document: Path
-    language: str
-    note: str
-    text: str
 
 
 def blocks(document, *languages):

@@ -146,10 +146,9 @@ def read_operations(node):
             logs = node.receipt_of(transaction["hash"])["logs"]
             for place, log in enumerate(logs):
                 if _event(log) == "UserOperationEvent":
-                    record = _record(log, logs[:place])
                     operations.append(
                         {
-                            **record,
+                            **_record(log, logs[:place]),
                             "transactionHash": transaction["hash"],
                             "bundler": transaction["from"],
                             "timestamp": _iso(int(block["timestamp"], 16)),

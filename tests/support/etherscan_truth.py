@@ -21,9 +21,8 @@ class EtherscanTruth:
         self.node = node
         self.truth = truth
         self.head = int(node.call("eth_blockNumber"), 16)
-        heights = range(self.head + 1)
         self.blocks = node.batch(
-            [("eth_getBlockByNumber", (hex(height), True)) for height in heights]
+            [("eth_getBlockByNumber", (hex(height), True)) for height in range(self.head + 1)]
         )
         self.by_hash = {t["hash"]: t for block in self.blocks for t in block["transactions"]}
         self.receipts = dict(

@@ -2,7 +2,7 @@
 
 import json
 import time
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 import requests
 
@@ -11,10 +11,7 @@ from tests.support.source_address import FromAddress
 MAX_QUIET_S = 60.0  # with nothing but heartbeats, which are sent every 15 s
 
 
-class ServerEvent(NamedTuple):
-    id: str
-    type: str
-    data: dict[str, Any]
+ServerEvent = namedtuple("ServerEvent", "id type data")
 
 
 class EventSource:
@@ -25,7 +22,7 @@ class EventSource:
         self._url = f"{server}/api/v1/stream"
         self._parameters = parameters
         self._timeout_s = timeout_s
-        self._response: requests.Response | None = None
+        self._response = None
         self._session = requests.Session()
         self._session.trust_env = False
 
@@ -38,11 +35,10 @@ class EventSource:
 
     def connect(self):
         self.close()
-        headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
         self._response = self._session.get(
             self._url,
             params=self._parameters,
-            headers=headers,
+            headers={"Last-Event-ID": self.last_id} if self.last_id else {},
             stream=True,
             timeout=self._timeout_s,
         )

@@ -1,10 +1,9 @@
 """What PostgreSQL really did for a statement: the service's own, on its own connections."""
 
 import itertools
+from collections import namedtuple
 from contextlib import contextmanager
 from typing import Any, NamedTuple
-
-from flask.testing import FlaskClient
 
 from app import create_app, renew
 from scan.database.connection import Database
@@ -70,8 +69,8 @@ class ExplainingDatabase(Database):
 
     def __init__(self, url):
         super().__init__(url, statement_timeout_ms=60_000, session=SESSION)
-        self.plans: list[Plan] = []
-        self._parents: dict[str, str] | None = None  # of partitions; no test adds one
+        self.plans = []
+        self._parents = None  # of partitions; no test adds one
 
     def rows(self, statement, **params):
         found = super().rows(statement, **params)
@@ -101,12 +100,8 @@ class ExplainingDatabase(Database):
         self.plans.append(Plan(statement, nodes, _buffers(root)))
 
 
-class Explained(NamedTuple):
+class Explained(namedtuple("Explained", "client database url")):
     """A service and the plans of what it asked its database."""
-
-    client: FlaskClient
-    database: ExplainingDatabase
-    url: str
 
     def plans(self, path, body=None):
         """The plans that a request needs, and its answer."""

@@ -5,10 +5,11 @@ import json
 import os
 import shutil
 import time
+from collections import namedtuple
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from threading import Thread
-from typing import Any, NamedTuple
 
 from app import create_app
 from scan import registry
@@ -18,6 +19,7 @@ from scan.verification.request import parse
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
@@ -26,13 +28,8 @@ from tests.support.solidity import BUILT, NODE, alone, soljson
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode", "evm.methodIdentifiers"]
 
 
-class Compiled(NamedTuple):
+class Compiled(namedtuple("Compiled", "abi metadata creation runtime")):
     """One contract as npm's compiler gives it; hex, with placeholders where it is not linked."""
-
-    abi: list[dict[str, Any]]
-    metadata: str
-    creation: str
-    runtime: str
 
 
 class Explorer:
@@ -114,6 +111,15 @@ class Explorer:
         key = bytes.fromhex(address[2:])
         wait_until(lambda: self.database.row("contracts/contracts_get_code", address=key))
 
+    def verified(self, standard, version, name, arguments="", creation=None):
+        """The address of a contract of a standard JSON input, `path:name`, deployed and verified;
+        `creation` is its linked code, or what the compiler gives."""
+        creation = creation or compiled(version, standard, *name.split(":")).creation
+        address = self.deploy(creation, arguments)
+        answer = self.verify(address, standard, version, contractName=name)
+        assert answer.status_code == 200, answer.json
+        return address
+
     def verify(self, address, source, version, *, client_address="127.0.0.1", **fields):
         """The response; a source that is no text goes as standard JSON."""
         code = source if isinstance(source, str) else json.dumps(source)
@@ -134,6 +140,14 @@ class Explorer:
     def call(self, address, function, *arguments):
         body = {"functionName": function, "args": list(arguments)}
         return self.client.post(f"/api/v1/contracts/{address}/call", json=body)
+
+
+@contextmanager
+def behind(settings, fault=None):
+    """A client of a service over the same index, which remembers nothing, and its node, which fails
+    as `fault` says, or as is set later."""
+    with FaultyNode(settings.rpc_urls[0], fault) as node:
+        yield create_app(replace(settings, rpc_urls=(node.url,))).test_client(), node
 
 
 @contextmanager
@@ -190,8 +204,8 @@ exec cat $output
 
 def compiling_once(compilers, directory, outputs):
     """The same compilers, kept by a server, each of which compiles the same input only once: tests
-    verify the same source again and again, and the workers of a run share `outputs`."""
-    outputs.mkdir(exist_ok=True)
+    verify the same source again and again, and workers and runs share `outputs`."""
+    outputs.mkdir(parents=True, exist_ok=True)
     requests = compile_server().requests
     for compiler in compilers.glob("solc-*/solc-*"):
         script = directory / compiler.name / compiler.name

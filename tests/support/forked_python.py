@@ -26,7 +26,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from scan.database.statements import load_statements
+from scan.database.statements import read_statement, texts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = tuple(
@@ -61,13 +61,13 @@ class Forked(subprocess.Popen[Any]):
                 [json.dumps(request).encode()],
                 [*descriptors, child_report.fileno()],
             )
-        self._close_pipe_fds(*pipes[:6])  # type: ignore[attr-defined]
+        self._close_pipe_fds(*pipes[:6])
         self.pid = int.from_bytes(self._report.recv(8), "big")
         assert self.pid, "the forking process ended"
         self._child_created = True
 
     def _internal_poll(self, _deadstate=None, *_):
-        with self._waitpid_lock:  # type: ignore[attr-defined]
+        with self._waitpid_lock:
             if self.returncode is None and select.select([self._report], [], [], 0)[0]:
                 self._try_wait(0)
         return self.returncode
@@ -115,7 +115,8 @@ def _serve(control):
     """Fork for each request until the socket is closed; the arguments, in what is forked."""
     for name in MODULES:
         import_module(name)
-    load_statements()
+    for name in texts():
+        read_statement(name)
     gc.collect()
     gc.freeze()
     assert threading.active_count() == 1, "a thread would be lost in what is forked"
@@ -185,7 +186,7 @@ def _run(kind, program, *arguments):
 
 def _end(code):
     """What the interpreter does at its end, but for freeing all that was imported."""
-    threading._shutdown()  # type: ignore[attr-defined]
+    threading._shutdown()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()

@@ -4,13 +4,13 @@ The programs themselves: npm's launchers exit with 0 whatever those did.
 """
 
 import os
+from collections import namedtuple
 from contextlib import contextmanager
-from typing import NamedTuple
 
 import requests
 
 from tests.support import serving, solc_releases, solidity
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 CHAIN = "31337"
 VERSION, COMMIT = "0.8.28", "7893614a"
@@ -78,11 +78,8 @@ class Foundry:
 
     def _run(self, name, arguments):
         [program] = (solidity.NODE / "node_modules/@foundry-rs").glob(f"{name}-*/bin/{name}")
-        return serving.completed(
-            [program, *arguments],
-            cwd=self.folder,
-            env={"HOME": str(self.folder), "PATH": os.environ["PATH"], **self._environment},
-        )
+        env = {"HOME": str(self.folder), "PATH": os.environ["PATH"], **self._environment}
+        return serving.completed([program, *arguments], cwd=self.folder, env=env)
 
 
 @contextmanager
@@ -92,11 +89,8 @@ def project(folder, solc_dir, authority):
         yield Foundry(folder, environment)
 
 
-class Served(NamedTuple):
+class Served(namedtuple("Served", "explorer url")):
     """A server as it is run, and what it serves."""
-
-    explorer: Explorer
-    url: str
 
     @property
     def api(self):

@@ -1,7 +1,7 @@
 """The hooks in scan/extensions/README.md: `python -m tests.support.hooks_document` writes them."""
 
 import ast
-from typing import NamedTuple
+from collections import namedtuple
 
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
@@ -10,21 +10,11 @@ DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
 BEGIN = "<!-- generated from scan/settings.py and all hooks.py -->"
 
 
-class Hook(NamedTuple):
-    name: str
-    type: str
-    meaning: str
+Hook = namedtuple("Hook", "name type meaning")
 
 
-class Contract(NamedTuple):
+class Contract(namedtuple("Contract", "name declared_in module chapter meaning hooks")):
     """The type of a part: where it is declared, the module that binds HOOKS to an object of it."""
-
-    name: str
-    declared_in: str
-    module: str
-    chapter: str
-    meaning: str
-    hooks: tuple[Hook, ...]
 
 
 def contracts():

@@ -28,7 +28,7 @@ class IndexerProcess:
             **environment,
         }
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = None
         self._database = Database(database_url, statement_timeout_ms=10_000)
 
     def __enter__(self):

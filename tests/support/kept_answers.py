@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from scan.ethereum.transport import Transport
+from tests.support import faulty_node
 
 
 @contextmanager
@@ -32,4 +33,5 @@ def kept_answers(url, folder):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Transport, "_post_http", kept)
+        patch.setitem(faulty_node.ANSWERS, url, {})
         yield

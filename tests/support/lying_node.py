@@ -1,8 +1,8 @@
 """A node that lies: one field of one answer has another value, of any method that it is asked."""
 
 import random
-from collections import Counter
-from typing import Any, NamedTuple
+from collections import Counter, namedtuple
+from typing import Any
 
 from tests.support.faulty_node import Reply
 
@@ -12,12 +12,7 @@ OF_THE_CHAIN = ("eth_blockNumber", "eth_chainId")
 SHARE_OF_THE_CHAIN = 0.02
 
 
-class Lie(NamedTuple):
-    method: str
-    parameters: Json
-    path: tuple[Any, ...]
-    true: Json
-    told: Json
+Lie = namedtuple("Lie", "method parameters path true told")
 
 
 class LyingNode:
@@ -25,7 +20,7 @@ class LyingNode:
     receipts all but those of the blocks `spared`, of which hashes prove nothing."""
 
     def __init__(self, seed, share, *, spared=(), methods=None):
-        self.told: list[Lie] = []
+        self.told = []
         self._dice = random.Random(seed)
         self._share = share
         self._spared = {hex(number) for number in spared}

@@ -18,7 +18,7 @@ from scan.indexer import block_rows
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
 from scan.indexer.contract_state import ContractFindings, FoundPool, FoundToken, PoolTrade
 from scan.indexer.derivation import fill_missing
-from scan.indexer.writer import IndexedHead, Writer, inspected_batch
+from scan.indexer.writer import Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)
 DEX = "uniswap-v2"
@@ -51,9 +51,9 @@ class Chain:
         fill_missing(database)  # as the indexer does before it writes
         self._writer = writer or Writer(database)
         self._salt = itertools.count()
-        self._head: IndexedHead | None = self._writer.head()
-        self._token_block: int | None = None  # the block since which its token is known
-        self._appended: list[tuple[FetchedBlock, ContractFindings]] = []  # from block 0 on
+        self._head = self._writer.head()
+        self._token_block = None  # the block since which its token is known
+        self._appended = []  # from block 0 on
 
     def over(self, database, writer):
         """The same chain, which goes on in a copy of its database."""

@@ -11,7 +11,7 @@ class PeakMemory:
 
     def __init__(self, pid):
         self._pid = pid
-        self._peaks: dict[int, int] = {}
+        self._peaks = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="peak memory", daemon=True)
 

@@ -9,7 +9,6 @@ less for each block after it (Yellow Paper, section 11.3).
 
 import json
 from collections import defaultdict
-from typing import Any
 
 import rlp
 from eth_utils import keccak
@@ -41,9 +40,9 @@ class MinedChain:
     def __init__(self, node, uncles, head):
         self.node = node
         self.head = head
-        self.headers: list[dict[str, Any]] = []
-        self.uncles: dict[int, list[dict[str, Any]]] = defaultdict(list)
-        self.rewards: list[tuple[int, str, int]] = []  # block, address, amount
+        self.headers = []
+        self.uncles = defaultdict(list)
+        self.rewards = []  # block, address, amount
         self._hashes = RenamedHashes()
         for number in range(head + 1):
             self._add(number, uncles.get(number, []))

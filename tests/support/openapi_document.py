@@ -47,7 +47,7 @@ class Watch:
     """Looks at the first few answers of each kind that any test gets."""
 
     def __init__(self):
-        self._seen: Counter[tuple[str, str, int]] = Counter()
+        self._seen = Counter()
 
     def look(self, method, path, answer):
         template = next((t for t, match in TEMPLATES.items() if match.fullmatch(path)), None)

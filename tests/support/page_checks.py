@@ -1,5 +1,6 @@
 """What is looked at on a page in a browser: accessibility, layout, screens, themes, hosts."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.support.solidity import NODE
@@ -32,39 +33,15 @@ def all_violations(page):
 
 def axe_violations(page, options):
     """axe-core's rules that are broken, each with the first elements."""
-    violations = page.evaluate(f"axe.run({options}).then(results => results.violations)")
     return [
         (violation["id"], [node["html"][:120] for node in violation["nodes"][:3]])
-        for violation in violations
+        for violation in page.evaluate(f"axe.run({options}).then(results => results.violations)")
     ]
 
 
-NOTHING_HIDDEN = """
-[...document.querySelectorAll(".table, .table td")].filter((element) => {
-  if (element.closest("[hidden], details:not([open])")) return false;
-  const box = element.getBoundingClientRect();
-  const isCut = element.matches(".table") && element.scrollWidth > element.clientWidth;
-  const isOutside = box.left < 0 || box.right > innerWidth + 1;
-  const isHidden = element.textContent.trim() && !box.width && !element.querySelector(".own");
-  const inside = element.matches("td") ? [...element.children] : [];
-  const spills = inside.some((child) => child.getBoundingClientRect().right > box.right + 1);
-  return isCut || isOutside || isHidden || spills;
-}).map((element) => element.outerHTML.slice(0, 200))
-"""
-INVISIBLE_LINKS = """
-[...document.querySelectorAll("main a")].filter((link) => link.checkVisibility())
-  .filter((link) => !link.innerText.trim() || link.offsetWidth < 8)
-  .map((link) => link.outerHTML.slice(0, 200))
-"""
-CUMULATIVE_SHIFT = """
-new Promise((resolve) => {
-  let sum = 0;
-  new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) sum += entry.value;
-  }).observe({type: "layout-shift", buffered: true});
-  requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
-})
-"""
+NOTHING_HIDDEN = Path(__file__).with_name("nothing_hidden.js").read_text()
+INVISIBLE_LINKS = Path(__file__).with_name("invisible_links.js").read_text()
+CUMULATIVE_SHIFT = Path(__file__).with_name("cumulative_shift.js").read_text()
 MOST_PAINTS = 10
 
 

@@ -1,11 +1,10 @@
 """The pages over a chain to which tests may add contracts."""
 
 import pytest
-from werkzeug.serving import make_server
 
 from tests.support.browser import chromium
 from tests.support.many_functions import VERSION, deploy
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 
 # multicall(bytes[]) with a call of burn(uint256).
 MULTICALL = "0xac9650d8" + "".join(
@@ -33,7 +32,7 @@ contract Hostile {
 
 @pytest.fixture(scope="module")
 def explorer_url(explorer):
-    with in_thread(make_server("127.0.0.1", 0, explorer.app, threaded=True)) as url:
+    with serving(explorer.app) as url:
         yield url
 
 

@@ -1,11 +1,8 @@
 """A chain of transactions that fail in every way there is, of contracts whose ABIs are stored."""
 
 import json
-from collections.abc import Callable
+from collections import namedtuple
 from contextlib import contextmanager
-from typing import Any, NamedTuple
-
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support import database, solidity
@@ -15,18 +12,11 @@ from tests.support.indexing import Indexing
 GAS = 300_000
 
 
-class Played(NamedTuple):
+class Played(namedtuple("Played", "anvil url client reasons guard sent")):
     """What was sent, by a name of its own; Reasons is verified, and so is the Guard it calls."""
 
-    anvil: Anvil
-    url: str
-    client: FlaskClient
-    reasons: Contract
-    guard: str
-    sent: dict[str, str]
 
-
-SENT: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+SENT = (
     ("require", "withRequire", (False,)),
     ("silent", "withoutReason", ()),
     ("own error", "ownError", (7,)),
@@ -57,7 +47,7 @@ SENT: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
 
 
 # Each in a block of its own, so that the node knows the state before and after it.
-ALONE: dict[str, Callable[[Anvil, Contract], str]] = {
+ALONE = {
     "alone": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 9),
     "clearing": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 0),
     "deployment": lambda anvil, _: anvil.send(

@@ -6,10 +6,10 @@ import json
 import ssl
 import threading
 import time
+from collections import namedtuple
 from collections.abc import Callable
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple
 
 import trustme
 
@@ -18,13 +18,8 @@ from tests.support.serving import in_thread
 PATIENCE_S = 180.0
 
 
-class Received(NamedTuple):
+class Received(namedtuple("Received", "path headers body at")):
     """One request as it came; `at` is time.time()."""
-
-    path: str
-    headers: dict[str, str]
-    body: bytes
-    at: float
 
     @property
     def event(self):
@@ -39,10 +34,7 @@ class Received(NamedTuple):
         return hmac.compare_digest(self.headers["X-Scan-Signature"], f"sha256={expected}")
 
 
-class Answer(NamedTuple):
-    status: int = 204
-    headers: tuple[tuple[str, str], ...] = ()
-    body: bytes = b""
+Answer = namedtuple("Answer", "status headers body", defaults=(204, (), b""))
 
 
 Behaviour = Callable[["Handler", Received], Answer | None]
@@ -109,9 +101,9 @@ class Receiver(ThreadingHTTPServer):
         self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self._context.load_cert_chain(certificate, key)
         self._arrived = threading.Condition()
-        self.received: list[Received] = []
+        self.received = []
         self.connections = 0
-        self.behaviour: Behaviour = lambda _handler, _received: Answer()
+        self.behaviour = lambda _handler, _received: Answer()
         self.closing = threading.Event()
 
     def url(self, path="/", host="localhost"):

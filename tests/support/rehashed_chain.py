@@ -27,7 +27,7 @@ class RehashedChain:
     """A Fault: `alter` makes headers of the chain from anvil's, whose hash covers `fields`."""
 
     def __init__(self, node, alter, fields):
-        self.headers: list[Json] = []
+        self.headers = []
         self._hashes = renamed_hashes.RenamedHashes()
         for number in range(node.head() + 1):
             block = node.call("eth_getBlockByNumber", hex(number), False)

@@ -8,8 +8,8 @@ _HASH = re.compile("0x[0-9a-f]{64}")
 
 class RenamedHashes:
     def __init__(self):
-        self._ours: dict[str, str] = {}  # by the node's
-        self._theirs: dict[str, str] = {}  # by ours
+        self._ours = {}  # by the node's
+        self._theirs = {}  # by ours
 
     def add(self, theirs, ours):
         """`theirs` may be one that has been given another name before."""

@@ -78,7 +78,7 @@ class Queue:
 
     def __init__(self, most):
         self.most = most
-        self.waiting: list[bytes] = []
+        self.waiting = []
 
     def take(self, submitted):
         self.waiting += submitted

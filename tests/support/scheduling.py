@@ -17,7 +17,14 @@ from tests.support.serving import ROOT
 
 # Files whose tests share an index or chains that take seconds to make.
 SHARED = {
-    "query plans": ("/test_query_plans.py", "/test_search.py"),
+    "50,000 transactions": (
+        "/test_query_plans.py",
+        "/test_search.py",
+        "/test_worth_plans.py",
+        "sums/test_sums.py",
+        "api/test_holder_change.py",
+        "indexer/test_head.py",
+    ),
     "demo": (
         "api/test_back_in_time.py",
         "extensions/test_chains.py",

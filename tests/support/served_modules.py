@@ -3,9 +3,9 @@ that these ask the registry for, and their calls of the node."""
 
 import ast
 import re
+from collections import namedtuple
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from tests.support.hooks_document import contracts
 
@@ -19,12 +19,8 @@ RPC = re.compile(
 )
 
 
-class NodeCall(NamedTuple):
+class NodeCall(namedtuple("NodeCall", "method module function")):
     """A method of the node, and the module and function that names it."""
-
-    method: str
-    module: str
-    function: str
 
 
 @cache

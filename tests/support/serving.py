@@ -13,6 +13,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Barrier
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from redis import Redis
+from werkzeug.serving import ThreadedWSGIServer
 
 from tests.support.forked_python import Forked
 
@@ -59,8 +61,7 @@ def gunicorn_started(database_url, port, *arguments, shell="", **environment):
     own = "STATEMENT_TIMEOUT_MS" in environment
     configuration = "tests/support/statement_timeout.conf.py" if own else "gunicorn.conf.py"
     is_read_by_imports = environment.keys() & {"PYTHONPATH", "WEB_CONCURRENCY"}
-    start = subprocess.Popen if shell or is_read_by_imports else Forked
-    process = start(
+    process = (subprocess.Popen if shell or is_read_by_imports else Forked)(
         [
             *(("bash", "-c", f'{shell}; exec "$@"', "bash") if shell else ()),
             sys.executable,
@@ -222,6 +223,37 @@ def in_thread(server):
     finally:
         server.shutdown()
         server.server_close()
+
+
+class _Threads(ThreadedWSGIServer):
+    """Threads that stay, as gunicorn's do: each new one would connect to the database."""
+
+    def __init__(self, app):
+        super().__init__("127.0.0.1", 0, app)
+        self._connections = SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._count = 0
+
+    def process_request(self, *connection):
+        self._connections.put(connection)
+        if not self._idle.acquire(blocking=False):
+            self._count += 1
+            threading.Thread(target=self._work, daemon=True).start()
+
+    def server_close(self):
+        super().server_close()
+        for _ in range(self._count):
+            self._connections.put(())
+
+    def _work(self):
+        while connection := self._connections.get():
+            self.process_request_thread(*connection)
+            self._idle.release()
+
+
+def serving(app):
+    """Serves an application over HTTP from this process; its address."""
+    return in_thread(_Threads(app))
 
 
 def wait_until(condition, process=None, timeout_s=180.0):

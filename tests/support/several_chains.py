@@ -3,8 +3,8 @@
 import os
 import subprocess
 import sys
+from collections import namedtuple
 from contextlib import ExitStack, contextmanager
-from typing import NamedTuple
 
 import requests
 
@@ -18,13 +18,7 @@ from tests.support.serving import ROOT, free_port, gunicorn_started, nginx, stop
 CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}
 
 
-class Front(NamedTuple):
-    url: str
-    anvils: dict[str, Anvil]
-    stages: dict[str, Stage]
-    instances: dict[str, str]
-    processes: dict[str, "subprocess.Popen[bytes]"]
-    gateway: str
+Front = namedtuple("Front", "url anvils stages instances processes gateway")
 
 
 @contextmanager
@@ -54,11 +48,10 @@ def gateway(folder, instances):
     )
     (folder / "chains.toml").write_text("".join(tables))
     port = free_port()
-    environment = os.environ | {"PORT": str(port), "SCAN_TRUSTED_PROXIES": "1"}
     process = Forked(
         [sys.executable, "-m", "scan", "gateway", str(folder / "chains.toml")],
         cwd=ROOT,
-        env=environment,
+        env=os.environ | {"PORT": str(port), "SCAN_TRUSTED_PROXIES": "1"},
         stderr=subprocess.PIPE,
     )
     try:

@@ -4,10 +4,10 @@ import fcntl
 import hashlib
 import json
 import subprocess
+from collections import namedtuple
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from tests.support.compile_server import compile_json
 
@@ -16,7 +16,7 @@ NODE = SUPPORT / "node"
 SOURCES = SUPPORT / "solidity_sources"
 BUILT = SUPPORT / "built"
 COMPILER = "solc-0.8.28"
-SETTINGS: dict[str, Any] = {
+SETTINGS = {
     "optimizer": {"enabled": True, "runs": 200},
     "evmVersion": "cancun",
     "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
@@ -33,13 +33,8 @@ UNISWAP = {
 }
 
 
-class Artifact(NamedTuple):
+class Artifact(namedtuple("Artifact", "name abi bytecode runtime")):
     """What a compiler makes of one contract; bytecode as it goes into a creation."""
-
-    name: str
-    abi: list[dict[str, Any]]
-    bytecode: bytes
-    runtime: bytes
 
 
 def artifact(name, evm_version=SETTINGS["evmVersion"]):
@@ -143,13 +138,7 @@ def _bytes(text):
 
 
 # The SMT checker never ends on it.
-ENDLESS = """pragma experimental SMTChecker;
-contract A {
-    function fermat(uint x, uint y, uint z) public pure {
-        require(x > 2 && y > 2 && z > 2 && x < 1000000 && y < 1000000 && z < 1000000);
-        assert(x * x * x + y * y * y != z * z * z);
-    }
-}"""
+ENDLESS = Path(__file__).with_name("Endless.sol").read_text()
 
 
 def node_script(name, *arguments, stdin=None):

@@ -14,7 +14,7 @@ class FromAddress(HTTPAdapter):
         super().__init__(pool_maxsize=64)
 
     def init_poolmanager(self, *args, **kwargs):
-        super().init_poolmanager(*args, source_address=(self._address, 0), **kwargs)  # type: ignore[no-untyped-call]
+        super().init_poolmanager(*args, source_address=(self._address, 0), **kwargs)
 
 
 _addresses = (f"127.9.{n // 250}.{n % 250 + 1}" for n in itertools.count())

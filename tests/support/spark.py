@@ -4,9 +4,9 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections import namedtuple
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -23,10 +23,7 @@ from tests.support.serving import (
 SUBMIT_TIMEOUT_S = 240
 
 
-class SparkCluster(NamedTuple):
-    master: str
-    folder: Path
-
+class SparkCluster(namedtuple("SparkCluster", "master folder")):
     def run(self, script, *arguments):
         """Its output. The driver runs here, everything it computes in the workers."""
         result = completed(

@@ -19,8 +19,8 @@ class Storm:
         self.random = random.Random(seed)
         self.anvil = anvil
         self.stage = Stage(anvil, seed)
-        self.steps: list[str] = []
-        self._snapshots: list[tuple[int, str]] = []
+        self.steps = []
+        self._snapshots = []
         for act in (*BASIC_ACTS, contracts.purses):
             act(self.stage)
         self._ground = anvil.head()  # below this the contracts would not be there

@@ -34,7 +34,7 @@ class Digest(dict[str, tuple[int, str]]):
     def __init__(self, tables, url):
         super().__init__({name: (count, digest) for name, count, digest in tables})
         self.url = url
-        self._rows: dict[str, Rows] | None = None
+        self._rows = None
 
     def keep_rows(self):
         """Of all tables, since the database will be gone."""
@@ -46,7 +46,7 @@ class Digest(dict[str, tuple[int, str]]):
         return _read_rows(self.url, table)
 
 
-_fresh: dict[tuple[object, ...], Digest] = {}  # of a chain that many tests index, once
+_fresh = {}  # of a chain that many tests index, once
 
 
 def digest(database_url):

@@ -5,24 +5,21 @@ The forms are those of their documentation: Blockscout's API v2 /smart-contracts
 """
 
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections import namedtuple
 
 from flask import Flask, Response, jsonify, request
 
 MATCHES = {"full": "exact_match", "partial": "match"}
 
 
-class Verified(NamedTuple):
+class Verified(
+    namedtuple(
+        "Verified",
+        "address standard path name version match language",
+        defaults=("full", "Solidity"),
+    )
+):
     """A contract as it was verified there; `version` is such as 0.8.28+commit.7893614a."""
-
-    address: str
-    standard: Mapping[str, Any]
-    path: str
-    name: str
-    version: str
-    match: str = "full"
-    language: str = "Solidity"
 
 
 class Elsewhere:
@@ -30,10 +27,10 @@ class Elsewhere:
 
     def __init__(self, chain_id):
         self.app = Flask(__name__)
-        self.contracts: dict[str, Verified] = {}
-        self.refusals: list[Response] = []
-        self.answers: dict[str, bytes] = {}
-        self.requests: list[str] = []
+        self.contracts = {}
+        self.refusals = []
+        self.answers = {}
+        self.requests = []
         self._chain_id = chain_id
         self.app.before_request(self._before)
         rules = {

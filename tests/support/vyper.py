@@ -3,9 +3,8 @@
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections import namedtuple
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from eth_abi.abi import encode
 
@@ -19,26 +18,7 @@ NEWEST = "0.4.3"
 SEVEN = f"{7:064x}"
 SOURCES = Path(__file__).with_name("vyper_sources")
 
-BOX = """# Holds a count that only grows.
-owner: public(address)
-count: public(uint256)
-START: immutable(uint256)
-
-@deploy
-def __init__(first: uint256):
-    self.count = first
-    self.owner = msg.sender
-    START = first + 1
-
-@external
-@view
-def total() -> uint256:
-    return self.count + START + 1000
-
-@external
-def increase(more: uint256):
-    self.count += more
-"""
+BOX = (SOURCES / "box.vy").read_text()
 
 
 def source_for(version):
@@ -90,15 +70,8 @@ def blueprint_of(creation):
     return f"61{len(code):04x}3d81600a3d39f3{code.hex()}"
 
 
-class VyperContract(NamedTuple):
+class VyperContract(namedtuple("VyperContract", "kind version path sources arguments settings")):
     """A contract of `vyper_sources/contracts.toml` in one release. `arguments` are hex."""
-
-    kind: str
-    version: str
-    path: str
-    sources: Mapping[str, str]
-    arguments: str
-    settings: Mapping[str, Any]
 
     @property
     def has_hash(self):
@@ -135,8 +108,8 @@ def vyper_contracts():
 
 
 class Vyper:
-    """The compilers that a run of the tests installs once, in `directory`; each that is installed
-    is linked into the folder of the service's compilers, too."""
+    """The compilers that tests install once, in `directory`; each that is installed is linked into
+    the folder of the service's compilers, too."""
 
     def __init__(self, directory, served):
         settings = Settings(solc_dir=directory, path=os.environ["PATH"])
@@ -145,7 +118,7 @@ class Vyper:
 
     def install(self, version):
         release = VYPER.kind.parse_version(version)
-        self.store.directory.mkdir(exist_ok=True)
+        self.store.directory.mkdir(parents=True, exist_ok=True)
         with alone(self.store.directory / version):
             if self.store.find(release) is None:
                 assert self.store.install(release) == "PyPI"

@@ -1,12 +1,11 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
+from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_network
-from typing import NamedTuple
 
 import psycopg2
-from flask import Flask
 
 from app import create_app
 from scan.database.connection import Database
@@ -17,10 +16,7 @@ NO_NODE = "http://127.0.0.1:9"
 QUICK = DispatcherOptions(poll_s=0.1, retry_steps_s=(0.3,) * 7)
 
 
-class Hook(NamedTuple):
-    id: int
-    secret: str
-
+class Hook(namedtuple("Hook", "id secret")):
     @property
     def headers(self):
         return {"X-Webhook-Secret": self.secret}
@@ -37,7 +33,7 @@ class Webhooks:
             ca_bundle=str(bundle),
         )
         self.database = Database(database_url, statement_timeout_ms=60_000)
-        self._apps: list[Flask] = []
+        self._apps = []
         self._clients = 0
         self.client = self.another()
         self.chain = made_blocks.Chain(self.database)

@@ -8,6 +8,7 @@ import os
 import subprocess
 import tarfile
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -195,14 +196,7 @@ def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatc
         placed_in(tmp_path / "solc").install((0, 8, 25))
 
 
-HOSTILE_SOLJSON = """
-const fs = require("fs");
-const limits = fs.readFileSync("/proc/self/limits", "utf8");
-const seen = { folder: process.cwd(), variables: Object.keys(process.env), limits };
-fs.writeFileSync(SEEN, JSON.stringify(seen));
-exports.cwrap = () => () => "0.8.28";
-exports._solidity_version = () => {};
-"""
+HOSTILE_SOLJSON = Path(__file__).with_name("hostile_soljson.js").read_text()
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")

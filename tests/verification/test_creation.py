@@ -1,6 +1,7 @@
 """Constructors and initial values, which are in the creation code alone, deployed and compared."""
 
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from eth_utils.crypto import keccak
@@ -12,14 +13,7 @@ from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
 
-TOKEN = """pragma solidity >=0.5.0;
-contract Token {
-    string public name;
-    uint256 public totalSupply = 1000000;
-    mapping(address => uint256) public balanceOf;
-    constructor() public { name = "Test Dollar"; balanceOf[msg.sender] = totalSupply; }
-}
-"""
+TOKEN = Path(__file__).with_name("Token.sol").read_text()
 TOKEN_WITHOUT_VISIBILITY = TOKEN.replace("constructor() public", "constructor()")
 FALSE_SUPPLY = TOKEN_WITHOUT_VISIBILITY.replace("1000000", "5")
 FALSE_TOKEN = FALSE_SUPPLY.replace("Test Dollar", "USD Coin")
@@ -218,16 +212,7 @@ def test_code_whose_creation_is_not_indexed_is_not_compared(explorer):
     assert "not known to match the source" in page
 
 
-FACTORY = """pragma solidity >=0.8.0;
-contract Child {
-    uint256 public value; address public immutable maker = msg.sender;
-    constructor(uint256 first, string memory) { value = first * NUMBER; }
-}
-contract Factory {
-    event Made(Child child);
-    function make(uint256 first) public { emit Made(new Child(first, "made")); }
-}
-"""
+FACTORY = Path(__file__).with_name("Factory.sol").read_text()
 
 
 def test_a_contract_s_child_is_compared_with_its_trace(explorer):
@@ -261,17 +246,7 @@ def _call(signature, argument):
     return f"0x{keccak(text=signature)[:4].hex()}{argument:064x}"
 
 
-MAKER = """pragma solidity >=0.4.22;
-library Maths {
-    function twice(uint256 x) public pure returns (uint256) { return x + x; }
-}
-contract Inner { uint256 public age = 3; }
-contract Maker {
-    uint256 public number;
-    Inner public inner;
-    constructor(uint256 first) public { number = Maths.twice(first); inner = new Inner(); }
-}
-"""
+MAKER = Path(__file__).with_name("Maker.sol").read_text()
 
 
 @pytest.mark.long

@@ -26,8 +26,7 @@ def test_variants_of_metadata_are_tried_until_the_hash_is_right():
 
 def test_file_hashes_are_the_published_ones():
     """IPFS: `ipfs add` of "hello world\\n" is QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o."""
-    assert ipfs(b"hello world\n").hex() == (
-        "122046d44814b9c5af141c3aaab7c05dc5e844ead5f91f12858b021eba45768b4c0e"
-    )
+    expected = "122046d44814b9c5af141c3aaab7c05dc5e844ead5f91f12858b021eba45768b4c0e"
+    assert ipfs(b"hello world\n").hex() == expected
     assert ipfs(bytes(300 * 1024)) == b""
     assert len(bzzr0(bytes(10_000))) == len(bzzr1(bytes(10_000))) == 32

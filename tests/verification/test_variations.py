@@ -2,6 +2,7 @@
 metadata settings; and constructor data that is not encoded as compilers do it."""
 
 import json
+from pathlib import Path
 
 import pytest
 from eth_utils.crypto import keccak
@@ -17,21 +18,8 @@ from tests.support.vyper import NEWEST, SEVEN, source_for
 VERSION = "0.8.28"
 ON = {"enabled": True, "runs": 200}
 PATH = "src/Kept.sol"
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity >=0.6.0;
-import "./Base.sol";
-/// Keeps a name.
-contract Kept is Base {
-    string public name;
-    constructor(string memory first) { name = first; }
-}
-"""
-BASE = """// SPDX-License-Identifier: MIT
-pragma solidity >=0.6.0;
-contract Base {
-    uint256 public kept;
-}
-"""
+SOURCE = Path(__file__).with_name("Kept.sol").read_text()
+BASE = Path(__file__).with_name("Base.sol").read_text()
 MARK = "\ufeff"
 FORMS = {
     "LF": lambda text: text,

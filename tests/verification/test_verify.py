@@ -1,7 +1,8 @@
 """Contracts deployed on a real node, verified with real compilers of every line since 0.4."""
 
 import json
-from typing import Any, NamedTuple
+from collections import namedtuple
+from pathlib import Path
 
 import pytest
 
@@ -10,55 +11,15 @@ from tests.support.solidity import NODE, artifact
 
 pytestmark = pytest.mark.long
 
-BOX = """// SPDX-License-Identifier: MIT
-pragma solidity >=0.4.22;
-
-/// Holds a number that only grows.
-contract Box {
-    uint256 public number;
-    address public owner;
-
-    constructor(uint256 first) public {
-        number = first;
-        owner = msg.sender;
-    }
-
-    function add(uint256 more) public returns (uint256) {
-        for (uint256 i = 0; i < more; i++) number += 1234567890123456789;
-        return number;
-    }
-}
-"""
+BOX = Path(__file__).with_name("Box.sol").read_text()
 MODERN_BOX = BOX.replace("constructor(uint256 first) public", "constructor(uint256 first)")
 SEVEN = f"{7:064x}"
 
-IMMUTABLES = """pragma solidity >=0.6.5;
-contract Other { uint256 public nothing; }
-contract Fixed {
-    uint256 public immutable start;
-    address public immutable maker;
-    constructor(uint256 first) { start = first; maker = msg.sender; }
-    function both() public view returns (uint256, address) { return (start, maker); }
-}
-"""
-LIBRARY = """pragma solidity >=0.4.22;
-library Maths {
-    function twice(uint256 x) public pure returns (uint256) { return x + x; }
-}
-contract Uses {
-    function four(uint256 x) public pure returns (uint256) {
-        return Maths.twice(Maths.twice(x));
-    }
-}
-"""
+IMMUTABLES = Path(__file__).with_name("Immutables.sol").read_text()
+LIBRARY = Path(__file__).with_name("Library.sol").read_text()
 
 
-class Case(NamedTuple):
-    version: str
-    source: str
-    name: str
-    settings: dict[str, Any]
-    arguments: str = ""
+Case = namedtuple("Case", "version source name settings arguments", defaults=("",))
 
 
 def deployed(explorer, case):
@@ -115,10 +76,9 @@ def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_fu
     for name in case.settings.keys() - {"optimizer"}:
         assert answer.json["settings"][name] == case.settings[name]
     path = "contracts/told/Nobody.sol"
-    given = standard_input({path: case.source}, **case.settings)
     answer = explorer.verify(
         address,
-        given,
+        standard_input({path: case.source}, **case.settings),
         case.version,
         contractName=f"{path}:{case.name}",
         constructorArguments=case.arguments,

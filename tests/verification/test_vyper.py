@@ -1,6 +1,7 @@
 """Contracts of Vyper, compiled by its own compilers from PyPI, deployed, and verified."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -27,8 +28,7 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     assert (comment.status_code, comment.json["match"]) == (200, "partial"), comment.json
 
     equal = explorer.verify(address, source, version, **told)
-    has_hash = VYPER.kind.parse_version(version) >= (0, 4, 1)
-    level = "full" if has_hash else "partial"
+    level = "full" if VYPER.kind.parse_version(version) >= (0, 4, 1) else "partial"
     assert (equal.status_code, equal.json["match"]) == (200, level), equal.json
     assert equal.json["creationMatch"] == level
 
@@ -39,14 +39,7 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     assert stored["constructorArguments"] == f"0x{SEVEN}"
 
 
-PAIR = """first: public(uint256)
-second: public(uint256)
-
-@deploy
-def __init__():
-    self.first = 4
-    self.second = 5
-"""
+PAIR = Path(__file__).with_name("pair.vy").read_text()
 
 
 def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):

@@ -98,8 +98,7 @@ def test_a_blueprint_and_what_a_factory_creates_of_it_are_verified(explorer, vyp
     assert verify(factory, "factory").status_code == 200
     explorer.send(factory, MAKE + encode(["address", "uint256"], [blueprint, 7]).hex())
 
-    changed = source_of("child.vy", version).replace("1000", "1001")
-    sources = {"child.vy": {"content": changed}}
+    sources = {"child.vy": {"content": source_of("child.vy", version).replace("1000", "1001")}}
     standard = {"language": "Vyper", "sources": sources, "settings": settings_of(version)}
     named = {"contractName": "child.vy:child"}
     assert explorer.verify(blueprint, standard, version, **named).status_code == 422

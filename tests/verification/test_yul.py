@@ -1,6 +1,7 @@
 """Contracts of Yul, compiled by solc, deployed, and verified by each form of the service."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,22 +10,7 @@ from tests.support.explorer import compiled
 
 VERSION = "0.8.28"
 # Counts how often it was called with 0xd09de08a, and tells it to who calls 0x06661abd.
-COUNTER = """
-object "Counter" {
-    code {
-        datacopy(0, dataoffset("runtime"), datasize("runtime"))
-        return(0, datasize("runtime"))
-    }
-    object "runtime" {
-        code {
-            switch shr(224, calldataload(0))
-            case 0x06661abd { mstore(0, sload(0)) return(0, 32) }
-            case 0xd09de08a { sstore(0, add(sload(0), 1)) stop() }
-            default { revert(0, 0) }
-        }
-    }
-}
-"""
+COUNTER = Path(__file__).with_name("counter.yul").read_text()
 
 
 def standard(source, **settings):

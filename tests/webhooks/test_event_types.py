@@ -1,7 +1,5 @@
 """Internal transfers and trades as events: whom they concern, in which order, and on forks."""
 
-from typing import Any
-
 import pytest
 
 from scan.ethereum.blocks import EventLog
@@ -62,7 +60,7 @@ LOG = {
     "data": "0x05",
     "topics": [to_hex(topic) for topic in TOPICS],
 }
-EVENTS: list[tuple[str, bytes, dict[str, Any]]] = [
+EVENTS = [
     ("token_transfer", BERT, TOKEN_TRANSFER),
     ("internal_transfer", BERT, INTERNAL_TRANSFER),
     ("dex_trade", ANNA, TRADE),

@@ -81,10 +81,8 @@ def test_a_queue_of_ten_thousand_events_stops_its_webhook(webhooks, receiver):
     assert webhooks.record(OWNER, hook)["active"]
     webhooks.chain.append([Move(OWNER, OTHER)])
     record = webhooks.record(OWNER, hook)
-    assert (record["active"], record["stoppedReason"]) == (
-        False,
-        "its queue held 10,000 undelivered events",
-    )
+    expected = (False, "its queue held 10,000 undelivered events")
+    assert (record["active"], record["stoppedReason"]) == expected
     assert webhooks.record(OTHER, other)["active"]
     webhooks.chain.append([Move(OWNER, OTHER)])
     assert webhooks.pending() == 10_000 + 2

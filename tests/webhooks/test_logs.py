@@ -1,7 +1,6 @@
 """Events of type log: which logs a webhook gets, in which order, and what a fork does to them."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -53,7 +52,7 @@ LOGS = [
 ]
 
 
-NARROWED: list[tuple[Any, list[int]]] = [
+NARROWED = [
     (None, [0, 1, 2, 3, 4, 5]),
     ([], [0, 1, 2, 3, 4, 5]),
     ([A], [1, 2, 4, 5]),

@@ -8,7 +8,6 @@ import socket
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
@@ -23,7 +22,7 @@ from scan.outbound import connection, public_hosts
 from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.webhooks.queues import now
 from scan.webhooks.sender import Message, Sender
-from tests.support.receiver import Answer, Authority, Receiver, running
+from tests.support.receiver import Answer, Receiver, running
 from tests.support.serving import completed
 from tests.support.solidity import NODE
 
@@ -40,14 +39,14 @@ console.log(JSON.stringify(new Webhook(whsec).verify(body, headers)));
 
 
 @pytest.fixture(scope="module")
-def timer() -> Iterator[AttemptDeadlines]:
+def timer():
     timer = AttemptDeadlines()
     yield timer
     timer.close()
 
 
 @pytest.fixture
-def post(authority: Authority, timer: AttemptDeadlines) -> "Post":
+def post(authority, timer):
     return Post(Sender(timer, tls_context(str(authority.bundle)), LOOPBACK))
 
 

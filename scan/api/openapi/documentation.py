@@ -48,12 +48,17 @@ def paths() -> frozenset[str]:
     return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in {*names, *versions})})
 
 
+@functools.cache
+def _template() -> Template:
+    template: Template = Template((PAGE / "index.html").read_text("utf-8"), autoescape=True)
+    return template
+
+
 def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprint:
     """Return the blueprint of the page, which lists all operations until one is chosen that Swagger
     UI, half a megabyte, then shows, and of its files. `in_page` returns it as a page of the site,
     of what it has in its head and in its main part."""
     blueprint = Blueprint("docs", __name__)
-    template = Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
 
     @blueprint.get("/")
     @blueprint.get("/index.html")
@@ -62,7 +67,7 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
         base = settings.base_path  # relative links would be others at /docs than at /docs/
         urls = {name: f"{base}/docs/{file.version}/{name}" for name, file in files().items()}
         site, groups = settings.brand.name or "Scan", _groups(read())
-        parts: Any = template.make_module(
+        parts: Any = _template().make_module(
             {"site": site, "base": base, "urls": urls, "groups": groups}
         )
         text = in_page(parts.head(), parts.body()) if in_page else str(parts)

@@ -32,6 +32,7 @@ from scan import api, registry
 from scan.cached_values import cached_property
 from scan.database.lists import begins_late
 from scan.ethereum.column_types import SAID
+from scan.hex import to_hex
 from scan.indexer.block_check import SAID_WHERE, stored_values
 from scan.parameters import MAX_LIMIT
 
@@ -273,8 +274,8 @@ def _within(fields: Json) -> Json:
     return schema
 
 
-CONSTANTS = {"null": None, "true": True, "false": False}
-_WRITTEN = re.compile(r"(?:(\w+) = )?(\w+)(\(\))?(?: as (\w+)| in (\w+))?")
+CONSTANTS = {"null": None, "true": True, "false": False, "0": 0, "[]": ()}
+_WRITTEN = re.compile(r'(?:(\w+) = )?([\w.]+|\[\]|"\w*")(\(\))?(?: as (\w+)| in (\w+))?')
 
 
 class RenamedField(NamedTuple):
@@ -285,42 +286,83 @@ class RenamedField(NamedTuple):
     decimals: str | None
 
 
-def renamed_field(written: str) -> RenamedField:
-    """Return what is written; raises LookupError for anything else."""
+def _snake_case(name: str) -> str:
+    return re.sub(r"(?=[A-Z])", "_", name).lower()
+
+
+def _camel_case(name: str) -> str:
+    first, *rest = name.rpartition(".")[2].split("_")
+    return "".join((first, *map(str.capitalize, rest)))
+
+
+def renamed_field(written: str, default: Callable[[str], str] = _snake_case) -> RenamedField:
+    """Return what is written, whose name is by default that of the source in some case; raises
+    LookupError for anything else."""
     parsed = _WRITTEN.fullmatch(written)
     if parsed is None:
         raise LookupError(f"{written!r} is no renamed field: name = field as format")
     name, source, call, format_, decimals = parsed.groups()
-    snake_case = re.sub(r"(?=[A-Z])", "_", source).lower()
-    return RenamedField(name or snake_case, source, bool(call), format_, decimals)
+    return RenamedField(name or default(source), source, bool(call), format_, decimals)
 
 
 class Renaming:
-    """Makes objects of records, by the table of a TOML file: the object's name and its fields."""
+    """Makes objects of records, or of objects by their attributes, as a TOML file says: the
+    object's name and its fields. A field may be `a.b`, of an inner object; constants and "text"
+    stand for themselves."""
 
-    def __init__(self, path: Path, formats: Mapping[str, Callable[[Any], Any]]) -> None:
-        self._path, self._formats = path, formats
+    def __init__(
+        self,
+        path: Path,
+        formats: Mapping[str, Callable[[Any], Any]],
+        default: Callable[[str], str] = _snake_case,
+    ) -> None:
+        """`formats` has "" for fields without a format, if these are not shown as they are;
+        `default` makes the name of a field without one."""
+        self._path, self._default = path, default
+        self._formats = {"": lambda value: value, **formats}
 
     @cached_property
     def _objects(self) -> Mapping[str, list[RenamedField]]:
         table = tomllib.loads(self._path.read_text(encoding="utf-8"))
-        return {name: [*map(renamed_field, fields)] for name, fields in table.items()}
+        return {
+            name: [renamed_field(field, self._default) for field in fields]
+            for name, fields in table.items()
+        }
+
+    def names(self, name: str) -> list[str]:
+        """Return the names of an object's fields."""
+        return [field.name for field in self._objects[name]]
 
     def __call__(
-        self, name: str, record: Mapping[str, Any], **formats: Callable[[Any], Any]
+        self, name: str, record: object, **formats: Callable[[Any], Any]
     ) -> dict[str, Any]:
         """Return the object; `formats` are more of them."""
         return {field.name: self._value(field, record, formats) for field in self._objects[name]}
 
     def _value(
-        self,
-        field: RenamedField,
-        record: Mapping[str, Any],
-        formats: Mapping[str, Callable[[Any], Any]],
+        self, field: RenamedField, record: object, formats: Mapping[str, Callable[[Any], Any]]
     ) -> Any:
         if field.source in CONSTANTS:
             return CONSTANTS[field.source]
-        value = record[field.source]
-        if field.format is None:
-            return value
-        return (formats.get(field.format) or self._formats[field.format])(value)
+        if field.source.startswith('"'):
+            return field.source.strip('"')
+        value: Any = record
+        for inner in field.source.split("."):
+            value = value[inner] if isinstance(value, dict) else getattr(value, inner)
+        name = field.format or ""
+        return (formats.get(name) or self._formats[name])(value)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return to_hex(value)
+    if hasattr(value, "record"):
+        return value.record()
+    return [*map(_plain, value)] if isinstance(value, list | tuple) else value
+
+
+def recording(module_path: str) -> Renaming:
+    """Return what makes JSON records of objects, by records.toml in the folder of a module: fields
+    are attributes, with names in camel case; bytes are hex, and objects in them their record()."""
+    formats = {"": _plain, "text": lambda value: None if value is None else str(value)}
+    return Renaming(Path(module_path).with_name("records.toml"), formats, _camel_case)

@@ -15,7 +15,7 @@ import duckdb
 import pyarrow
 from duckdb.sqltypes import BLOB, HUGEINT, VARCHAR
 
-from scan.database.statements import load_statements, render
+from scan.database.statements import read_statement, render
 from scan.extensions.exports import parquet
 from scan.settings import ROOT
 
@@ -206,7 +206,7 @@ class CopyReader:
 
 def _text(statement: str, **texts: str) -> str:
     """Return a statement as DuckDB takes it, with $name for each parameter not in `texts`."""
-    loaded = load_statements()[statement]
+    loaded = read_statement(statement)
     names: Mapping[str, str] = {name: f"${name}" for name in loaded.types} | texts
     return loaded.text % names if "%" in loaded.text else loaded.text
 

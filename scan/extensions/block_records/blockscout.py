@@ -14,7 +14,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.extensions.block_records.execution_requests.rows import DEPOSIT
+from scan.extensions.block_records.rows import DEPOSIT
 from scan.extensions.blockscout import blocks, hooks, lists, routing, transactions
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.hex import to_hex

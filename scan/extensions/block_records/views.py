@@ -13,11 +13,7 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.api.hooks import Api
-from scan.extensions.block_records.execution_requests.rows import (
-    ExecutionRequest,
-    requests_hash,
-    requests_in,
-)
+from scan.extensions.block_records.rows import ExecutionRequest, requests_hash, requests_in
 from scan.hex import data, to_hex
 from scan.http.list_responses import add_list, list_response
 from scan.http.request_state import PARAMETER

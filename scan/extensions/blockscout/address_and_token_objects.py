@@ -93,22 +93,15 @@ def address_object(address: str, party: Mapping[str, Any], name: str | None) -> 
     """Return the object of an address. Its name is a label or that of a verified contract, not what
     a token calls itself; `name` is its primary name."""
     label, contract = party.get("label"), party.get("contract")
-    shown = checksummed(address)
-    return {
-        "hash": shown,
-        "is_contract": party.get("isContract"),
+    named: Object = {
+        "hash": checksummed(address),
+        "isContract": party.get("isContract"),
         "name": label or contract,
-        "is_scam": False,
-        "reputation": UNRATED,
-        "proxy_type": None,
-        "implementations": [],
-        "is_verified": contract is not None,
-        "ens_domain_name": name,
-        "metadata": None,
-        "private_tags": [],
-        "watchlist_names": [],
-        "public_tags": [tag(shown, label)] if label else [],
+        "isVerified": contract is not None,
+        "primaryName": name,
     }
+    tags = [tag(named["hash"], label)] if label else []
+    return {**renamed("address", named), "public_tags": tags}
 
 
 def tag(address: str, label: str) -> Object:
@@ -188,11 +181,7 @@ def transfer_objects(records: Sequence[Record]) -> list[Object]:
 
 
 def transfer_position(record: Record) -> Position:
-    return {
-        "block_number": record["blockNumber"],
-        "index": record["logIndex"],
-        "index_in_batch": record["batchIndex"],
-    }
+    return renamed("transfer_position", record)
 
 
 def _transfer(

@@ -217,14 +217,7 @@ def get_countdown(block: str) -> Response:
     countdown = blocks.countdown(reader(), target)
     if countdown is None or not countdown.remaining:
         raise NotFound("This block is indexed already, or no block is.")
-    return json_value(
-        {
-            "current_block_number": str(countdown.newest),
-            "countdown_block_number": str(target),
-            "remaining_blocks_count": str(countdown.remaining),
-            "estimated_time_in_seconds": countdown.seconds,
-        }
-    )
+    return json_value(renamed("countdown", countdown._asdict() | {"target": target}))
 
 
 def _withdrawals(window: pages.Window) -> Response:

@@ -1,15 +1,16 @@
 """Lists as CSV files in Blockscout's columns: the newest rows of a time, the largest holders."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import orjson
 from flask import current_app
 
 from scan import parameters
-from scan.ethereum.signatures import checksummed
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.blockscout.address_and_token_objects import AddressObjects, TokenObjects
+from scan.extensions.blockscout.decoded_objects import NO_TOPICS
 from scan.extensions.blockscout.lists import Record, contexts_of, one_of, path_address
-from scan.extensions.blockscout.routing import routes, text, timestamp
+from scan.extensions.blockscout.routing import renamed, routes, text
 from scan.extensions.blockscout.tokens import token_of
 from scan.extensions.blockscout.transaction_objects import name_methods, parties_of, shown_type
 from scan.extensions.exports import csv_columns
@@ -22,28 +23,8 @@ from scan.queries.entities import PAGES
 
 MOST_ROWS = 1000
 PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day alone
-PLACE = ("TxHash", "BlockNumber", "UnixTimestamp", "FromAddress", "ToAddress")
-TRANSACTIONS = (
-    *PLACE,
-    *"ContractAddress Type Value Fee Status ErrCode CurrentPrice TxDateOpeningPrice".split(),
-    *"TxDateClosingPrice MethodName".split(),
-)
-TRANSFERS = (
-    *PLACE,
-    *"TokenContractAddress Type TokenDecimals TokenSymbol TokensTransferred".split(),
-    *"TransactionFee Status ErrCode".split(),
-)
-INTERNAL = tuple(
-    """
-    TxHash Index BlockNumber TxIndex UnixTimestamp FromAddress ToAddress ContractAddress Type
-    CallType Gas GasUsed Value Input Output ErrCode Fee
-    """.split()
-)
-TOPICS = ("FirstTopic", "SecondTopic", "ThirdTopic", "FourthTopic")
-LOGS = ("TxHash", "Index", "BlockNumber", "BlockHash", "ContractAddress", "Data", *TOPICS)
-HOLDERS = ("HolderAddress", "Balance")
+TOPICS = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 
-Row = Mapping[str, csv_columns.Cell]
 
 blueprint = routes("csv_files")
 
@@ -57,19 +38,8 @@ def get_limits() -> Response:
 def export_transactions(address_hash: str) -> Response:
     records = _of_address("transactions", address_hash)
     name_methods(records, AddressObjects(record["toAddress"] for record in records))
-    rows = (
-        {
-            **_place(record["hash"], record),
-            "ContractAddress": _checksummed(record["contractAddress"]),
-            "Type": _direction(record, address_hash),
-            "Value": record["value"],
-            "Fee": record["fee"],
-            "Status": "ok" if record["status"] else "error",
-            "MethodName": record.get("method"),
-        }
-        for record in records
-    )
-    return _file(TRANSACTIONS, rows)
+    rows = ({"method": None, **r, "direction": _direction(r, address_hash)} for r in records)
+    return _file("transactions_csv", rows)
 
 
 @blueprint.path("/addresses/<address_hash>/token-transfers/csv")
@@ -87,18 +57,17 @@ def _transfers(records: Sequence[Record], address_hash: str) -> Response:
     context_of, known = contexts_of(records), TokenObjects(r["tokenAddress"] for r in records)
     rows = (
         {
-            **_place(record["transactionHash"], record),
-            "TokenContractAddress": checksummed(record["tokenAddress"]),
-            "Type": _direction(record, address_hash),
-            "TokenDecimals": known.of(record["tokenAddress"])["decimals"],
-            "TokenSymbol": csv_columns.text(known.of(record["tokenAddress"])["symbol"] or ""),
-            "TokensTransferred": None if record["tokenType"] == "BEP721" else record["value"],
-            "TransactionFee": context_of[record["transactionHash"]]["fee"],
-            "Status": "ok",
+            **record,
+            "direction": _direction(record, address_hash),
+            "decimals": known.of(record["tokenAddress"])["decimals"],
+            "symbol": csv_columns.text(known.of(record["tokenAddress"])["symbol"] or ""),
+            "moved": None if record["tokenType"] == "BEP721" else record["value"],
+            "fee": context_of[record["transactionHash"]]["fee"],
+            "status": True,
         }
         for record in records
     )
-    return _file(TRANSFERS, rows)
+    return _file("transfers_csv", rows)
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions/csv")
@@ -107,18 +76,15 @@ def export_internal_transactions(address_hash: str) -> Response:
     context_of = contexts_of(records)
     rows = (
         {
-            **_place(record["transactionHash"], record),
-            "Index": record["transferIndex"],
-            "TxIndex": context_of[record["transactionHash"]]["transactionIndex"],
-            "ToAddress": _checksummed(recipient),
-            "ContractAddress": _checksummed(created),
-            "Type": shown_type(record),
-            "CallType": "call" if shown_type(record) == "call" else None,
-            "Value": record["value"],
+            **record,
+            **dict(zip(("recipient", "created"), parties_of(record), strict=True)),
+            "transactionIndex": context_of[record["transactionHash"]]["transactionIndex"],
+            "type": shown_type(record),
+            "callType": "call" if shown_type(record) == "call" else None,
         }
-        for record, (recipient, created) in ((r, parties_of(r)) for r in records)
+        for record in records
     )
-    return _file(INTERNAL, rows)
+    return _file("internal_csv", rows)
 
 
 @blueprint.path("/addresses/<address_hash>/logs/csv")
@@ -131,17 +97,13 @@ def export_logs(address_hash: str) -> Response:
     context_of = contexts_of(records)
     rows = (
         {
-            "TxHash": record["transactionHash"],
-            "Index": record["logIndex"],
-            "BlockNumber": record["blockNumber"],
-            "BlockHash": context_of[record["transactionHash"]]["blockHash"],
-            "ContractAddress": checksummed(record["address"]),
-            "Data": record["data"],
-            **dict(zip(TOPICS, record["topics"], strict=False)),
+            **record,
+            **dict(zip(TOPICS, (*record["topics"], *NO_TOPICS), strict=False)),
+            "blockHash": context_of[record["transactionHash"]]["blockHash"],
         }
         for record in records
     )
-    return _file(LOGS, rows)
+    return _file("logs_csv", rows)
 
 
 @blueprint.path("/tokens/<address_hash>/holders/csv")
@@ -149,13 +111,10 @@ def export_holders(address_hash: str) -> Response:
     token = token_of(address_hash)
     page = tokens.holders(reader(), data(token["address"]), pages.Window(MOST_ROWS, 0))
     rows = (
-        {
-            "HolderAddress": checksummed(r["address"]),
-            "Balance": csv_columns.amount(r["balance"], token["decimals"] or 0),
-        }
+        {**r, "balance": csv_columns.amount(r["balance"], token["decimals"] or 0)}
         for r in orjson.loads(page.data)
     )
-    return _file(HOLDERS, rows)
+    return _file("holders_csv", rows)
 
 
 def _of_address(entity: str, address_hash: str) -> list[Record]:
@@ -183,27 +142,13 @@ def _time(name: str, of_day: str) -> int | None:
     return parameters.time_s(whole, name, is_upper=name == "to_period")
 
 
-def _place(transaction_hash: str, record: Record) -> Row:
-    return {
-        "TxHash": transaction_hash,
-        "BlockNumber": record["blockNumber"],
-        "UnixTimestamp": timestamp(record["timestamp"]),
-        "FromAddress": _checksummed(record["fromAddress"]),
-        "ToAddress": _checksummed(record["toAddress"]),
-    }
-
-
-def _checksummed(address: str | None) -> str | None:
-    return None if address is None else checksummed(address)
-
-
 def _direction(record: Record, address_hash: str) -> str:
     sides = {record["toAddress"]: "IN", record["fromAddress"]: "OUT"}
     return sides.get(to_hex(path_address(address_hash)), "")
 
 
-def _file(columns: Sequence[str], rows: Iterable[Row]) -> Response:
-    """Return a file of rows by their columns, of which some may have no value."""
-    whole = ({**dict.fromkeys(columns), **row}.values() for row in rows)
-    file = csv_columns.lines([columns, *(tuple(cells) for cells in whole)])
+def _file(name: str, rows: Iterable[Record]) -> Response:
+    """Return a file of rows, whose columns are the fields of an object in objects.toml."""
+    cells = (tuple(renamed(name, row).values()) for row in rows)
+    file = csv_columns.lines([renamed.names(name), *cells])
     return current_app.response_class(file, mimetype="text/csv")

@@ -15,7 +15,6 @@ from scan.extensions.blockscout import (
     stats_service,
     tokens,
     transactions,
-    verification,
 )
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.routing import BLOCKSCOUT, PREFIX, STATS_PREFIX
@@ -28,7 +27,7 @@ BLUEPRINTS = (
     addresses.blueprint,
     tokens.blueprint,
     contracts.blueprint,
-    verification.blueprint,
+    contracts.verification_views,
     network_and_search.blueprint,
     advanced_filters.blueprint,
     csv_files.blueprint,

@@ -115,14 +115,7 @@ def list_newest_transactions() -> Response:
 @blueprint.path("/main-page/indexing-status")
 def get_indexing_status() -> Response:
     progress = network.indexed_share(reader())
-    return json_value(
-        {
-            "finished_indexing": progress.is_complete,
-            "finished_indexing_blocks": progress.is_complete,
-            "indexed_blocks_ratio": progress.share,
-            "indexed_internal_transactions_ratio": None,
-        }
-    )
+    return json_value(routing.renamed("indexing", progress._asdict()))
 
 
 @blueprint.path("/config/backend-version")
@@ -145,16 +138,7 @@ def list_migrations() -> Response:
 @blueprint.path("/config/indexer")
 def get_indexer() -> Response:
     """Return which data there are, by the tasks that fetch them at Blockscout."""
-    return json_value(
-        {
-            "indexer_enabled": True,
-            "internal_transactions_fetcher_enabled": reader().sources.traces != "off",
-            "pending_transactions_fetcher_enabled": False,
-            "block_reward_fetcher_enabled": True,
-            "token_instance_retry_fetcher_enabled": False,
-            "token_instance_sanitize_fetcher_enabled": False,
-        }
-    )
+    return json_value(routing.renamed("indexer", {"traces": reader().sources.traces != "off"}))
 
 
 @blueprint.path("/config/public-metrics")
@@ -232,24 +216,12 @@ def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -
     kind, value = result["type"], result["value"]
     if kind == "block":
         record = orjson.loads(blocks.get(reader(), int(value)) or "{}")
-        return {
-            "type": kind,
-            "block_number": int(value),
-            "block_hash": record.get("hash"),
-            "block_type": "block",
-            "timestamp": record and routing.timestamp(record["timestamp"]),
-            "url": f"/block/{value}",
-            "priority": 0,
-        }
+        result = {"hash": None, "timestamp": None, **record, "value": value}
+        return routing.renamed("found_block", result | {"url": f"/block/{value}"})
     if kind == "transaction":
         record = orjson.loads(transactions.get(reader(), data(value)) or "{}")
-        return {
-            "type": kind,
-            "transaction_hash": value,
-            "timestamp": record and routing.timestamp(record["timestamp"]),
-            "url": f"/tx/{value}",
-            "priority": 0,
-        }
+        result = {"timestamp": None, **record, "value": value, "url": f"/tx/{value}"}
+        return routing.renamed("found_transaction", result)
     shown = {**routing.renamed("found", result), "priority": 0, "reputation": UNRATED}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None

@@ -13,6 +13,7 @@ from flask import Blueprint, g, request
 from scan.api.openapi.schemas import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.signatures import checksummed
+from scan.http import request_state
 from scan.http.request_state import Interface
 from scan.queries import network, pages
 from scan.rate_limits.windows import RateLimitResult
@@ -140,7 +141,7 @@ WHOLE_GAS_PRICES = "updated-gas-oracle"  # "true" where a client reads prices as
 def limit_headers(result: RateLimitResult) -> Headers:
     """Return the limit's headers as Blockscout's clients read them: the reset in milliseconds from
     now, and no way around a refusal, such as a captcha."""
-    headers = dict(result.headers())
+    headers = dict(request_state.limit_headers(result))
     headers["X-RateLimit-Reset"] = str(int(result.reset_in_s * 1000) + 1)
     return [*headers.items(), ("Bypass-429-Option", "no_bypass")]
 
@@ -167,10 +168,12 @@ def timestamp(iso: str) -> str:
 
 FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "checksum": lambda value: value and checksummed(value),
+    "count": lambda value: str(value or 0),
     "number": int,
+    "outcome": lambda is_success: "ok" if is_success else "error",
     "standard": lambda value: value and STANDARDS[value],
     "text": str,
-    "time": timestamp,
+    "time": lambda value: value and timestamp(value),
 }
 
 

@@ -30,13 +30,7 @@ def chain_fields(record: Mapping[str, Any], context: Mapping[str, Any]) -> Objec
 def _of_blobs(record: Mapping[str, Any], context: Mapping[str, Any]) -> Object:
     if not record["blobVersionedHashes"]:
         return {}
-    return {
-        "max_fee_per_blob_gas": record["maxFeePerBlobGas"],
-        "blob_versioned_hashes": record["blobVersionedHashes"],
-        "blob_gas_used": context["blobGasUsed"],
-        "blob_gas_price": context["blobGasPrice"],
-        "burnt_blob_fee": context["blobFee"],
-    }
+    return renamed("fields_of_blobs", {**record, **context})
 
 
 def _of_op_stack(record: Mapping[str, Any]) -> Object:
@@ -92,7 +86,7 @@ def transaction_objects(records: Sequence[lists.Record]) -> list[Object]:
 
 
 def transaction_position(record: lists.Record) -> lists.Position:
-    return {"block_number": record["blockNumber"], "index": record["transactionIndex"]}
+    return renamed("transaction_position", record)
 
 
 def transaction_addresses(record: lists.Record) -> AddressObjects:
@@ -126,10 +120,7 @@ def transaction_object(
     and transfers of tokens."""
     return {
         **renamed("transaction", context | record, address=objects.of_optional),
-        "result": "success",
-        "status": "ok" if record["status"] else "error",
-        "confirmations": confirmations,
-        "confirmation_duration": [],
+        **renamed("outcome", record | {"confirmations": confirmations}),
         "fee": {"type": "actual", "value": record["fee"]},
         "raw_input": None if content is None else to_hex(content),
         "method": record.get("method"),
@@ -201,11 +192,7 @@ def internal_objects(records: Sequence[lists.Record]) -> list[Object]:
 
 def internal_position(record: lists.Record) -> lists.Position:
     [context] = lists.contexts_of([record]).values()
-    return {
-        "block_number": record["blockNumber"],
-        "transaction_index": context["transactionIndex"],
-        "index": record["transferIndex"],
-    }
+    return renamed("internal_position", context | record)
 
 
 def shown_type(record: lists.Record) -> str:

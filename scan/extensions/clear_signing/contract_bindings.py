@@ -14,7 +14,7 @@ from scan.contracts.proxy_contracts import Proxy
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.stored_blocks import TransactionLog
-from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors
 from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
@@ -55,7 +55,7 @@ class ContractBindings:
         for find in (self._of_factories, self._of_proxies):
             try:
                 bound |= find(missing) if missing else {}
-            except (TransactionUnavailable, NotFound, UpstreamFailed, Unavailable):
+            except (NotFound, UpstreamFailed, Unavailable):
                 self._reader.do_not_cache()
             missing = [call for call in missing if bound[call] is None]
         return {call: descriptor for call, descriptor in bound.items() if descriptor is not None}

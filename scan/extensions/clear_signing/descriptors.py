@@ -128,6 +128,11 @@ log = logging.getLogger(__name__)
 _VERSION = re.compile(r"erc7730-v([0-9]{1,6})")
 
 
+# What a descriptor is found by: its kind, and an address, or one of keys() of messages.
+CONTRACT, FACTORY, MESSAGES = "contract", "factory", "messages"
+_Key = tuple[str, Hashable]
+
+
 class Descriptor(NamedTuple):
     """A file: whose contract it says to describe, and formats by selector. `deploy_event` is the
     first topic of the event by which a factory names a contract that it created."""
@@ -157,41 +162,34 @@ class Descriptors:
     def find(self, chain_id: str, address: bytes, selector: bytes) -> Descriptor | None:
         """Return the first descriptor, by the names of files, that describes a function of a
         contract. Raises StillReading."""
-        listed = self._of_chain(chain_id)
-        return next(self._with_function(listed, listed.names.get(address, ()), selector), None)
+        described = self._described(chain_id, [(CONTRACT, address)])
+        return next((one for one in described if selector in one.formats), None)
 
     def find_of_factory(
         self, chain_id: str, factory: bytes, topics: Collection[bytes], selector: bytes
     ) -> Descriptor | None:
         """Return the first descriptor of contracts that a factory creates with an event of one of
         these topics. Raises StillReading."""
-        listed = self._of_chain(chain_id)
-        fitting = self._with_function(listed, listed.of_factories.get(factory, ()), selector)
-        return next((binding for binding in fitting if binding.deploy_event in topics), None)
+        described = self._described(chain_id, [(FACTORY, factory)])
+        fitting = (one for one in described if one.deploy_event in topics)
+        return next((one for one in fitting if selector in one.formats), None)
 
     def of_messages(self, chain_id: str, keys: Iterable[Hashable]) -> Iterator[Descriptor]:
         """Yield the descriptors of messages that are found by keys. Raises StillReading."""
-        listed = self._of_chain(chain_id)
-        for name in dict.fromkeys(name for key in keys for name in listed.of_messages.get(key, ())):
-            descriptor = self._parse(listed, name)
-            if descriptor is not None:
-                yield descriptor
+        return self._described(chain_id, [(MESSAGES, key) for key in keys])
 
     def has_any(self, chain_id: str) -> bool:
         """Return whether anything of the chain is described. Raises StillReading."""
-        listed = self._of_chain(chain_id)
-        return bool(listed.names or listed.of_factories or listed.of_messages)
+        return bool(self._of_chain(chain_id).names)
 
-    def factories(self, chain_id: str) -> Collection[bytes]:
+    def factories(self, chain_id: str) -> Collection[Hashable]:
         """Return the factories whose contracts are described. Raises StillReading."""
-        return self._of_chain(chain_id).of_factories.keys()
+        return [key for kind, key in self._of_chain(chain_id).names if kind == FACTORY]
 
-    def _with_function(
-        self, listed: "_Listed", names: Iterable[str], selector: bytes
-    ) -> Iterator[Descriptor]:
-        for name in names:
-            descriptor = self._parse(listed, name)
-            if descriptor is not None and selector in descriptor.formats:
+    def _described(self, chain_id: str, keys: Iterable[_Key]) -> Iterator[Descriptor]:
+        listed = self._of_chain(chain_id)
+        for name in dict.fromkeys(name for key in keys for name in listed.names.get(key, ())):
+            if (descriptor := self._parse(listed, name)) is not None:
                 yield descriptor
 
     def _of_chain(self, chain_id: str) -> "_Listed":
@@ -221,49 +219,41 @@ class Descriptors:
 
 
 class _Listed(NamedTuple):
-    """The files (None without a folder), and the names of those that describe contracts of the
-    chain: by the contract's address, and by that of the factory which creates them; of messages, by
-    the keys of messages.py."""
+    """The files (None without a folder), and the names of those that describe something of the
+    chain."""
 
     files: descriptor_files.DescriptorFiles | None
-    names: Mapping[bytes, Sequence[str]]
-    of_factories: Mapping[bytes, Sequence[str]]
-    of_messages: Mapping[Hashable, Sequence[str]]
+    names: Mapping[_Key, Sequence[str]]
 
 
-_NONE = _Listed(None, {}, {}, {})
+_NONE = _Listed(None, {})
 
 
 def _listed(folder: Path, chain_id: str) -> _Listed:
-    names: dict[bytes, list[str]] = defaultdict(list)
-    of_factories: dict[bytes, list[str]] = defaultdict(list)
-    of_messages: dict[Hashable, list[str]] = defaultdict(list)
+    names: dict[_Key, list[str]] = defaultdict(list)
     files = descriptor_files.DescriptorFiles(folder)
     for name in files.names():
         try:
-            document = files.read(name)
-            contract = object_at(document, "context", "contract")
-            addresses = {*_deployed(contract, chain_id)}
-            factories = {*_deployed(object_at(contract, "factory"), chain_id)}
-            verifying = _deployed(object_at(document, "context", "eip712"), chain_id)
-            messages = {*keys(document, verifying)}
+            described = {*_described(files.read(name), chain_id)}
         except (descriptor_files.InvalidDescriptor, RecursionError) as error:
             log.warning(LEFT_OUT, one_line(name, 200), error)
             continue
-        for key in addresses:
-            _add(names[key], name)
-        for key in factories:
-            _add(of_factories[key], name)
-        for key_of_message in messages:
-            _add(of_messages[key_of_message], name)
-    log.info("descriptors: of %d contracts of chain %s", len(names), chain_id)
+        for key in described:
+            if len(names[key]) < MAX_OF_KEY:
+                names[key].append(name)
+    contracts = sum(kind == CONTRACT for kind, _ in names)
+    log.info("descriptors: of %d contracts of chain %s", contracts, chain_id)
     files.allow_all()
-    return _Listed(files, dict(names), dict(of_factories), dict(of_messages))
+    return _Listed(files, dict(names))
 
 
-def _add(of_key: list[str], name: str) -> None:
-    if len(of_key) < MAX_OF_KEY:
-        of_key.append(name)
+def _described(document: descriptor_files.Document, chain_id: str) -> Iterator[_Key]:
+    """Yield what a file describes of a chain: contracts, those that a factory creates, messages."""
+    contract = object_at(document, "context", "contract")
+    for kind, bound in ((CONTRACT, contract), (FACTORY, object_at(contract, "factory"))):
+        yield from ((kind, address) for address in _deployed(bound, chain_id))
+    verifying = _deployed(object_at(document, "context", "eip712"), chain_id)
+    yield from ((MESSAGES, key) for key in keys(document, verifying))
 
 
 def _descriptor(name: str, document: descriptor_files.Document) -> Descriptor:

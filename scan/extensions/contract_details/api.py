@@ -12,6 +12,7 @@ from scan import json_bodies, parameters
 from scan.api import contracts, hooks
 from scan.extensions.contract_details import (
     bytecode,
+    comparison,
     contract_functions,
     contract_page,
     contract_values,
@@ -19,6 +20,7 @@ from scan.extensions.contract_details import (
 )
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.builds.settings import Settings
+from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.contract_details.decoder.decoding import Encoded, decode
 from scan.extensions.contract_details.decoder.parameters import (
@@ -28,8 +30,6 @@ from scan.extensions.contract_details.decoder.parameters import (
     encoded_of_query,
 )
 from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
-from scan.extensions.contract_details.same_code import queries
-from scan.extensions.contract_details.source_comparison import comparison
 from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, VerificationJobs
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
@@ -59,17 +59,9 @@ def get_bytecode(address: str) -> requests.Response:
     is_disassembled = parameters.flag(arguments.get("disassembly", "false"), "disassembly")
     key = parameters.address(address)
     held = bytecode.get(requests.reader(), key)
-    record: dict[str, object] = {
-        "address": to_hex(key),
-        "codeHash": to_hex(held.code_hash),
-        "size": len(held.code),
-        "bytecode": to_hex(held.code),
-        "metadata": _metadata(held),
-        "delegate": contracts.hex_or_none(held.delegate),
-        "verified": held.is_verified,
-        "similarTo": contracts.hex_or_none(held.similar_to),
-        "unproven": ["codeHash", "bytecode"],
-    }
+    record: dict[str, object] = {"address": to_hex(key), **recorded("bytecode", held)}
+    record |= {"size": len(held.code), "metadata": _metadata(held)}
+    record["unproven"] = ["codeHash", "bytecode"]
     if is_disassembled:
         requests.reader().do_not_cache()  # it is a hundred times as large as the code
         record["disassembly"] = [
@@ -102,23 +94,12 @@ def _metadata(held: bytecode.Bytecode) -> dict[str, object] | None:
 def get_values(address: str) -> requests.Response:
     requests.query_arguments()
     values = contract_values.get(requests.reader(), parameters.address(address))
-    return requests.json_value(
-        {
-            "address": address.lower(),
-            "block": values.block,
-            "implementation": contracts.hex_or_none(values.implementation),
-            "complete": values.is_complete,
-            "values": [
-                {
-                    "function": value.signature,
-                    "outputs": [output._asdict() for output in value.outputs],
-                    "result": value.result,
-                    "error": value.error,
-                }
-                for value in values.values
-            ],
-        }
-    )
+    shown = [
+        recorded("value", value) | {"outputs": [output._asdict() for output in value.outputs]}
+        for value in values.values
+    ]
+    record = {"address": address.lower(), **recorded("values", values), "values": shown}
+    return requests.json_value(record)
 
 
 @blueprint.post("/contracts/<address>/encode")
@@ -133,16 +114,9 @@ def encode_call(address: str) -> requests.Response:
     encoded = contract_functions.encode(
         requests.reader(), key, function, arguments, body.get("value", 0), sender
     )
-    called = encoded.prepared.function
     chain_id = requests.reader().sources.chain_id.read()
-    value: dict[str, object] = {
-        "to": to_hex(key),
-        "data": to_hex(encoded.prepared.calldata),
-        "value": str(encoded.value_wei),
-        "chainId": None if chain_id is None else int(chain_id),
-        "function": called.signature,
-        "stateMutability": called.mutability,
-    }
+    value: dict[str, object] = {"to": to_hex(key), **recorded("call_to_sign", encoded)}
+    value["chainId"] = None if chain_id is None else int(chain_id)
     if encoded.proxy is not None:
         value["implementation"] = to_hex(encoded.proxy.implementation)
     return requests.json_value(value)
@@ -202,7 +176,7 @@ def list_same_code(address: str) -> requests.Response:
     return list_responses.list_response(
         "sameCode",
         requests.query_arguments(*list_responses.LISTED),
-        lambda window: queries.page(requests.reader(), key, window),
+        lambda window: comparison.page(requests.reader(), key, window),
         address=key,
     )
 
@@ -216,15 +190,7 @@ def compare_sources(address: str, other: str) -> requests.Response:
         {
             "address": to_hex(key),
             "other": to_hex(other_key),
-            "files": [
-                {
-                    "path": pair.path,
-                    "otherPath": pair.other_path,
-                    "status": pair.status,
-                    "changes": pair.unified(),
-                }
-                for pair in pairs
-            ],
+            "files": [recorded("file_pair", pair) | {"changes": pair.unified()} for pair in pairs],
         }
     )
 

@@ -10,6 +10,7 @@ from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
 from scan import json_bodies
+from scan.api.openapi.schemas import recording
 from scan.contracts import proxy_contracts, read_calls
 from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of, mutability_of
@@ -17,6 +18,8 @@ from scan.errors import InvalidParameter
 from scan.ethereum.token_metadata import COIN_DECIMALS, GWEI_DECIMALS
 from scan.hex import to_hex
 from scan.queries.reader import Reader
+
+recorded = recording(__file__)
 
 MAX_SHOWN_FUNCTIONS = 300  # of each tab
 MAX_FUNCTIONS = 2000  # of an ABI, to choose them from

@@ -1,8 +1,9 @@
 """/verified-contracts, /verify, the tabs of a contract, and their forms: calling a function,
-verifying a source."""
+verifying a source; the page of two sources side by side."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
@@ -11,7 +12,7 @@ from werkzeug.datastructures import MultiDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.extensions.contract_details import bytecode
+from scan.extensions.contract_details import bytecode, comparison
 from scan.extensions.contract_details.builds.settings import Settings, missing
 from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
@@ -34,8 +35,10 @@ from scan.extensions.contract_details.contract_values import Output, Value
 from scan.hex import to_hex
 from scan.http import requests
 from scan.http.request_state import services
-from scan.pages import addresses_and_tokens, filtered_lists, records
+from scan.http.requests import reader
+from scan.pages import addresses_and_tokens, filtered_lists, hooks, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
+from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.languages import language_of_path, vyper
@@ -245,6 +248,48 @@ def _read() -> Mapping[str, Any]:
     return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
 
 
+def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
+    address = to_hex(key)
+    shown = filtered_lists.filtered_list(
+        f"/address/{address}",
+        f"/contracts/{address}/same-code",
+        (),
+        lambda window, _: comparison.page(reader(), key, window),
+        tab="same-code",
+        paging=filtered_lists.UNORDERED,
+        is_by_size=True,
+    )
+    is_whole = shown.is_counted
+    if not is_whole:  # page numbers end where the API's do
+        shown = replace(shown, total=comparison.MOST_COUNTED, is_counted=True)
+    return shown, {"is_whole": is_whole, "names": records.names_of(shown.records, address)}
+
+
+comparison_views = Blueprint("pages_source_comparison", __name__)
+
+
+@comparison_views.get("/address/<address>/compare")
+def choose_other(address: str) -> Response:
+    """Redirect to the comparison with the address of a form."""
+    key, other = address_of(address), address_of(request.args.get("with", "").strip())
+    target = f"/address/{to_hex(key)}/compare/{to_hex(other)}"
+    return Response(status=303, headers={"Location": target})
+
+
+@comparison_views.get("/address/<address>/compare/<other>")
+def compare_sources(address: str, other: str) -> Response:
+    key, other_key = address_of(address), address_of(other)
+    pairs = comparison.of(reader(), key, other_key)
+    own, others = to_hex(key), to_hex(other_key)
+    return page(
+        "source_comparison.html",
+        address=own,
+        other=others,
+        pairs=pairs,
+        names=names_of([], own, others),
+    )
+
+
 HOOKS = (
     Pages(
         blueprints=(blueprint, bytecode.blueprint),
@@ -274,4 +319,18 @@ HOOKS = (
         ),
     ),
     Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),)),
+    hooks.Pages(
+        tabs=(
+            hooks.AddressTab(
+                "same-code",
+                "Same code",
+                140,
+                addresses_and_tokens.is_of_contract,
+                template="address_same_code.html",
+                read=_same_code,
+                group=hooks.CONTRACT,
+            ),
+        )
+    ),
+    Pages(blueprints=(comparison_views,)),
 )

@@ -2,7 +2,6 @@
 UTC); lists of blocks and withdrawals of module=account.
 """
 
-from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -116,34 +115,22 @@ def top_holders(parameters: replies.Parameters) -> replies.Reply:
         {
             "TokenHolderAddress": holder["address"],
             "TokenHolderQuantity": in_units(int(holder["balance"]), decimals),
-            "TokenHolderAddressType": "C" if _has_code(parties, holder["address"]) else "E",
+            "TokenHolderAddressType": "C" if parties[holder["address"]]["isContract"] else "E",
         }
         for holder in holders
     ]
     return replies.rows_reply(rows, account.NO_DATA)
 
 
-def _has_code(parties: Mapping[str, Mapping[str, Any]], address: str) -> bool:
-    return bool(parties.get(address, {}).get("isContract"))
-
-
 def gas_oracle(_parameters: replies.Parameters) -> replies.Reply:
     """Return prices in gwei, with the base fee; the ratios are of the newest five blocks."""
     prices = statistics.price(reader())
-    suggestions = prices["suggestions"]
-    if suggestions is None:
+    if prices["suggestions"] is None:
         raise replies.Failure("Error! No transactions in the newest blocks")
     base_fee = prices["nextBaseFeePerGas"] or prices["baseFeePerGas"] or "0"
-    return replies.Reply(
-        {
-            "LastBlock": str(prices["blockNumber"]),
-            "SafeGasPrice": replies.gwei(suggestions["slow"]["gasPrice"]),
-            "ProposeGasPrice": replies.gwei(suggestions["standard"]["gasPrice"]),
-            "FastGasPrice": replies.gwei(suggestions["fast"]["gasPrice"]),
-            "suggestBaseFee": replies.gwei(base_fee),
-            "gasUsedRatio": ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5]),
-        }
-    )
+    ratios = ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5])
+    shown = prices | {"baseFee": base_fee, "ratios": ratios}
+    return replies.Reply(replies.renamed("gas_prices", shown))
 
 
 NO_BLOCKS = "No blocks found"
@@ -187,23 +174,11 @@ def block_reward(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure(BLOCK_NOT_FOUND)
     if amounts["reward"] is None:
         raise replies.Failure(f"Error! {reader().not_indexed('The reward is not known.').message}")
-    return replies.Reply(
-        {
-            "blockNumber": str(number),
-            "timeStamp": str(amounts["seconds"]),
-            "blockMiner": record["miner"],
-            "blockReward": amounts["reward"],
-            "uncles": [
-                {
-                    "miner": uncle["miner"],
-                    "unclePosition": str(index),
-                    "blockreward": uncle["reward"],
-                }
-                for index, uncle in enumerate(record.get("uncles", []))
-            ],
-            "uncleInclusionReward": amounts["uncleInclusionReward"],
-        }
-    )
+    uncles = [
+        replies.renamed("uncle", uncle | {"index": index})
+        for index, uncle in enumerate(record.get("uncles", []))
+    ]
+    return replies.Reply(replies.renamed("reward", record | amounts | {"uncles": uncles}))
 
 
 def row_counts(parameters: replies.Parameters) -> replies.Reply:
@@ -218,14 +193,8 @@ def row_counts(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure(f"Error! {reader().not_indexed('The rows are not known.').message}")
     of_types = reader().row("queries/token_transfers_count_by_type", block_number=number)
     names = ("erc20TxsCount", "erc721TxsCount", "erc1155TxsCount")
-    return replies.Reply(
-        {
-            "block": number,
-            "txsCount": orjson.loads(body)["txCount"],
-            "internalTxsCount": internal,
-            **dict(zip(names, of_types, strict=True)),
-        }
-    )
+    row = {"block": number, "txsCount": orjson.loads(body)["txCount"], "internalTxsCount": internal}
+    return replies.Reply(row | dict(zip(names, of_types, strict=True)))
 
 
 def block_countdown(parameters: replies.Parameters) -> replies.Reply:
@@ -235,14 +204,7 @@ def block_countdown(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure(NOTHING_INDEXED)
     if not countdown.remaining:
         raise replies.Failure(PASSED)
-    return replies.Reply(
-        {
-            "CurrentBlock": str(countdown.newest),
-            "CountdownBlock": str(target),
-            "RemainingBlock": str(countdown.remaining),
-            "EstimateTimeInSec": countdown.seconds,
-        }
-    )
+    return replies.Reply(replies.renamed("countdown", countdown._asdict() | {"target": target}))
 
 
 def newest_block(_parameters: replies.Parameters) -> replies.RpcReply:

@@ -1,25 +1,26 @@
-"""module=contract: ABIs and sources of verified contracts, implementations of proxies, and with
-action=getcontractcreation creator, transaction and creation code."""
+"""module=contract: ABIs and sources of verified contracts, implementations of proxies, creations
+(creator, transaction and creation code), and verification jobs, shared by all interfaces."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+import re
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 
 from scan.contracts.proxy_contracts import delegating_account
-from scan.errors import UpstreamFailed
-from scan.ethereum.client import Call, RpcError
-from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
-from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed, rows_reply
-from scan.extensions.etherscan.verification import VYPER_PREFIX
-from scan.extensions.internal_transfers.traces import is_creation, walk_calls
+from scan.errors import NotFound, TracesUnavailable
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.extensions.etherscan.replies import Failure, Parameters, Reply, rows_reply
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.hex import data, to_hex
-from scan.http.requests import reader
+from scan.http.request_state import services
+from scan.http.requests import client_address, reader
 from scan.queries import contracts
 from scan.queries.pages import Window
-from scan.queries.reader import Reader
+from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
+from scan.verification.languages.vyper import VYPER
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -157,113 +158,164 @@ def _standard(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 MOST_CONTRACTS = 5
 NO_DATA = "No data found"
-TRACER = {"tracer": "callTracer"}
-
-
-class ContractCreation(NamedTuple):
-    """Addresses, hashes and code are hex. `creator` sent the transaction; `factory` is the contract
-    that created this one, None where the transaction itself did."""
-
-    address: str
-    creator: str
-    factory: str | None
-    transaction_hash: str
-    block_number: str
-    timestamp: str  # Unix time
-    code: str
 
 
 def contract_creations(parameters: Parameters) -> Reply:
+    """Return the creations of contracts, in the order of their addresses. One is left out that is
+    not indexed, or that a contract made and no trace has whole. Raises UpstreamFailed,
+    Unavailable."""
     addresses = parameters.addresses("contractaddresses", MOST_CONTRACTS)
-    rows = _contract_creations(reader(), addresses)
+    [text] = reader().row("queries/contracts_get_creations", addresses=addresses)
+    rows = []
+    for row in orjson.loads(text):
+        factory = row.pop("contractFactory")
+        place = (row.pop(name) for name in ("blockHash", "transactionIndex", "to"))
+        sent = IndexedTransaction(row["txHash"], int(row["blockNumber"]), *place)
+        code = _creation_code(
+            sent, data(row["contractAddress"]), is_by_contract=factory is not None
+        )
+        if code is not None:
+            fields = {"creationBytecode": to_hex(code), "contractFactory": factory or ""}
+            rows.append({**row, **fields})
     if not rows:
         raise Failure(None, NO_DATA)
+    return Reply(rows)
+
+
+def _creation_code(
+    sent: IndexedTransaction, address: bytes, *, is_by_contract: bool
+) -> bytes | None:
+    sources, node = reader().sources, reader().node
+    if not is_by_contract:
+        return sources.block_bodies.transaction(node, sent).input
+    try:
+        return sources.get(TransactionTraces).calls(node, sent).creation_input(address)
+    except TracesUnavailable:
+        reader().do_not_cache()  # the node may have one later
+        return None
+
+
+# Clients poll every 3 to 15 s, and an anonymous client has ten requests a minute.
+WAIT_FOR_CONTRACT_S = 10.0
+WAIT_FOR_JOB_S = 25.0
+STANDARD_JSON, SINGLE_FILE = "solidity-standard-json-input", "solidity-single-file"
+VYPER_JSON = "vyper-json"
+VYPER_PREFIX = "vyper:"  # of a compiler's version; then a single file is Vyper, too
+PENDING = "Pending in queue"
+VERIFIED = "Pass - Verified"
+FAILED = "Fail - Unable to verify. "
+WRONG_ARGUMENTS = FAILED + "These are not the correct constructor arguments: "
+UNKNOWN = "Unknown UID"
+NO_IMPLEMENTATION = (
+    "A corresponding implementation contract was unfortunately not detected for the proxy address."
+)
+MOST_LIBRARIES = 10
+LICENSES = (
+    "", "", "Unlicense", "MIT", "GPL-2.0", "GPL-3.0", "LGPL-2.1", "LGPL-3.0", "BSD-2-Clause",
+    "BSD-3-Clause", "MPL-2.0", "OSL-3.0", "Apache-2.0", "AGPL-3.0", "BUSL-1.1",
+)  # fmt: skip
+
+_PROXY_CHECK = re.compile(r"proxy-([0-9a-f]{40})-([0-9a-f]{40}|any)")
+
+
+def verify_source(parameters: Parameters) -> Reply:
+    """Submit a verification, and return its guid for verification_status()."""
+    address = parameters.address("contractaddress")
+    request = _request(parameters, to_hex(address))
+    contracts.get_or_index(reader(), address, ())
+    try:
+        jobs = services().sources.get(VerificationJobs)
+        job_id = jobs.submit(request, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    except NotFound:
+        raise Failure(f"Unable to locate ContractCode at {to_hex(address)}") from None
+    return Reply(job_id)
+
+
+def verification_status(parameters: Parameters) -> Reply:
+    """Return the result of a job after waiting for its end. A failure has status 0: with 1 some
+    clients report success. As with Etherscan, a match of the runtime code alone is a failure, too,
+    although it is stored."""
+    job = services().sources.get(VerificationJobs).wait(parameters.text("guid"), WAIT_FOR_JOB_S)
+    if job is None:
+        raise Failure(UNKNOWN)
+    if not job.is_over:
+        raise Failure(PENDING)
+    if job.status == "failed" or job.match == RUNTIME:
+        raise Failure(FAILED + (job.message or ""))
+    if job.warning:
+        raise Failure(WRONG_ARGUMENTS + job.warning)
+    return Reply(VERIFIED)
+
+
+def verify_proxy(parameters: Parameters) -> Reply:
+    """Return a guid that contains the addresses; proxy_status() reads the chain's state by it."""
+    expected = parameters.optional_address("expectedimplementation")
+    return Reply(f"proxy-{parameters.address().hex()}-{expected.hex() if expected else 'any'}")
+
+
+def proxy_status(parameters: Parameters) -> Reply:
+    guid = _PROXY_CHECK.fullmatch(parameters.text("guid").lower())
+    if guid is None:
+        raise Failure(UNKNOWN)
+    address, expected = bytes.fromhex(guid[1]), guid[2]
+    proxy = contracts.proxy_of(reader(), address, contracts.get(reader(), address, {"code"})).proxy
+    if proxy is None or expected not in ("any", proxy.implementation.hex()):
+        raise Failure(NO_IMPLEMENTATION)
     return Reply(
-        [
-            renamed("creation", creation._asdict()) | {"contractFactory": creation.factory or ""}
-            for creation in rows
-        ]
+        f"The proxy's ({to_hex(address)}) implementation contract is found at"
+        f" {to_hex(proxy.implementation)} and is successfully updated."
     )
 
 
-def _contract_creations(reader: Reader, addresses: Sequence[bytes]) -> list[ContractCreation]:
-    """Return the creations of contracts, in the order of `addresses`; one that neither a
-    transaction nor a trace shows is left out. Raises UpstreamFailed, Unavailable.
-    """
-    [records] = reader.row("queries/contracts_get_creations", addresses=addresses)
-    rows = orjson.loads(records)
-    creations = _transaction_creations(reader, [row for row in rows if row["hash"] is not None])
-    in_blocks = defaultdict(list)
-    for row in rows:
-        if row["hash"] is None:
-            in_blocks[row["blockNumber"]].append(row)
-    for in_block in in_blocks.values():
-        creations |= _trace_creations(reader, in_block)
-    return [creations[row["address"]] for row in rows if row["address"] in creations]
-
-
-def _transaction_creations(
-    reader: Reader, rows: Sequence[Mapping[str, Any]]
-) -> dict[str, ContractCreation]:
-    needed = [
-        IndexedTransaction(
-            row["hash"], int(row["blockNumber"]), row["blockHash"], row["transactionIndex"], None
-        )
-        for row in rows
-    ]
-    try:
-        sent = reader.sources.block_bodies.transactions(reader.node, needed)
-    except TransactionUnavailable:
-        raise UpstreamFailed("The node did not return the transaction.") from None
-    codes = {row["hash"]: to_hex(sent[row["hash"]].input) for row in rows}
-    return {
-        row["address"]: _creation(row, row["from"], None, row["hash"], codes[row["hash"]])
-        for row in rows
+def _request(parameters: Parameters, address: str) -> dict[str, object]:
+    """Return the parameters as a body of /api/v1/verify; a standard JSON input has its own
+    settings."""
+    code_format = parameters.text("codeformat", SINGLE_FILE).lower()
+    if code_format not in (STANDARD_JSON, SINGLE_FILE, VYPER_JSON):
+        raise Failure(f"Error! codeformat must be {STANDARD_JSON}, {SINGLE_FILE} or {VYPER_JSON}")
+    parameters.required("sourcecode")
+    version = parameters.required("compilerversion")
+    is_vyper = code_format == VYPER_JSON or version.lower().startswith(VYPER_PREFIX)
+    values = {
+        "language": VYPER.name if is_vyper else "",
+        "sourceCode": parameters.exact("sourcecode"),
+        "compilerVersion": version,
+        "contractName": parameters.text("contractname"),
+        "constructorArguments": _arguments(parameters),
+        "license": _license(parameters.text("licensetype")),
     }
+    if code_format == SINGLE_FILE:
+        values |= {
+            "optimizationUsed": parameters.text("optimizationused"),
+            "runs": parameters.text("runs"),
+            "evmVersion": parameters.text("evmversion"),
+        }
+    request: dict[str, object] = {name: value for name, value in values.items() if value}
+    return {"address": address, **request, "libraries": _linked_libraries(parameters)}
 
 
-def _trace_creations(
-    reader: Reader, rows: Sequence[Mapping[str, Any]]
-) -> dict[str, ContractCreation]:
-    """Return the creations in the block where the code was first seen; none without traces."""
-    if reader.sources.traces == "off":
-        return {}
-    number = hex(int(rows[0]["blockNumber"]))
-    whole, traces = reader.node.results(
-        [
-            Call("eth_getBlockByNumber", (number, True)),
-            Call("debug_traceBlockByNumber", (number, TRACER)),
-        ]
-    )
-    if isinstance(traces, RpcError) and traces.is_missing_method:
-        return {}
-    try:
-        if whole["hash"] != rows[0]["blockHash"]:
-            raise TypeError
-        by_address = {row["address"]: row for row in rows}
-        creations = {}
-        for transaction, trace in zip(whole["transactions"], traces, strict=True):
-            if trace.get("result") is None:  # the node did not trace this transaction
-                reader.do_not_cache()
-                continue
-            for frame in walk_calls(trace["result"]):
-                row = by_address.get(str(frame.call.get("to")).lower())
-                if row and not frame.undone and is_creation(frame.call["type"]):
-                    creations[row["address"]] = _creation(
-                        row,
-                        transaction["from"],
-                        str(frame.call["from"]).lower(),
-                        transaction["hash"],
-                        str(frame.call["input"]),
-                    )
-        return creations
-    except (KeyError, TypeError, AttributeError, ValueError):
-        reader.do_not_cache()  # refused, malformed, or of another chain: a later answer may be good
-        return {}
+def _arguments(parameters: Parameters) -> str:
+    """Return the constructor's arguments. Etherscan misspells the parameter's name, and some
+    clients send both spellings."""
+    spellings = {
+        parameters.text(name).lower().removeprefix("0x")
+        for name in ("constructorarguements", "constructorarguments")
+    } - {""}
+    if len(spellings) > 1:
+        raise Failure("Error! constructorArguements and constructorArguments differ")
+    return next(iter(spellings), "")
 
 
-def _creation(
-    row: Mapping[str, Any], creator: str, factory: str | None, transaction_hash: str, code: str
-) -> ContractCreation:
-    address, number, timestamp = row["address"], row["blockNumber"], row["timestamp"]
-    return ContractCreation(address, creator, factory, transaction_hash, number, timestamp, code)
+def _license(value: str) -> str:
+    """Return the license's name; Etherscan numbers the licenses."""
+    numbers = {str(number): name for number, name in enumerate(LICENSES)}
+    return numbers.get(value, value)
+
+
+def _linked_libraries(parameters: Parameters) -> Mapping[str, str]:
+    libraries = {}
+    for number in range(1, MOST_LIBRARIES + 1):
+        name = parameters.text(f"libraryname{number}")
+        if name:
+            libraries[name] = to_hex(parameters.address(f"libraryaddress{number}"))
+    return libraries

@@ -1,82 +1,37 @@
 """/api and /v2/api: one Etherscan-compatible request, from its parameters and chain id to the
 response of its action, by module and lower-case name; and the list of chains.
 
-Documented actions that Scan does not answer are here with their reasons.
+Documented actions that Scan does not answer are in not_offered.toml with their reasons.
 """
 
+import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from urllib.parse import parse_qsl
 
 from flask import Blueprint, Flask, Response, request
 
 from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
-from scan.extensions.etherscan import account, chain, contract, proxy, transactions, verification
+from scan.extensions.etherscan import account, chain, contract, proxy, replies, transactions
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.hooks import Etherscan
-from scan.extensions.etherscan.replies import (
-    CHAIN_LIST,
-    ETH_RPC,
-    ETHERSCAN,
-    JSON_RPC,
-    PATHS,
-    Failure,
-    Parameters,
-    Reply,
-    RpcReply,
-)
 from scan.http import hooks, requests
 from scan.http.request_state import Interface, services
 from scan.queries.network import name_of
 from scan.settings import Settings
 
-_ACTIONS: Mapping[str, tuple[str, ...]] = {
-    "the supply of the coin is not recorded on the chain": (
-        "stats ethsupply",
-        "stats ethsupply2",
-        "stats ethsupplyexchange",
-        "stats coinsupply",
-    ),
-    "no prices of past days are stored": ("stats ethdailyprice", "stats ethdailymarketcap"),
-    "the largest and smallest prices of gas are not kept by day": ("stats dailyavggasprice",),
-    "difficulty is not indexed": ("stats dailyavghashrate", "stats dailyavgnetdifficulty"),
-    "the nodes of the network are not counted, nor measured": (
-        "stats nodecount",
-        "stats nodecounthistory",
-        "stats chainsize",
-    ),
-    "how long transactions wait at a gas price is not recorded; see gasoracle": (
-        "gastracker gasestimate",
-    ),
-    "/names/:name of the API resolves names": ("ens forwardresolve",),
-    "registrations of names are not counted": ("stats dailyensregister",),
-    "`scan labels export` writes them": ("nametag getlabelmasterlist", "nametag exportaddresstags"),
-    "the headers X-RateLimit-… of every response have it": ("getapilimit getapilimit",),
-    "accounts are not ordered by their first block; by balance they are, at /api/v1/accounts": (
-        "account listaccounts",
-    ),
-    "tokens of this type are not indexed": ("account token404tx", "account token7984tx"),
-    "bridges are not indexed": ("account txnbridge", "token bridgedtokenlist"),
-    "L1 is not indexed; messages to it are at /api/v1/messages-to-l1": (
-        "account getdeposittxs",
-        "account getwithdrawaltxs",
-    ),
-    "verify with verifysourcecode, or with Sourcify's API at /v2": (
-        "contract verify",
-        "contract verify_via_sourcify",
-        "contract verify_vyper_contract",
-    ),
-}
+NOT_OFFERED_TABLE = Path(__file__).with_name("not_offered.toml")
 # The reasons by module and action, in lower case.
 NOT_OFFERED: Mapping[tuple[str, str], str] = {
     (module, action): reason
-    for reason, names in _ACTIONS.items()
+    for reason, names in tomllib.loads(NOT_OFFERED_TABLE.read_text(encoding="utf-8")).items()
     for module, _, action in (name.partition(" ") for name in names)
 }
 
 
-Action = Callable[[Parameters], Reply | RpcReply]
+Action = Callable[[replies.Parameters], replies.Reply | replies.RpcReply]
 
 NOTES = {
     "X-Scan-Balances-Since": "Balances are known",
@@ -110,10 +65,10 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "getabi": contract.abi,
         "getsourcecode": contract.source_code,
         "getcontractcreation": contract.contract_creations,
-        "verifysourcecode": verification.verify_source,
-        "checkverifystatus": verification.verification_status,
-        "verifyproxycontract": verification.verify_proxy,
-        "checkproxyverification": verification.proxy_status,
+        "verifysourcecode": contract.verify_source,
+        "checkverifystatus": contract.verification_status,
+        "verifyproxycontract": contract.verify_proxy,
+        "checkproxyverification": contract.proxy_status,
         "listcontracts": contract.verified_contracts,
     },
     "block": {
@@ -181,16 +136,16 @@ SUPPORTED = LazySequence(
 )
 
 
-def find_action(parameters: Parameters) -> Action:
+def find_action(parameters: replies.Parameters) -> Action:
     named = parameters.text("module").lower(), parameters.text("action").lower()
     if named in NOT_OFFERED:
-        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
+        raise replies.Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
     module = MODULES.get(named[0])
     if module is None:
-        raise Failure(BAD_MODULE)
+        raise replies.Failure(BAD_MODULE)
     action = OF_EXTENSIONS.get(named) or module.get(named[1])
     if action is None:
-        raise Failure(BAD_ACTION)
+        raise replies.Failure(BAD_ACTION)
     return action
 
 
@@ -199,8 +154,8 @@ WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
 blueprint = Blueprint("etherscan", __name__)
 
 
-@blueprint.errorhandler(Failure)
-def _failure_response(failure: Failure) -> Response:
+@blueprint.errorhandler(replies.Failure)
+def _failure_response(failure: replies.Failure) -> Response:
     requests.reader().do_not_cache()  # the node may have failed, and answer the next request
     return _response(failure.reply)
 
@@ -208,8 +163,8 @@ def _failure_response(failure: Failure) -> Response:
 def _prerequisite(query: str) -> requests.Prerequisite | None:
     """Return the prerequisite of the action that a query names; an unknown one has none."""
     try:
-        action = find_action(Parameters(parse_qsl(query)))
-    except Failure:
+        action = find_action(replies.Parameters(parse_qsl(query)))
+    except replies.Failure:
         return None
     return requests.prerequisite_of(action)
 
@@ -217,21 +172,23 @@ def _prerequisite(query: str) -> requests.Prerequisite | None:
 @requests.requires(_prerequisite)
 def _respond() -> Response:
     # The form's value counts if a name is in both.
-    parameters = Parameters([*request.args.items(multi=True), *requests.form().items(multi=True)])
+    parameters = replies.Parameters(
+        [*request.args.items(multi=True), *requests.form().items(multi=True)]
+    )
     _require_own_chain(parameters)
     return _response(find_action(parameters)(parameters))
 
 
-for path in PATHS:
+for path in replies.PATHS:
     blueprint.add_url_rule(
         path, path.strip("/").replace("/", "_"), _respond, methods=["GET", "POST"]
     )
 
 
-blueprint.add_url_rule(ETH_RPC, view_func=proxy.respond_to_rpc, methods=["POST"])
+blueprint.add_url_rule(replies.ETH_RPC, view_func=proxy.respond_to_rpc, methods=["POST"])
 
 
-@blueprint.get(CHAIN_LIST)
+@blueprint.get(replies.CHAIN_LIST)
 def list_own_chain() -> requests.JsonResponse:
     """Return the chain of this service; none before the first block."""
     requests.query_arguments()
@@ -245,30 +202,30 @@ def list_own_chain() -> requests.JsonResponse:
     return requests.json_value(chain_list(records))
 
 
-def _require_own_chain(parameters: Parameters) -> None:
+def _require_own_chain(parameters: replies.Parameters) -> None:
     """Raise Failure for a `chainid` other than the indexed chain's; the parameter is optional."""
     if not parameters.text("chainid"):
         return
     chain_id = requests.reader().sources.chain_id.read()
     if chain_id is not None and str(parameters.integer("chainid", 0)) != chain_id:
-        raise Failure(WRONG_CHAIN.format(chain_id))
+        raise replies.Failure(WRONG_CHAIN.format(chain_id))
 
 
-def _response(reply: Reply | RpcReply) -> Response:
-    if isinstance(reply, Reply) and reply.message == "OK":
+def _response(reply: replies.Reply | replies.RpcReply) -> Response:
+    if isinstance(reply, replies.Reply) and reply.message == "OK":
         for name, block in requests.reader().notes.items():
             reply = reply._replace(message=f"OK-{NOTES[name]} since block {block}")
     response = Response(reply.body(), mimetype="application/json")
-    if isinstance(reply, Reply) and reply.total is not None:
+    if isinstance(reply, replies.Reply) and reply.total is not None:
         response.headers["X-Total-Count"] = str(reply.total)
-    if isinstance(reply, Reply) and reply.kept_from is not None:
+    if isinstance(reply, replies.Reply) and reply.kept_from is not None:
         response.headers["X-Scan-Kept-From"] = str(reply.kept_from)
     return response
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
-    return (ETHERSCAN, JSON_RPC)
+    return (replies.ETHERSCAN, replies.JSON_RPC)
 
 
 HOOKS = hooks.Interfaces(register=register)

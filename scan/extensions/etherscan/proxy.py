@@ -8,7 +8,7 @@ from typing import Any
 from scan.errors import InvalidJson, TooLarge, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.extensions.etherscan import replies, stored_json
+from scan.extensions.etherscan import replies, transactions
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import LogFilter, having
 from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TooManyLogs
@@ -27,7 +27,7 @@ NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS
 def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
     """Return the action of a JSON-RPC method: what is stored, or the node's own result or error."""
 
-    @requests.requires(None if name in stored_json.MADE else requests.Prerequisite.NODE)
+    @requests.requires(None if name in transactions.MADE else requests.Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
         [result] = _results([_call(name, METHODS[name], parameters)])
         return _reply(result)
@@ -37,7 +37,7 @@ def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
 
 def _results(calls: Sequence[Call]) -> list[Any]:
     """Return the results of calls; the node is asked once, for those that are not stored."""
-    made = [stored_json.made(call) for call in calls]
+    made = [transactions.made(call) for call in calls]
     missing = [call for call, result in zip(calls, made, strict=True) if result is None]
     if missing:
         requests.reader().do_not_cache()
@@ -258,11 +258,11 @@ def _filter(parameters: replies.Parameters) -> LogFilter:
 def _rows(records: list[logs.Record]) -> list[object]:
     """Return the logs in Etherscan's form; raises UpstreamFailed if a block was removed by a
     reorg in the meantime."""
-    transactions = logs.transactions_at(
+    sent = logs.transactions_at(
         requests.reader(), [(log["blockNumber"], log["transactionIndex"]) for log in records]
     )
     rows: list[object] = []
-    for log, transaction in zip(records, transactions, strict=True):
+    for log, transaction in zip(records, sent, strict=True):
         if transaction["hash"] != log["transactionHash"]:
             raise UpstreamFailed(ANOTHER_CHAIN)
         rows.append(replies.renamed("log", transaction | log))

@@ -22,6 +22,7 @@ from scan.extensions.exports.csv_columns import columns, day_of
 from scan.extensions.exports.hooks import Context, Record
 from scan.hex import to_hex
 from scan.http import hooks, list_responses, requests
+from scan.http.credentials_and_limits import over_limit
 from scan.http.request_state import MAX_FILE_ROWS, TYPES, Format, services
 from scan.http.requests import client_address, is_own_machine, reader
 from scan.queries import holdings, network, pages, tokens
@@ -209,7 +210,7 @@ def send(
             limiter = services().limiter
             charged = limiter.store.charge(Window(limiter.file_rate, client))
             if not charged.allowed:
-                refusal = charged.refusal("files")
+                refusal = over_limit(charged, "files")
                 if is_own_machine():
                     requests.advise(refusal, requests.RAISE_FILES)
                 raise refusal

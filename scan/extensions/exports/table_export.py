@@ -10,11 +10,10 @@ import logging
 import re
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
+import msgspec
 from tqdm import tqdm
 
 from scan.database.connection import Database
@@ -27,8 +26,7 @@ FILE_NAME = "manifest.json"
 VERSION = 1
 
 
-@dataclass(frozen=True)
-class ExportedFile:
+class ExportedFile(msgspec.Struct, frozen=True):
     """A file of an export; `path` is relative to the folder."""
 
     path: str
@@ -36,8 +34,7 @@ class ExportedFile:
     bytes: int
 
 
-@dataclass(frozen=True)
-class ExportedRange:
+class ExportedRange(msgspec.Struct, frozen=True):
     """A range of exported blocks, both ends included; hashes are hex, and `parent_hash` is the
     first block's."""
 
@@ -48,8 +45,7 @@ class ExportedRange:
     files: dict[str, ExportedFile]
 
 
-@dataclass(frozen=True)
-class ExportedTokens:
+class ExportedTokens(msgspec.Struct, frozen=True):
     """The exported tokens, as they were at a block."""
 
     block: int
@@ -57,8 +53,7 @@ class ExportedTokens:
     file: ExportedFile
 
 
-@dataclass
-class Manifest:
+class Manifest(msgspec.Struct):
     """The content of an export's folder; `ranges` are consecutive, without gaps."""
 
     chain_id: str
@@ -67,21 +62,13 @@ class Manifest:
     tables: list[str]
     blocks_per_file: int
     block_from: int
-    ranges: list[ExportedRange] = field(default_factory=list)
+    ranges: list[ExportedRange] = []
     tokens: ExportedTokens | None = None
     version: int = VERSION
 
-    def _kind(self) -> tuple[object, ...]:
-        """Return the values that an export must share with the folder's in order to continue it."""
-        return (
-            self.version,
-            self.chain_id,
-            self.genesis_hash,
-            self.format,
-            sorted(self.tables),
-            self.blocks_per_file,
-            self.block_from,
-        )
+    def _kind(self) -> "Manifest":
+        """Return what an export must share with the folder's in order to continue it."""
+        return msgspec.structs.replace(self, tables=sorted(self.tables), ranges=[], tokens=None)
 
     def continued(self, folder: Path) -> "Manifest":
         """Return the folder's manifest, or this one where there is none; raises ScanError where
@@ -103,7 +90,7 @@ class Manifest:
 
     def write(self, folder: Path) -> None:
         with whole_file(folder / FILE_NAME) as file:
-            file.write(orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2))
+            file.write(msgspec.json.format(msgspec.json.encode(self), indent=2))
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -113,17 +100,8 @@ def read_manifest(folder: Path) -> Manifest | None:
     if not path.exists():
         return None
     try:
-        values: dict[str, Any] = orjson.loads(path.read_bytes())
-        ranges = values["ranges"]
-        values["ranges"] = []
-        for exported in ranges:
-            files = {table: ExportedFile(**file) for table, file in exported["files"].items()}
-            values["ranges"].append(ExportedRange(**{**exported, "files": files}))
-        if values["tokens"] is not None:
-            tokens = values["tokens"]
-            values["tokens"] = ExportedTokens(**{**tokens, "file": ExportedFile(**tokens["file"])})
-        return Manifest(**values)
-    except (ValueError, KeyError, TypeError) as error:
+        return msgspec.json.decode(path.read_bytes(), type=Manifest)
+    except msgspec.MsgspecError as error:
         raise ScanError(f"{path} cannot be read: {error}") from None
 
 

@@ -13,7 +13,6 @@ from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers import step_traces, trace_checks, transaction_traces
 from scan.extensions.internal_transfers.traces import (
     BlockTraces,
-    is_creation,
     read_call_trace,
     read_call_traces,
     read_flat_trace,
@@ -268,18 +267,10 @@ class TracedInputs:
     def input_of(
         self, node: request_node.NodeSession, indexed: IndexedTransaction, address: bytes
     ) -> bytes | None:
-        """Return the input of the last creation at the address; None if there is none, or the trace
-        was cut. Raises as TransactionTraces.calls() does."""
+        """Return what creation_input() of the trace does. Raises as TransactionTraces.calls()
+        does."""
         trace: transaction_traces.TransactionTrace = self._traces.read(node, indexed, _KIND)
-        frames = [
-            frame
-            for frame in trace.frames
-            if is_creation(frame.type) and frame.to_address == address and not frame.is_undone
-        ]
-        is_whole = trace.frame_count == len(trace.frames) and bool(frames)
-        if not is_whole or frames[-1].input_size != len(frames[-1].input):
-            return None
-        return frames[-1].input
+        return trace.creation_input(address)
 
 
 HOOKS = (hooks.BlockTraces(reader=NodeTraceReader), CreationInput(reader=TracedInputs))

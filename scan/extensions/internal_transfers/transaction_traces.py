@@ -7,7 +7,7 @@ cached in bounded memory, by the hashes of the transaction and of its block.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -18,11 +18,7 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
-from scan.ethereum.transaction_reader import (
-    IndexedTransaction,
-    TransactionUnavailable,
-    require_same,
-)
+from scan.ethereum.transaction_reader import IndexedTransaction, require_same
 from scan.extensions.internal_transfers import step_traces, traces
 from scan.hex import BadHex, data, quantity, quantity_or_none
 
@@ -38,7 +34,9 @@ FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
 ASK_AGAIN_S = 600.0  # after which a method that the node did not offer is tried again
 
 CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
-CALLS = (("debug_traceTransaction", CALL_TRACER), ("trace_transaction", None))
+FLAT = "trace_transaction"
+CALLS = (("debug_traceTransaction", CALL_TRACER), (FLAT, None))
+LIST = "[]"  # in place of a field, of an answer that is a list
 NOT_OFFERED = (
     "The node offers no traces of transactions: they need debug_traceTransaction with a tracer, or"
     " the trace_ methods."
@@ -91,18 +89,32 @@ class TransactionTrace(NamedTuple):
     is_truncated: bool
     failure: node_errors.CallFailure | None
 
+    def creation_input(self, address: bytes) -> bytes | None:
+        """Return the input of the last creation at an address; None if there is none, or the trace
+        was cut."""
+        created = (f for f in self.frames if traces.is_creation(f.type) and f.to_address == address)
+        *_, last = [None, *(frame for frame in created if not frame.is_undone)]
+        is_whole = last is not None and last.input_size == len(last.input)
+        return last.input if last and is_whole and self.frame_count == len(self.frames) else None
+
 
 class TraceKind(NamedTuple):
     """What is read of a transaction, by a name: the methods that trace it, with their options, in
-    the order in which they are tried; whether an answer to one of them is such a trace; the trace
-    in an answer; its size in memory."""
+    the order in which they are tried; the fields of which an answer with such a trace has one, or
+    LIST; the trace in an answer; its size in memory."""
 
     name: str
     ways: Sequence[tuple[str, Any]]
-    is_trace: Callable[[str, Any], bool]
-    read: Callable[[IndexedTransaction, str, Any], Any]
+    marks: Collection[str]
+    read: Callable[[Any], Any]
     size_of: Callable[[Any], int]
     cache_bytes: int
+
+    def is_trace(self, answer: Any) -> bool:
+        """Return whether an answer is such a trace. Nodes that ignore a tracer return steps
+        (structLogs) instead."""
+        names = answer if isinstance(answer, dict) else (LIST,) if isinstance(answer, list) else ()
+        return any(mark in names for mark in self.marks)
 
 
 class TransactionTraces:
@@ -181,16 +193,17 @@ class TransactionTraces:
             elif answer == step_traces.TOO_SLOW:
                 node.record_failed()
                 raise UpstreamFailed(TRACED_TOO_SLOWLY)
-            elif kind.is_trace(method, answer):
+            elif kind.is_trace(answer):
                 try:
                     require_same(indexed, sent)
                     transaction_checks.proof_of(sent)
-                    trace = kind.read(indexed, method, answer)
+                    if method == FLAT:
+                        block_hash, hash_ = data(indexed.block_hash), data(indexed.hash)
+                        answer = traces.nested(answer, block_hash, hash_)
+                    trace = kind.read(answer)
                     if isinstance(trace, TransactionTrace):
                         _require_own_call(trace.frames[0], sent)
                     return trace
-                except TransactionUnavailable as error:
-                    raise UpstreamFailed(str(error)) from None
                 except (*_MALFORMED, transaction_checks.Contradiction):
                     raise UpstreamFailed(MALFORMED) from None
             elif answer is None:
@@ -232,20 +245,6 @@ def _require_own_call(frame: TraceFrame, sent: Any) -> None:
         or (frame.input_size, frame.input) != (len(calldata), calldata[: len(frame.input)])
     ):
         raise transaction_checks.Contradiction("a transaction and its trace")
-
-
-def _is_call_trace(method: str, answer: Any) -> bool:
-    """Return whether an answer is a trace. Nodes that ignore the tracer return steps (structLogs)
-    instead."""
-    if method == "trace_transaction":
-        return isinstance(answer, list)
-    return isinstance(answer, dict) and "type" in answer
-
-
-def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> TransactionTrace:
-    if method == "trace_transaction":
-        answer = traces.nested(answer, data(indexed.block_hash), data(indexed.hash))
-    return read_call_trace(answer)
 
 
 def read_call_trace(answer: Any) -> TransactionTrace:
@@ -364,4 +363,4 @@ def _size_of_trace(trace: TransactionTrace) -> int:
     )
 
 
-CALL_TRACE = TraceKind("calls", CALLS, _is_call_trace, _call_trace, _size_of_trace, CACHE_BYTES)
+CALL_TRACE = TraceKind("calls", CALLS, ("type", LIST), read_call_trace, _size_of_trace, CACHE_BYTES)

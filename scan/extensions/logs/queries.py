@@ -23,7 +23,7 @@ from scan.extensions.transaction_details.contract_abis import (
     ContractAbis,
     Emitter,
 )
-from scan.extensions.transaction_details.details import decode_event, decode_event_by
+from scan.extensions.transaction_details.decoding import event_of
 from scan.hex import data, to_hex
 from scan.queries import blocks, entities
 from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain
@@ -279,19 +279,10 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         index for index, log in enumerate(logs) if contracts.get(log.address, NO_CONTRACT).delegates
     ]
     at_block = _proxies_at(reader, records, proxies, budget)
-    decoded = [
-        decode_event(log, at_block.get(index, contracts.get(log.address)), budget)
-        for index, log in enumerate(logs)
-    ]
-    unknown = {
-        log.topics[0][:4]
-        for log, event in zip(logs, decoded, strict=True)
-        if event is None and log.topics
-    }
-    signatures = abis.imported(unknown)
+    imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     return [
-        event or decode_event_by(log, signatures, budget)
-        for log, event in zip(logs, decoded, strict=True)
+        event_of(log, at_block.get(index, contracts.get(log.address)), imported, budget)
+        for index, log in enumerate(logs)
     ]
 
 

@@ -20,19 +20,13 @@ from urllib.parse import unquote, urlsplit
 import orjson
 
 from scan.database.connection import Database
+from scan.database.lists import all_event_types
 from scan.errors import SettingError
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.hex import to_hex
 from scan.outbound.connection import tls_context
 from scan.settings import Settings
 
-TITLES = {
-    "tx": "Transaction",
-    "token_transfer": "Token transfer",
-    "internal_transfer": "Internal transfer",
-    "dex_trade": "Trade",
-    "log": "Event",
-}
 UNFOLDED = SMTP.clone(max_line_length=998)  # else a long List-Unsubscribe would be encoded
 MAX_VALUE = 500  # characters of a line's value
 LAST_OF_TODAY = "This is the last mail of today: more events today are not mailed."
@@ -71,7 +65,7 @@ class Writer(NamedTuple):
         have one Message-ID, whatever their number."""
         event = orjson.loads(body)
         data: dict[str, Any] = event["data"]
-        title = TITLES.get(event["event"], "Event")
+        title = all_event_types()[event["event"]].title
         gone = "Taken back by a fork: " if data.get("removed") else ""
         lines = [f"{name}: {_text(value)}" for name, value in data.items()]
         return self._message(

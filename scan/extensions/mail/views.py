@@ -14,8 +14,9 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.database.connection import Database
+from scan.database.lists import all_event_types
 from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
-from scan.extensions.mail.mailer import TITLES, Confirmations, Mailer, mailer
+from scan.extensions.mail.mailer import Confirmations, Mailer, mailer
 from scan.extensions.mail.settings import mail_address
 from scan.http import hooks, request_state, worker_threads
 from scan.http.requests import client_address, form, reader
@@ -221,7 +222,7 @@ def leave_page() -> Response:
 def _page(step: str, status: int = 200, **values: Any) -> Response:
     reader().do_not_cache()
     empty: Mapping[str, Any] = {"fields": {}, "error": None, "token": "", "subscription": None}
-    kinds = {"kinds": TITLES, "offered": EVENT_TYPES}
+    kinds = {"kinds": all_event_types(), "offered": EVENT_TYPES}
     response = page("mail.html", status, step=step, **{**kinds, **empty, **values})
     response.headers["Cache-Control"] = "no-store"  # it has a mail address
     return response

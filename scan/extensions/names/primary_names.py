@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 from scan.cached_values import SizedCache
-from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeGateway, NodeSession, NodeTimedOut
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.names import gateways, node_names, normalization
@@ -115,7 +115,7 @@ class Names(AddressNames):
         """Return the address of a name. Raises NotNormalizable, NotChecked, UpstreamFailed,
         Unavailable."""
         name = self._normalized(reader, text)
-        block = reader.once(_head)
+        block = reader.once(blocks.newest)
         if block is None:
             return Resolved(name, None, None, None)
         names = self._chain_names(reader, reader.node, ONE_S, service, block)
@@ -232,7 +232,7 @@ class Names(AddressNames):
 
     def _service_and_head(self, reader: Reader) -> tuple[NameService | None, BlockId | None]:
         service = self.service(reader)
-        return service, None if service is None else reader.once(_head)
+        return service, None if service is None else reader.once(blocks.newest)
 
     def _current(self, addresses: Iterable[bytes], block: BlockId, age_s: float) -> Claims:
         """Return what is kept of addresses and of this block, or not older than `age_s`, or than
@@ -311,10 +311,3 @@ class Names(AddressNames):
 
 def address_name(primary: Primary) -> AddressName:
     return AddressName(primary.name, primary.problem and str(primary.problem.value))
-
-
-def _head(reader: Reader) -> BlockId | None:
-    number = blocks.newest_number(reader)
-    with suppress(NotFound):  # it was removed by a reorg meanwhile
-        return None if number is None else blocks.find(reader, number)
-    return None

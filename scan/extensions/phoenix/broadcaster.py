@@ -26,7 +26,7 @@ from scan.extensions.history.blockscout import coin_balance_object
 from scan.extensions.phoenix.channels import SILENT_S, Message, Socket, Topics
 from scan.extensions.streams import block_events, broadcaster, open_response
 from scan.hex import data
-from scan.http.request_state import REQUEST_STATE, RequestState, Services
+from scan.http.request_state import RequestState, Services, begin_serving, end_serving
 from scan.queries import addresses, network
 from scan.queries.reader import Reader
 
@@ -160,10 +160,14 @@ class Sockets:
         """What makes objects of records reads the chain as the views of a request do."""
         assert self._app is not None
         reader = Reader(self._core.sources, "sockets")
-        state = RequestState({}, "GET", "/", "/", False, "sockets", time.perf_counter(), "sockets")
+        state = RequestState({}, "GET", "/", "sockets", time.perf_counter(), "sockets")
         state.reader = reader
-        with self._app.test_request_context(environ_overrides={REQUEST_STATE: state}):
-            yield reader
+        token = begin_serving(state)
+        try:
+            with self._app.test_request_context():
+                yield reader
+        finally:
+            end_serving(token)
 
     def _messages_of(self, text: bytes) -> list[Message]:
         """Return the messages about the events of a piece of a stream; what a fork takes back has

@@ -112,7 +112,9 @@ def _balance_proof(key: bytes, balance: addresses.Balance) -> BalanceProof:
     if balance.known is None or reader().has_node_failed:
         return BalanceProof(None, "The node does not respond.")
     try:
-        block = blocks.find(reader(), balance.known.block)
+        block = reader().once(blocks.newest)
+        if block is None or block.number != balance.known.block:
+            block = blocks.find(reader(), balance.known.block)
         account = proven_account(reader(), key, block, timeout_s=TIMEOUT_S)
     except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed) as error:
         if error.message != state_proofs.NOT_OFFERED:  # another request may get a proof

@@ -23,9 +23,6 @@ from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL
 from scan.extensions.transaction_details.explanations import failure_locations, trace_decoding
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
 from scan.extensions.transaction_details.explanations.state_changes import named_changes
-from scan.extensions.transaction_details.explanations.transaction_failures import (
-    TransactionFailures,
-)
 from scan.extensions.transaction_details.storage import mapping_keys, queries
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
@@ -250,13 +247,14 @@ def _locations(
 ) -> Mapping[failure_locations.CallPath, failure_locations.Location]:
     """Return the lines of the calls that would fail."""
     failed = failure_locations.failed_calls(outcome.trace.frames)
-    located = reader.sources.get(TransactionFailures).locations
     gas_used = frames[0].frame.gas_used or 0
     is_small = outcome.is_traced and gas_used <= MAX_GAS
-    if not is_small or not located.may_be_located(failed):
+    if not is_small or not failure_locations.may_be_located(reader.sources, failed):
         return {}
     steps = failing_steps(reader.node, block, call, outcome.overrides, gas_used)
-    return located.of_steps(failed, cause, steps, block.number, outcome.replaced)
+    return failure_locations.of_steps(
+        reader.sources, failed, cause, steps, block.number, outcome.replaced
+    )
 
 
 def _with_names(

@@ -11,19 +11,18 @@ from flask import Blueprint
 from scan import parameters
 from scan.api.blocks_and_transactions import indexed_transaction
 from scan.api.hooks import Api
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.extensions.transaction_details.details import ALL_LOGS, details
-from scan.extensions.transaction_details.explanations import failure_locations, queries
+from scan.extensions.transaction_details.explanations import queries
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
 from scan.extensions.transaction_details.gas_use import gas_use
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
-from scan.extensions.transaction_details.storage import contract_storage, layout, variable_paths
+from scan.extensions.transaction_details.storage import contract_storage, layout
 from scan.hex import to_hex
-from scan.http import hooks, request_state, requests
+from scan.http import hooks, requests
 
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,12 +39,14 @@ blueprint = Blueprint("transaction_details", __name__)
 def get_trace(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     trace, frames = explanations.calls(requests.reader(), record)
-    return _traced(
-        record,
-        frames=[frame.record() for frame in frames],
-        frameCount=trace.frame_count,
-        truncated=trace.is_truncated,
-        unproven=["frames", "frameCount"],
+    return requests.json_value(
+        {
+            **_place_of(record),
+            "frames": [frame.record() for frame in frames],
+            "frameCount": trace.frame_count,
+            "truncated": trace.is_truncated,
+            "unproven": ["frames", "frameCount"],
+        }
     )
 
 
@@ -54,19 +55,16 @@ def get_trace(transaction_hash: str) -> requests.Response:
 def get_state_changes(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     changes = explanations.state_changes(requests.reader(), record)
-    return _traced(
-        record,
-        accounts=[account.record() for account in changes.accounts],
-        accountCount=changes.account_count,
-        slotCount=changes.slot_count,
-        truncated=changes.is_truncated,
-        unproven=["accounts", "accountCount", "slotCount"],
+    return requests.json_value(
+        {
+            **_place_of(record),
+            "accounts": [account.record() for account in changes.accounts],
+            "accountCount": changes.account_count,
+            "slotCount": changes.slot_count,
+            "truncated": changes.is_truncated,
+            "unproven": ["accounts", "accountCount", "slotCount"],
+        }
     )
-
-
-def _traced(record: Mapping[str, Any], **read: object) -> requests.Response:
-    transaction = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
-    return requests.json_value({**transaction, "blockHash": record["blockHash"], **read})
 
 
 @blueprint.get("/transactions/<transaction_hash>/gas")
@@ -76,7 +74,8 @@ def get_gas(transaction_hash: str) -> requests.Response:
     gas = gas_use.transaction_gas(requests.reader(), record)
     return requests.json_value(
         {
-            **_transaction_fields(record),
+            **_place_of(record),
+            "gasUsed": record["gasUsed"],
             "functions": [function.record() for function in gas_use.gas_by_function(gas.calls)],
             "callCount": gas.call_count,
             "truncated": gas.is_truncated,
@@ -90,16 +89,13 @@ def get_gas(transaction_hash: str) -> requests.Response:
 def get_gas_by_line(transaction_hash: str) -> requests.Response:
     record = indexed_transaction(transaction_hash)
     lines = gas_use.lines_of_transaction(requests.reader(), record)
-    return requests.json_value({**_transaction_fields(record), **lines.record()})
+    gas_used = {"gasUsed": record["gasUsed"]}
+    return requests.json_value({**_place_of(record), **gas_used, **lines.record()})
 
 
-def _transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "transactionHash": record["hash"],
-        "blockNumber": record["blockNumber"],
-        "blockHash": record["blockHash"],
-        "gasUsed": record["gasUsed"],
-    }
+def _place_of(record: Mapping[str, Any]) -> dict[str, Any]:
+    place = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
+    return {**place, "blockHash": record["blockHash"]}
 
 
 @blueprint.get("/contracts/<address>/gas")
@@ -127,7 +123,9 @@ def get_storage(address: str) -> requests.Response:
     arguments = requests.query_arguments("block", "variable", "compare")
     key, variable, other = parameters.address(address), None, None
     if "variable" in arguments:
-        variable = parameters.text(arguments["variable"], "variable", most=variable_paths.MAX_PATH)
+        variable = parameters.text(
+            arguments["variable"], "variable", most=contract_storage.MAX_PATH
+        )
     if "compare" in arguments:
         other = parameters.address(arguments["compare"], "compare")
     storage = contract_storage.get(
@@ -149,21 +147,9 @@ def get_storage(address: str) -> requests.Response:
     )
 
 
-def transaction_failures(core: request_state.Services) -> TransactionFailures:
-    sources = core.sources
-    return TransactionFailures(
-        core.writes,
-        core.reads,
-        sources.get(TransactionTraces),
-        sources.get(ContractAbis),
-        sources.block_bodies,
-        failure_locations.FailureLocations(sources, sources.get(TransactionTraces)),
-    )
-
-
 HOOKS = (
     Api(transaction_fields=transaction_fields, blueprints=(blueprint,)),
     hooks.Service(make=lambda core: ContractAbis(core.reads)),
-    hooks.Service(make=transaction_failures),
+    hooks.Service(make=lambda core: TransactionFailures(core.writes)),
     hooks.Service(make=lambda core: layout.StorageLayouts(core.reads)),
 )

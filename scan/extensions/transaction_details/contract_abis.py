@@ -1,12 +1,12 @@
 """ABIs for decoding calls and logs of contracts: their own and their implementations'."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
 
-from scan.cached_values import SizedCache
+from scan.cached_values import LazyMapping, SizedCache
 from scan.contracts.abi import parse_signature
 from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functions_of, index_abi
 from scan.contracts.proxy_contracts import (
@@ -178,6 +178,11 @@ class ContractAbis:
     def imported(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
         """Return the signatures that operators imported, by selector."""
         return self._signatures("contracts/signatures_find", selectors)
+
+    def imported_if_needed(self, selectors: Iterable[bytes]) -> Mapping[bytes, Sequence[str]]:
+        """Return the same of all that have four bytes, read with the first that is looked up: most
+        calls and logs are decoded by ABIs."""
+        return LazyMapping(lambda: self.imported({one for one in selectors if len(one) == 4}))
 
     def of_verified_contracts(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
         """Return the signatures that any verified contracts have, by selector, at most two of

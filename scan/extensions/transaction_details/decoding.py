@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import orjson
 
+from scan.api.openapi.schemas import recording
 from scan.contracts import abi_decoding, abi_json, visible_text
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.transaction_reader import TransactionUnavailable
+from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
 from scan.hex import data, to_hex
 from scan.queries.reader import Reader
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from scan.ethereum.served_chain import BlockId
     from scan.queries.reader import Reader
 
+
+recorded = recording(__file__)
 
 MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 
@@ -45,6 +48,42 @@ def decode_call(
     entries = abi_decoding.functions_of(calldata[:4], abis, token_type)
     fitting = (abi_decoding.values_of_call(calldata, entry, budget) for entry in entries)
     return next((fit.decoded() for fit in fitting if fit is not None), None)
+
+
+def method_of(
+    calldata: bytes,
+    contract: Contract,
+    imported: Mapping[bytes, Sequence[str]],
+    budget: DecodingBudget,
+) -> abi_decoding.Decoded | None:
+    """Return the called method by the contract's ABIs or standards, or else by signatures that are
+    imported."""
+    method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
+    if method is not None or len(calldata) < 4:
+        return method
+    return abi_decoding.decode_call_by(calldata, imported.get(calldata[:4], ()), budget=budget)
+
+
+def event_of(
+    log: TransactionLog,
+    contract: Contract | None,
+    imported: Mapping[bytes, Sequence[str]],
+    budget: DecodingBudget,
+) -> abi_decoding.Decoded | None:
+    """Return a log's event, as method_of() does."""
+    event = decode_event(log, contract, budget)
+    if event is not None or not log.topics:
+        return event
+    texts = imported.get(log.topics[0][:4], ())
+    return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
+
+
+def decode_event(
+    log: TransactionLog, contract: Contract | None, budget: DecodingBudget
+) -> abi_decoding.Decoded | None:
+    """Decode a log by the contract's ABIs, or else by standard ABIs."""
+    abis, token_type, _ = contract or NO_CONTRACT
+    return decode_log(log.topics, log.data, abis, token_type, budget=budget)
 
 
 def decode_result(
@@ -243,7 +282,7 @@ def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, by
     keys = [indexed(record) for record in records]
     try:
         read = reader.sources.block_bodies.transactions(reader.node, keys, with_receipts=False)
-    except (TransactionUnavailable, UpstreamFailed, Unavailable):
+    except (UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return {}
     return {key.hash: read[key.hash].input for key in keys}

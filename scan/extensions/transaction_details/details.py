@@ -5,13 +5,11 @@ from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
+from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum.stored_blocks import TransactionLog
-from scan.ethereum.transaction_reader import TransactionUnavailable
-from scan.extensions.transaction_details import contract_abis
-from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
-from scan.hex import data, to_hex
+from scan.extensions.transaction_details import contract_abis, decoding
+from scan.hex import data
 from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
 
@@ -44,13 +42,7 @@ class DecodedLog(NamedTuple):
     event: Decoded | None
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": to_hex(self.log.address),
-            "topics": [to_hex(topic) for topic in self.log.topics],
-            "data": to_hex(self.log.data),
-            "logIndex": self.log.log_index,
-            "event": None if self.event is None else self.event.record(),
-        }
+        return decoding.recorded("transaction_log", self)
 
 
 class TransactionDetails(NamedTuple):
@@ -71,29 +63,8 @@ class TransactionDetails(NamedTuple):
     decoded_logs: Sequence[DecodedLog] = ()
 
     def record(self) -> dict[str, Any]:
-        return {
-            "input": None if self.input is None else to_hex(self.input),
-            "method": None if self.method is None else self.method.record(),
-            "logs": None if self.logs is None else [log.record() for log in self.decoded_logs],
-            "unavailable": self.unavailable,
-            "logCount": self.log_count,
-        }
-
-
-def decode_event(
-    log: TransactionLog, contract: contract_abis.Contract | None, budget: DecodingBudget
-) -> Decoded | None:
-    """Decode a log by the contract's ABIs, or else by standard ABIs."""
-    abis, token_type, _ = contract or contract_abis.NO_CONTRACT
-    return decode_log(log.topics, log.data, abis, token_type, budget=budget)
-
-
-def decode_event_by(
-    log: TransactionLog, signatures: Mapping[bytes, Sequence[str]], budget: DecodingBudget
-) -> Decoded | None:
-    """Decode a log by imported signatures."""
-    texts = signatures.get(log.topics[0][:4], ()) if log.topics else ()
-    return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
+        are_read = self.logs is not None
+        return decoding.recorded("details" if are_read else "details_without_logs", self)
 
 
 MAX_SMALL_GAS = 2_000_000  # a log takes at least 375
@@ -107,11 +78,11 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     sent, node, budget = indexed(record), reader.node.within(TIMEOUT_S), DecodingBudget()
     try:
         transaction = reader.sources.block_bodies.transaction(node, sent)
-    except (TransactionUnavailable, UpstreamFailed, Unavailable) as error:
+    except (UpstreamFailed, Unavailable) as error:
         if isinstance(error, ClientBusy) or (isinstance(error, Unavailable) and not node.failed):
             raise  # the client waits for other requests, or the database is unavailable
         reader.do_not_cache()
-        return TransactionDetails(unavailable=str(error))
+        return TransactionDetails(unavailable=error.message)
     calldata, (*_, log_count, logs, _) = transaction.input, transaction.receipt
     if log_count is not None and log_count > MAX_LOGS:
         logs = None
@@ -122,21 +93,15 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     emitters = [contract_abis.Emitter(address, block) for address in [*addresses][:MAX_CONTRACTS]]
     abis = reader.sources.get(contract_abis.ContractAbis)
     contracts = abis.find_at_or_now(emitters, node, budget)
-    method = None
+    selectors = {log.topics[0][:4] for log in shown if log.topics} | {calldata[:4]}
+    imported, method = abis.imported_if_needed(selectors), None
     if called is not None:
         contract = contracts.get(called, contract_abis.NO_CONTRACT)
-        method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
-    events = [decode_event(log, contracts.get(log.address), budget) for log in shown]
-    undecoded = {
-        log.topics[0][:4]
-        for log, event in zip(shown, events, strict=True)
-        if event is None and log.topics
-    }
-    if called is not None and method is None:
-        undecoded.add(calldata[:4])
-    signatures = abis.imported(undecoded)
-    if called is not None and method is None:
-        method = decode_call_by(calldata, signatures.get(calldata[:4], ()), budget=budget)
+        method = decoding.method_of(calldata, contract, imported, budget)
+    decoded = [
+        DecodedLog(log, decoding.event_of(log, contracts.get(log.address), imported, budget))
+        for log in shown
+    ]
     unavailable = TOO_MUCH_WORK if budget.is_exceeded else None
     if node.failed:
         reader.do_not_cache()
@@ -149,10 +114,7 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         logs,
         log_count,
         TOO_MANY_LOGS if logs is None else unavailable,
-        [
-            DecodedLog(log, event or decode_event_by(log, signatures, budget))
-            for log, event in zip(shown, events, strict=True)
-        ],
+        decoded,
     )
 
 

@@ -28,9 +28,8 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
     whole_gas,
 )
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
-from scan.extensions.transaction_details.pending_transactions.node_transaction import MAX_UINT64
-from scan.extensions.transaction_details.pending_transactions.queries import Fate
-from scan.extensions.transaction_details.storage import contract_storage, places, variable_paths
+from scan.extensions.transaction_details.pending_transactions.queries import MAX_UINT64, Fate
+from scan.extensions.transaction_details.storage import contract_storage, places
 from scan.hex import data, to_hex
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.pages import addresses_and_tokens, hooks, tabs
@@ -201,7 +200,7 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     fields = {name: request.args.get(name, "").strip() for name in FIELDS}
     values: dict[str, Any] = {
         "fields": fields,
-        "most_path": variable_paths.MAX_PATH,
+        "most_path": contract_storage.MAX_PATH,
         "problem": None,
         "error": None,
     }
@@ -220,7 +219,7 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
 
 def _storage(key: bytes, fields: Mapping[str, str]) -> contract_storage.ContractStorage:
     block = block_argument({"block": fields["block"] or "latest"})
-    variable = parameters.text(fields["variable"], "variable", most=variable_paths.MAX_PATH)
+    variable = parameters.text(fields["variable"], "variable", most=contract_storage.MAX_PATH)
     return contract_storage.get(reader(), key, block, variable or None)
 
 

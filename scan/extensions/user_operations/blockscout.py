@@ -100,12 +100,23 @@ def _party(address_hash: str, side: str) -> dict[str, Any]:
 @blueprint.path(f"{PATH}/operations/<operation_hash>")
 def get_operation(operation_hash: str) -> Response:
     """Return an operation; details of its bundle are null where they are not known."""
+    record = _indexed(operation_hash)
+    return json_value(_operation(record, user_operations.details(reader(), record)))
+
+
+@blueprint.path(f"{PATH}/operations/<operation_hash>/summary")
+def get_summary(operation_hash: str) -> Response:
+    """Return no sentence: they are made of transactions."""
+    _indexed(operation_hash)
+    return json_value({"success": True, "data": {"summaries": []}})
+
+
+def _indexed(operation_hash: str) -> lists.Record:
     key = parameters.hash32(operation_hash, "operation_hash_param")
     records = user_operations.operations_with_hash(reader(), key)
     if not records:
         raise NotFound("No user operation with this hash is indexed.")
-    record = records[0]
-    return json_value(_operation(record, user_operations.details(reader(), record)))
+    return records[0]
 
 
 def _operation(

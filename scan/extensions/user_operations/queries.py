@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
+from scan.api.openapi.schemas import recording
+from scan.contracts.abi_decoding import Decoded, DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT, CallFailure
-from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.user_operations.calls import (
@@ -20,7 +21,7 @@ from scan.extensions.user_operations.calls import (
     bundled_operations,
 )
 from scan.extensions.user_operations.rows import ENTRY_POINTS
-from scan.hex import data, to_hex
+from scan.hex import data
 from scan.queries import transactions
 from scan.queries.pages import Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
@@ -30,6 +31,7 @@ NOT_IN_CALLDATA = "No call of the entry point with this operation is known."
 NO_REASON = "The entry point gave no reason: the call reverted without one, or ran out of gas."
 
 Record = Mapping[str, Any]
+recorded = recording(__file__)
 
 
 class UserOperationDetails(NamedTuple):
@@ -46,7 +48,7 @@ class UserOperationDetails(NamedTuple):
         is_decoded = self.operation is not None
         return {
             "error": None if self.error is None else self.error.record(),
-            "operation": None if self.operation is None else _operation_record(self.operation),
+            "operation": recorded("operation", self.operation) if self.operation else None,
             "calls": [_call_record(*call) for call in self.calls] if is_decoded else None,
             "callCount": self.call_count if is_decoded else None,
             "unavailable": self.unavailable,
@@ -114,11 +116,8 @@ def details(reader: Reader, record: Record) -> UserOperationDetails:
         try:
             place, operation = _find(record, _bundles(reader, indexed, record["entryPoint"]))
             unavailable = None if operation else NOT_IN_CALLDATA
-        except (TransactionUnavailable, TracesUnavailable) as error:
-            unavailable = str(error)
-            reader.do_not_cache()
-        except (UpstreamFailed, Unavailable) as error:
-            if not reader.has_node_failed and not isinstance(error, UpstreamFailed):
+        except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+            if isinstance(error, Unavailable) and not reader.has_node_failed:
                 raise  # the database is unavailable
             unavailable = error.message
             reader.do_not_cache()
@@ -169,11 +168,14 @@ def _decoded(
     if record["revertData"] is not None:
         returned = data(record["revertData"])
         failure = CallFailure(REVERT, data=returned, data_size=len(returned))
-    selectors = {call.input[:4] for call in first_calls} | selectors_of(
-        [failure] if failure else []
-    )
-    imported = abis.imported({selector for selector in selectors if len(selector) == 4})
-    functions = [_function(call, contracts, imported, budget) for call in first_calls]
+    errors = selectors_of([failure] if failure else [])
+    imported = abis.imported_if_needed({*(call.input[:4] for call in first_calls), *errors})
+    functions = [
+        decoding.method_of(
+            call.input, contracts.get(call.to, contract_abis.NO_CONTRACT), imported, budget
+        )
+        for call in first_calls
+    ]
     error = None
     if failure is not None:
         known = [abi for contract in contracts.values() for abi in contract.abis]
@@ -185,38 +187,5 @@ def _decoded(
     )
 
 
-def _function(
-    call: AccountCall,
-    contracts: Mapping[bytes, contract_abis.Contract],
-    imported: Mapping[bytes, Sequence[str]],
-    budget: DecodingBudget,
-) -> Decoded | None:
-    if len(call.input) < 4:
-        return None
-    contract = contracts.get(call.to, contract_abis.NO_CONTRACT)
-    decoded = decoding.decode_call(call.input, contract.abis, contract.token_type, budget=budget)
-    return decoded or decode_call_by(call.input, imported.get(call.input[:4], ()), budget=budget)
-
-
 def _call_record(call: AccountCall, function: Decoded | None) -> dict[str, Any]:
-    return {
-        "toAddress": to_hex(call.to),
-        "value": str(call.value),
-        "input": to_hex(call.input),
-        "delegated": call.is_delegated,
-        "function": None if function is None else function.record(),
-    }
-
-
-def _operation_record(operation: BundledOperation) -> dict[str, Any]:
-    return {
-        "initCode": to_hex(operation.init_code),
-        "callData": to_hex(operation.call_data),
-        "callGasLimit": str(operation.call_gas_limit),
-        "verificationGasLimit": str(operation.verification_gas_limit),
-        "preVerificationGas": str(operation.pre_verification_gas),
-        "maxFeePerGas": str(operation.max_fee_per_gas),
-        "maxPriorityFeePerGas": str(operation.max_priority_fee_per_gas),
-        "paymasterAndData": to_hex(operation.paymaster_and_data),
-        "signature": to_hex(operation.signature),
-    }
+    return recorded("call", call) | {"function": None if function is None else function.record()}

@@ -7,7 +7,7 @@ from eth_utils import keccak
 
 from tests.support.chain_forms.encoding import encodable
 
-private_keys: dict[bytes, PrivateKey] = {}  # by address
+private_keys = {}  # by address
 
 
 def account(key):

@@ -3,7 +3,6 @@
 By EIP-2718 and the Yellow Paper: appendix B, sections 4.2 and 4.3, lists by its appendix D.
 """
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import rlp
@@ -26,7 +25,7 @@ SIGNATURE = ("yParity", "r", "s")
 DYNAMIC_FEE = tuple(
     "chainId nonce maxPriorityFeePerGas maxFeePerGas gas to value input accessList".split()
 )
-ENCODINGS: Mapping[int, Sequence[str]] = {
+ENCODINGS = {
     0: ("nonce", "gasPrice", *CALL, "v", "r", "s"),
     1: ("chainId", "nonce", "gasPrice", *CALL, "accessList", *SIGNATURE),
     2: (*DYNAMIC_FEE, *SIGNATURE),

@@ -1,8 +1,7 @@
 """A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances."""
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 import rlp
@@ -58,19 +57,19 @@ class MadeChain:
         self.chain_id = chain_id
         self.balances = Counter(balances)
         self.base_fee = base_fee
-        self.fees: dict[bytes, int] = {}  # of each transaction, by its hash
-        self.state_syncs: dict[bytes, int] = {}  # block numbers, where no root covers them
-        self.unknown: set[bytes] = set()  # accounts whose histories cannot add up
-        self.encodings: dict[int, Sequence[str]] = dict(ENCODINGS)
-        self.receipt_tails: dict[int, Sequence[str]] = {}
+        self.fees = {}  # of each transaction, by its hash
+        self.state_syncs = {}  # block numbers, where no root covers them
+        self.unknown = set()  # accounts whose histories cannot add up
+        self.encodings = dict(ENCODINGS)
+        self.receipt_tails = {}
         self.header_fields = header_fields
         self._fields = fields
-        self._nonces: Counter[bytes] = Counter()
-        self._pending: list[Made] = []
-        self._blocks: list[tuple[Json, list[Json], list[Json], Counter[bytes]]] = []
+        self._nonces = Counter()
+        self._pending = []
+        self._blocks = []
         # What debug_getRaw… returns, by method and parameter, of a node that has it.
-        self.bytes: dict[tuple[str, str], Any] = {}
-        self._last_pending: list[Made] = []
+        self.bytes = {}
+        self._last_pending = []
         self.mine(**dict(genesis))
 
     @property

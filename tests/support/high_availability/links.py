@@ -3,10 +3,9 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections import namedtuple
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from tests.support.serving import free_port
 
@@ -20,7 +19,7 @@ class Link:
     def __init__(self, name, target, port):
         self.name = name
         self.port = port
-        self.server: asyncio.Server | None = None  # None while it refuses connections
+        self.server = None  # None while it refuses connections
         self._target = target
         self.mode = "open"  # or "silent", as a cable that is cut, or "refusing"
         self.delay_s = 0.0
@@ -35,12 +34,8 @@ class Link:
         return self.name.split(" ")[1] if " db" in self.name else ""
 
 
-class Isolated(NamedTuple):
+class Isolated(namedtuple("Isolated", "node ports seen_at")):
     """A node, and where the connections of its processes ended at that time."""
-
-    node: str
-    ports: set[int]
-    seen_at: float
 
 
 class Connection:
@@ -82,9 +77,9 @@ class Links:
     """Proxies in one thread; `through` is for Cluster."""
 
     def __init__(self):
-        self.links: dict[str, Link] = {}
-        self.isolated: Isolated | None = None
-        self.pids_of: Callable[[str], set[int]] = lambda _node: set()
+        self.links = {}
+        self.isolated = None
+        self.pids_of = lambda _node: set()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="links", daemon=True).start()
 

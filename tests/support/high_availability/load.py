@@ -5,10 +5,9 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import requests
@@ -24,7 +23,7 @@ MINE_EVERY_S = 0.5
 LOOK_EVERY_S = 0.25
 TIMEOUT_S = 10.0
 BLOCKS = "/api/v1/blocks?limit=1"
-READS: Sequence[tuple[str, str, Any]] = (
+READS = (
     ("GET", BLOCKS, None),
     ("GET", "/api/v1/stats", None),
     ("GET", BLOCKS, None),
@@ -51,7 +50,7 @@ class Client:
         self._place = urlsplit(url).netloc
         self._address = address
         self._headers = {"X-API-Key": key} if key else {}
-        self._connection: http.client.HTTPConnection | None = None
+        self._connection = None
 
     def ask(self, method, path, body=None):
         text = None if body is None else json.dumps(body)
@@ -83,12 +82,12 @@ class Load:
         """`nodes` are Patroni's addresses by the names of its nodes, whose certificates are of
         `authority`, a file."""
         self._authority = authority
-        self.samples: list[Sample] = []
-        self.leaders: list[tuple[float, str]] = []  # when which node said that it is the leader
-        self.mined: dict[int, float] = {}  # when each block was there
-        self.seen: dict[int, float] = {}  # when somebody was first answered with it
-        self.keys: list[dict[str, Any]] = []  # whose creation was acknowledged
-        self.problems: list[str] = []
+        self.samples = []
+        self.leaders = []  # when which node said that it is the leader
+        self.mined = {}  # when each block was there
+        self.seen = {}  # when somebody was first answered with it
+        self.keys = []  # whose creation was acknowledged
+        self.problems = []
         self._stage = stage
         self._url = url
         self._stop = threading.Event()
@@ -97,9 +96,9 @@ class Load:
             key = keys[number % len(keys)] if number % 2 else ""
             name = f"{'key' if key else 'anonymous'} {number}"
             client = Client(url, f"127.0.0.{number + 11}", key)
-            jobs.append((name, lambda name=name, client=client: self._read(name, client)))  # type: ignore[misc]
+            jobs.append((name, lambda name=name, client=client: self._read(name, client)))
         for node, address in nodes.items():
-            jobs.append((node, lambda node=node, address=address: self._watch(node, address)))  # type: ignore[misc]
+            jobs.append((node, lambda node=node, address=address: self._watch(node, address)))
         self._threads = [threading.Thread(target=job, name=name) for name, job in jobs]
 
     def __enter__(self):

@@ -2,10 +2,7 @@
 
 import statistics
 import time
-from collections import Counter, defaultdict
-from typing import NamedTuple
-
-from tests.support.high_availability.faults import Fault
+from collections import Counter, defaultdict, namedtuple
 
 GOOD = ("200", "201")
 NOTICED_S = 1.5  # by then a supervisor has seen that something ended
@@ -13,19 +10,14 @@ USUAL_S = 1.0  # what lies between two answers anyway
 READERS = ("anonymous", "key")
 
 
-class Seen(NamedTuple):
-    """Of one fault, from its beginning until everything was at work again; seconds."""
+MEASURED = """
+    fault lasted whole_after reader_outage reader_statuses writer_outage writer_statuses
+    slowest_block leaderless head_after_leader
+"""
 
-    fault: Fault
-    lasted: float
-    whole_after: float
-    reader_outage: float
-    reader_statuses: Counter[str]
-    writer_outage: float
-    writer_statuses: Counter[str]
-    slowest_block: float
-    leaderless: float
-    head_after_leader: float
+
+class Seen(namedtuple("Seen", MEASURED)):
+    """Of one fault, from its beginning until everything was at work again; seconds."""
 
 
 def suffer(stand, fault, random):

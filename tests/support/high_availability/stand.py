@@ -53,7 +53,7 @@ class Stand:
             rows = database.execute(self.cluster.database_url, "SELECT max(number) FROM blocks")
         except psycopg2.Error:
             return -1
-        return int(rows[0][0] or 0)  # type: ignore[call-overload]
+        return int(rows[0][0] or 0)
 
     def wait_until_whole(self, timeout_s=SETTLE_S):
         """Until every part does its work: the database's nodes, instances, indexer, deliverers."""

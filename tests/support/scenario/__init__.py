@@ -1,7 +1,5 @@
 """A chain worth reading: the same blocks every time, from honest tokens to poison."""
 
-from collections.abc import Callable, Sequence
-
 from tests.support.scenario.contracts import creations, failures
 from tests.support.scenario.everyday import everyday
 from tests.support.scenario.exchanges import exchanges, odd_pools
@@ -25,19 +23,6 @@ def play(anvil, rounds=40, per_block=(0, 9), poison=True, seed=1):
     return stage
 
 
-BASIC_ACTS: Sequence[Callable[[Stage], None]] = (
-    honest_tokens,
-    collections,
-    wrappers,
-    exchanges,
-    creations,
-    failures,
-)
+BASIC_ACTS = (honest_tokens, collections, wrappers, exchanges, creations, failures)
 HONEST_ACTS = (*BASIC_ACTS, kinds_of_transaction, plain_transfers)
-POISON_ACTS: Sequence[Callable[[Stage], None]] = (
-    odd_pools,
-    poison_metadata,
-    poison_events,
-    shape_shifters,
-    malformed_logs,
-)
+POISON_ACTS = (odd_pools, poison_metadata, poison_events, shape_shifters, malformed_logs)

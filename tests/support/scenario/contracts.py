@@ -1,8 +1,5 @@
 """Acts of contracts: creations, failures, and value that contracts move."""
 
-from collections.abc import Sequence
-from typing import Any
-
 from eth_utils import keccak
 
 from tests.support.anvil import creation_code
@@ -37,7 +34,7 @@ def failures(stage):
     stage.mine()
 
 
-FAILURES: Sequence[tuple[str, tuple[Any, ...]]] = (
+FAILURES = (
     ("withReason", ()),
     ("withCustomError", ()),
     ("withPanic", (0,)),

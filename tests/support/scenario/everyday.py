@@ -1,11 +1,9 @@
 """Blocks of what people do all day."""
 
-from collections.abc import Callable, Sequence
-
 from tests.support.anvil import creation_code
 from tests.support.scenario.contracts import FAILURES
 from tests.support.scenario.exchanges import trade
-from tests.support.scenario.stage import ETHER, GWEI, Stage
+from tests.support.scenario.stage import ETHER, GWEI
 from tests.support.solidity import artifact
 
 
@@ -83,7 +81,7 @@ def create(stage):
         stage.anvil.send(stage.person(), None, data=code)
 
 
-HABITS: Sequence[tuple[Callable[[Stage], None], int]] = (
+HABITS = (
     (pay, 28),
     (move_coin, 30),
     (swap, 16),

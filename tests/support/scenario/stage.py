@@ -4,8 +4,6 @@ import random
 
 from eth_utils import keccak
 
-from tests.support.anvil import Contract
-
 MNEMONIC = "test test test test test test test test test test test junk"
 ETHER = 10**18
 GWEI = 10**9
@@ -21,9 +19,9 @@ class Stage:
         self.anvil = anvil
         self.random = random.Random(seed)
         self.people = anvil.accounts
-        self.contracts: dict[str, Contract] = {}
-        self.pools: dict[str, Contract] = {}
-        self.collectibles: list[tuple[int, str]] = []
+        self.contracts = {}
+        self.pools = {}
+        self.collectibles = []
 
     def deploy(self, key, name, *args):
         self.anvil.call("anvil_setCoinbase", self.random.choice(MINERS))

@@ -1,8 +1,9 @@
 """A chain read whole from its node: blocks, receipts, logs, traces and answers of contracts."""
 
 import datetime
+from collections import namedtuple
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from eth_abi import encode
 from eth_utils import keccak
@@ -20,15 +21,8 @@ def topic_of(event):
     return "0x" + keccak(text=event).hex()
 
 
-class Log(NamedTuple):
+class Log(namedtuple("Log", "address topics data block number transaction_hash")):
     """A log with its hex undone; `block` and `number` (its log index) place it in the chain."""
-
-    address: str
-    topics: list[bytes]
-    data: bytes
-    block: int
-    number: int
-    transaction_hash: str
 
     @property
     def event(self):

@@ -35,10 +35,10 @@ def moves_in(chain, logs):
 
 def wrappers_in(chain):
     """The contracts whose deposits and withdrawals move balances, with the first block of one."""
-    by_transaction: dict[str, list[Log]] = defaultdict(list)
+    by_transaction = defaultdict(list)
     for log in chain.logs:
         by_transaction[log.transaction_hash].append(log)
-    since: dict[str, int] = {}
+    since = {}
     for logs in by_transaction.values():
         moves = moves_in(chain, logs)
         for move in moves:

@@ -16,8 +16,8 @@ class Tokens:
 
     def __init__(self, chain):
         self.chain = chain
-        self.types: dict[str, str] = {}
-        self.first_seen: dict[str, int] = {}
+        self.types = {}
+        self.first_seen = {}
 
     def transfers(self):
         wrappers = wrappers_in(self.chain)

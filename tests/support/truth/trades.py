@@ -23,7 +23,7 @@ class Trades:
 
     def __init__(self, chain, tokens):
         self.chain, self.tokens = chain, tokens
-        self.dexes: dict[str, str] = {}
+        self.dexes = {}
 
     def records(self, transfers):
         """Each with whether the pool's transfers bear what its trades in the transaction say."""

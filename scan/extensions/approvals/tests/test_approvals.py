@@ -12,6 +12,7 @@ import pytest
 from app import create_app
 from scan.extensions.approvals import events, queries
 from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2, by_key, key_of
+from tests.support.explorer import behind
 from tests.support.faulty_node import FaultyNode, Reply, node_error
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
@@ -156,9 +157,8 @@ def test_a_fork_takes_approvals_back(service, chain):
 
 
 def test_a_node_away_leaves_what_is_stored(service, chain):
-    with FaultyNode(chain.anvil.url) as node:
-        node.fault = node_error(-32000, "unavailable")
-        client = create_app(settings_for(service.url, node.url)).test_client()
+    down = node_error(-32000, "unavailable")
+    with behind(service.indexing.settings, down) as (client, _):
         answer = client.get(f"/api/v1/addresses/{chain.owner}/approvals")
         assert answer.status_code == (503 if service.stored == "none" else 200), answer.text
         if service.stored == "none":
@@ -187,12 +187,10 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
 
     snapshot, head = chain.anvil.snapshot(), chain.anvil.head()
     with (
-        FaultyNode(chain.anvil.url) as node,
         postgres.cloned(template) as url,
         Indexing(url, chain.anvil.url, until=head) as indexing,
+        behind(indexing.settings, note) as (client, _),
     ):
-        node.fault = note
-        client = create_app(settings_for(url, node.url)).test_client()
         everything, asked_for = read(client)
         assert asked_for == [(0, head)] and read(client) == (everything, [])
         try:

@@ -22,7 +22,7 @@ class DaskCluster:
         self._processes = ExitStack()
         self._files = _certificates(folder)
         self._address_file = folder / "scheduler.json"
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self.workers = []
         self._scheduler = self._start(
             "scheduler", "--port=0", "--protocol=tls", "--no-dashboard", "--no-show"
         )

@@ -86,8 +86,7 @@ def pruning():
 def test_a_permanent_error_ends_the_backfill_at_once(
     chain, database_url, tmp_path, fault, reason, caplog
 ):
-    with FaultyNode(chain.url) as node:
-        node.fault = fault
+    with FaultyNode(chain.url, fault) as node:
         settings = indexing.settings_for(database_url, node.url)
         with pytest.raises((client.HistoryPruned, plan.SpoolFailed), match=reason):
             backfill(settings, tmp_path / "files", last_block=55)

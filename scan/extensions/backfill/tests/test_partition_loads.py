@@ -101,7 +101,7 @@ def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted)
 
 
 def _run(session, first, *, follows_rows):
-    statement = statements.load_statements()["bulk/partition_list_statements"]
+    statement = statements.read_statement("bulk/partition_list_statements")
     values = {"partition": f"logs_{first}", "first": first, "bound": first + 100}
     with session.cursor() as cursor:
         cursor.execute(statement.text, values)

@@ -3,13 +3,9 @@ published_services.toml as JSON Schema."""
 
 import re
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from jsonschema import Draft202012Validator
-
-Json = dict[str, Any]
 
 FOLDER = Path(__file__).parent
 PATHS, OBJECTS, SERVICES = (
@@ -21,7 +17,7 @@ PREFIX = "/api/v2"
 STATS_PREFIX = "/stats-service"
 
 TEXT = {"type": "string"}
-KINDS: Mapping[str, Json] = {
+KINDS = {
     "address": {"type": "string", "pattern": "^0x[A-Fa-f0-9]{40}$"},
     "any": {},
     "boolean": {"type": "boolean"},
@@ -39,7 +35,7 @@ KINDS: Mapping[str, Json] = {
 }
 # Where Scan says null, or leaves a list empty, of what it does not know, and Blockscout always has
 # something; docs/compatible.md says so.
-UNKNOWN: Mapping[str, tuple[str, ...]] = {
+UNKNOWN = {
     "AddressCounters": ("gas_usage_count", "validations_count"),
     "AddressResponse": ("has_logs",),
     "AddressTabsCounters": ("logs_count",),
@@ -80,8 +76,8 @@ def _alternative(text):
     return KINDS.get(text, {"$ref": f"#/$defs/{text}"})
 
 
-def _object(fields, more: Mapping[str, str] = {}):
-    types = {**_types(fields), **more}
+def _object(fields, more=()):
+    types = {**_types(fields), **dict(more)}
     is_open = types.pop("...", None) is not None
     return {
         "type": "object",
@@ -122,13 +118,11 @@ def _whole(path):
 
 
 DEFINITIONS = {name: _definition(name) for name in OBJECTS}
-RESPONSES: Mapping[str, Draft202012Validator] = {
+RESPONSES = {
     _whole(path): _validator(type_) for path, type_ in PATHS["answers"].items() if type_ != "csv"
 }
 # The types of each path's parameters, by name.
-PARAMETERS: Mapping[str, Mapping[str, str]] = {
-    _whole(path): _types(PATHS["parameters"].get(path, ())) for path in PATHS["answers"]
-}
+PARAMETERS = {_whole(path): _types(PATHS["parameters"].get(path, ())) for path in PATHS["answers"]}
 ERRORS = _validator("JsonErrorResponse")
 
 

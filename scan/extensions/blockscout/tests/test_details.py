@@ -1,22 +1,19 @@
 """Single objects of API v2: decoded calls, failures, countdowns, contracts, what is not stored."""
 
 from collections import Counter
-from contextlib import closing
 
 from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
-from scan.database.connection import Database
 from scan.ethereum import node_errors, signatures
 from scan.extensions.blockscout import blocks, decoded_objects
 from scan.extensions.blockscout.address_and_token_objects import KINDS
 from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.blockscout.tests.test_responses import NOBODY, Asking
-from tests.support import indexing, made_blocks
 from tests.support.database import execute
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
+from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 from tests.support.serving import NOWHERE
 
 HOLDER = "0x" + "ab" * 20
@@ -86,11 +83,8 @@ def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, mon
 def test_a_list_reads_few_reasons_from_the_node(ask, truth, monkeypatch):
     monkeypatch.setattr(decoded_objects, "MOST_READ", 0)
     failed = next(t for t in truth.transactions if not t["status"])
-    [row] = [
-        row
-        for row in ask.rows(f"/blocks/{failed['blockNumber']}/transactions")
-        if row["hash"] == failed["hash"]
-    ]
+    rows = ask.rows(f"/blocks/{failed['blockNumber']}/transactions")
+    [row] = [row for row in rows if row["hash"] == failed["hash"]]
     assert (row["status"], row["result"]) == ("error", decoded_objects.UNKNOWN)
 
 
@@ -126,17 +120,13 @@ def test_logs_that_are_not_stored_are_not_counted_as_none(explorer, many):
     assert (account[0]["logs_count"], account[1]["has_logs"]) == (0, False)
 
 
-def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, monkeypatch):
+def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, chain, monkeypatch):
     """Of those since the Merge, which have withdrawals since Shanghai, all is known."""
-    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
-        chain = made_blocks.Chain(database)
-        chain.append()
-        chain.append(withdrawals=[])
-        chain.append()
-    execute(
-        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
-    )
-    ask = Asking(create_app(indexing.settings_for(database_url, NOBODY)).test_client())
+    for withdrawals in (None, [], None):
+        chain.append(withdrawals=withdrawals)
+    insert = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
+    execute(database_url, insert)
+    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
     assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
     monkeypatch.setattr(blocks, "MERGES", {"1": 1})
     assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]
@@ -192,12 +182,10 @@ def test_verified_contracts_are_listed(explorer, many):
     assert (row["ContractName"], row["CompilerVersion"][:2]) == ("Many", "v0")
 
 
-def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url):
-    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
-        chain = Chain(database)
-        for hour in (0, 1, 24, 25, 49):
-            creation = Move(address("creator"), None, contract=address(f"contract {hour}"))
-            chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
+def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url, chain):
+    for hour in (0, 1, 24, 25, 49):
+        creation = Move(address("creator"), None, contract=address(f"contract {hour}"))
+        chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
     client = create_app(settings_for(database_url, NOWHERE)).test_client()
     counters = client.get("/api/v2/smart-contracts/counters").json
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")

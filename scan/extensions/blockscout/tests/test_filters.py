@@ -1,19 +1,16 @@
 """Filters of API v2 choose the rows that the chain's say, and counts are of what they name."""
 
 from collections import Counter
-from contextlib import closing
-from typing import Any
 
 import pytest
 
 from app import create_app
-from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.blockscout import entity_lists
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.blockscout.tests.test_responses import NOBODY, UNSEEN, Asking, most
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
+from tests.support.made_blocks import Move, address
 
 KINDS = """
     blob_transaction coin_transfer contract_call contract_creation token_transfer token_creation
@@ -21,7 +18,7 @@ KINDS = """
 
 
 @pytest.fixture(scope="module")
-def internal(ask: Asking) -> list[Any]:
+def internal(ask):
     return ask.rows("/internal-transactions", items_count=100)
 
 
@@ -52,21 +49,13 @@ def test_internal_transactions_of_a_block_by_type(ask, internal):
             assert rows == [row for row in own if row["type"] == call]
 
 
-def test_internal_transactions_without_value_can_be_left_out(database_url):
-    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
-        chain = Chain(database)
-        client = create_app(settings_for(database_url, NOBODY)).test_client()
-        parties = address("factory"), address("made")
-        chain.append(
-            [Move(address("sender"), address("factory"))],
-            internal_transfers=[
-                InternalTransfer(0, 0, TransferType.CREATE, *parties, 0),
-                InternalTransfer(0, 1, TransferType.CALL, *parties, 5),
-                InternalTransfer(0, 2, TransferType.CREATE2, *parties, 0),
-            ],
-            is_traced=True,
-        )
-    ask = Asking(client)
+def test_internal_transactions_without_value_can_be_left_out(database_url, chain):
+    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    kinds = ((TransferType.CREATE, 0), (TransferType.CALL, 5), (TransferType.CREATE2, 0))
+    parties = address("factory"), address("made")
+    inside = [InternalTransfer(0, n, kind, *parties, v) for n, (kind, v) in enumerate(kinds)]
+    moves = [Move(address("sender"), address("factory"))]
+    chain.append(moves, internal_transfers=inside, is_traced=True)
     path = f"/addresses/0x{address('factory').hex()}/internal-transactions"
     for listed in ("/internal-transactions", path, "/blocks/0/internal-transactions"):
         assert [row["value"] for row in ask.rows(listed)] == ["0", "5", "0"]
@@ -108,7 +97,7 @@ def test_kinds_are_those_of_the_chain(ask, scenario, truth):
 
 
 def test_items_of_one_holder(ask, truth):
-    held = Counter[str]()
+    held = Counter()
     for holder in sorted(truth.addresses):
         items = ask.rows(f"/addresses/{holder}/nft", items_count=100)
         tokens = {t["tokenAddress"]: t["type"] for t in truth.tokens_held_by(holder)}
@@ -145,8 +134,8 @@ def test_tokens_by_their_number_of_holders(ask):
 
 
 def test_the_gas_of_a_contract_is_that_of_its_callers(ask, truth):
-    received = Counter[str]()
-    sent = Counter[str]()
+    received = Counter()
+    sent = Counter()
     for record in truth.transactions:
         received[record["toAddress"]] += int(record["gasUsed"])
         sent[record["fromAddress"]] += int(record["gasUsed"])
@@ -177,17 +166,14 @@ def test_state_changes_have_what_tokens_changed(ask, truth):
     of_types = {t["tokenType"]: t["transactionHash"] for t in truth.token_transfers}
     kinds = set()
     for sent in {*dict(moved.most_common(10)), *of_types.values()}:
-        gained = Counter[Any]()
+        gained = Counter()
         for transfer in truth.token_transfers:
             if transfer["transactionHash"] == sent:
                 key = transfer["tokenAddress"], transfer["tokenId"]
                 gained[transfer["fromAddress"], *key] -= int(transfer["value"])
                 gained[transfer["toAddress"], *key] += int(transfer["value"])
-        rows = [
-            row
-            for row in ask.rows(f"/transactions/{sent}/state-changes", items_count=100)
-            if row["type"] == "token"
-        ]
+        shown = ask.rows(f"/transactions/{sent}/state-changes", items_count=100)
+        rows = [row for row in shown if row["type"] == "token"]
         kinds |= {row["token"]["type"] for row in rows}
         shown = {
             (

@@ -1,10 +1,6 @@
 """Parameters of API v2: each that Blockscout documents changes the rows or is refused."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
-from flask.testing import FlaskClient
 
 from scan.extensions.blockscout.routing import CREDENTIALS, answered_paths, refused_paths
 from scan.extensions.blockscout.tests import blockscout_document
@@ -20,7 +16,7 @@ from scan.extensions.blockscout.tests.test_responses import filled
 
 UNSEEN = "0x" + "9d" * 20
 # Values of each type of which one at least changes an answer that has rows.
-VALUES: Mapping[str, tuple[str, ...]] = {
+VALUES = {
     "address": (UNSEEN,),
     "boolean": ("true", "false"),
     "date": ("2001-01-01", "2100-01-01"),
@@ -66,14 +62,14 @@ def documented():
 
 
 @pytest.fixture(scope="session")
-def rules(client: FlaskClient) -> dict[str, str]:
+def rules(client):
     """The rules of the application's paths by the routes that are published."""
     listed = [rule.rule for rule in client.application.url_map.iter_rules()]
     return {route_of(rule): rule for rule in listed}
 
 
 @pytest.fixture(scope="session")
-def plain_responses() -> dict[str, Any]:
+def plain_responses():
     """Responses without parameters by path, each of which many parameters are compared with."""
     return {}
 

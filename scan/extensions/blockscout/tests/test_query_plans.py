@@ -23,45 +23,23 @@ def buffers(seeded_service, path):
 
 
 LISTS = f"""
-    /blocks
-    /transactions
-    /token-transfers
-    /internal-transactions
-    /addresses/{HOT}/transactions
-    /addresses/{HOT}/internal-transactions
-    /addresses/{HOT}/logs
-    /addresses/{HOT}/transactions?filter=from
-    /tokens/{HOT_TOKEN}/transfers
+    /blocks /transactions /token-transfers /internal-transactions /tokens/{HOT_TOKEN}/transfers
+    /addresses/{HOT}/transactions /addresses/{HOT}/transactions?filter=from
+    /addresses/{HOT}/internal-transactions /addresses/{HOT}/logs
 """.split()
 OTHERS = f"""
-    /addresses
-    /stats
-    /main-page/blocks
-    /main-page/transactions
-    /tokens
-    /smart-contracts
-    /stats/hot-smart-contracts?scale=5m
-    /addresses/{HOT}/counters
-    /addresses/{HOT}/tabs-counters
-    /addresses/{HOT}/tokens
-    /addresses/{HOT}/nft
-    /tokens/{HOT_TOKEN}/holders
-    /blocks/300
-    /blocks/300/transactions
-    /withdrawals
-    /search?q=token
+    /addresses /stats /main-page/blocks /main-page/transactions /tokens /smart-contracts
+    /stats/hot-smart-contracts?scale=5m /smart-contracts/counters /withdrawals /search?q=token
+    /addresses/{HOT}/counters /addresses/{HOT}/tabs-counters /addresses/{HOT}/tokens
+    /addresses/{HOT}/nft /tokens/{HOT_TOKEN}/holders /blocks/300 /blocks/300/transactions
     /blocks/300/transactions?type=token_transfer
-    /smart-contracts/counters
-    /advanced-filters
-    /advanced-filters?block_number=100&transaction_index=1
+    /advanced-filters /advanced-filters?block_number=100&transaction_index=1
     /advanced-filters?from_address_hashes_to_include={HOT}&to_address_hashes_to_include={HOT}
     /advanced-filters?to_address_hashes_to_include={HOT}&transaction_types=ERC-20
     /addresses/{HOT}/transactions/csv?to_period=2020-01-01
     /addresses/{HOT}/internal-transactions/csv?filter_value=to
-    /addresses/{HOT}/token-transfers/csv
-    /addresses/{HOT}/logs/csv
-    /tokens/{HOT_TOKEN}/transfers/csv
-    /tokens/{HOT_TOKEN}/holders/csv
+    /addresses/{HOT}/token-transfers/csv /addresses/{HOT}/logs/csv
+    /tokens/{HOT_TOKEN}/transfers/csv /tokens/{HOT_TOKEN}/holders/csv
 """.split()
 
 

@@ -3,20 +3,15 @@
 import random
 import re
 from collections import Counter
-from contextlib import closing
 from operator import itemgetter
 from urllib.parse import urlencode
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.database.connection import Database
 from scan.extensions.blockscout.tests.published import ERRORS, faults, route_of
-from tests.fixtures import Played
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
-from tests.support.truth import Truth
+from tests.support.made_blocks import Move, address
 
 MOST_PAGES = 400
 UNSEEN = "0x" + "9d" * 20
@@ -48,12 +43,12 @@ class Asking:
 
 
 @pytest.fixture(scope="session")
-def ask(client: FlaskClient) -> Asking:
+def ask(client):
     return Asking(client)
 
 
 @pytest.fixture(scope="session")
-def truth(scenario: Played) -> Truth:
+def truth(scenario):
     return scenario.truth
 
 
@@ -62,7 +57,7 @@ def most(truth, count):
 
 
 @pytest.fixture(scope="session")
-def examples(truth: Truth) -> dict[str, list[str]]:
+def examples(truth):
     """Values of each argument of a path."""
     draw = random.Random(38)
     moves = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)
@@ -196,20 +191,18 @@ def test_places_can_be_made_of_items(ask, truth):
 @pytest.mark.parametrize(
     ("kept", "replaced"), [(15, 3), (5, 12), (8, 0)], ids=["above", "around", "shorter"]
 )
-def test_a_list_goes_on_by_place_after_a_fork(database_url, kept, replaced):
+def test_a_list_goes_on_by_place_after_a_fork(database_url, chain, kept, replaced):
     """Rows of blocks that are still in the chain come once, and none of the other branch's."""
-    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
-        chain = Chain(database)
-        ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
-        for _ in range(20):
-            chain.append([Move(address("sender"), address("receiver"))] * 5)
-        pages = ask.pages("/transactions", _=kept)
-        first = next(pages)
-        chain.unwind(kept)
-        for _ in range(replaced):
-            chain.append([Move(address("sender"), address("receiver"))] * 3)
-        rest = [row["hash"] for page in pages for row in page]
-        now = ask.rows("/transactions", _="now")
+    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    for _ in range(20):
+        chain.append([Move(address("sender"), address("receiver"))] * 5)
+    pages = ask.pages("/transactions", _=kept)
+    first = next(pages)
+    chain.unwind(kept)
+    for _ in range(replaced):
+        chain.append([Move(address("sender"), address("receiver"))] * 3)
+    rest = [row["hash"] for page in pages for row in page]
+    now = ask.rows("/transactions", _="now")
     place = (first[-1]["block_number"], first[-1]["position"])
     common = [row["hash"] for row in now if row["block_number"] <= kept]
     seen = [row["hash"] for row in first if row["block_number"] <= kept] + rest

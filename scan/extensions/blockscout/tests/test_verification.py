@@ -6,8 +6,8 @@ from io import BytesIO
 
 import pytest
 
-from scan.extensions.blockscout import verification
-from scan.extensions.blockscout.verification import LICENSE_NUMBERS, METHODS
+from scan.extensions.blockscout import contracts
+from scan.extensions.blockscout.contracts import LICENSE_NUMBERS, METHODS
 from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
@@ -70,12 +70,13 @@ def test_a_standard_json_input_is_verified(explorer):
     with explorer.running_jobs():
         assert outcome(explorer, started) == "Pass - Verified"
     record = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
-    assert record["is_verified"] and (record["name"], record["language"]) == (
-        "Standard",
-        "solidity",
-    )
+    assert record["is_verified"]
+    assert (record["name"], record["language"]) == ("Standard", "solidity")
     assert record["license_type"] == "mit"
     assert record["constructor_args"].removeprefix("0x") == SEVEN
+    [listed] = explorer.client.get("/api/v2/smart-contracts").json["items"]
+    shown = (listed["address"]["hash"].lower(), listed["transactions_count"])
+    assert shown == (address, 1)
     again = send()
     assert (again.status_code, again.json) == (422, {"message": "Already verified"})
 
@@ -161,7 +162,7 @@ def test_what_is_no_submission_names_its_field(explorer, placed, method, fields,
 
 
 def test_files_that_are_no_text_or_no_json_are_refused(explorer, placed, monkeypatch):
-    monkeypatch.setattr(verification, "WAIT_FOR_CONTRACT_S", 0.1)
+    monkeypatch.setattr(contracts, "WAIT_FOR_CONTRACT_S", 0.1)
     for method, content in (("multi-part", b"\xff\xfe"), ("standard-input", b"{")):
         fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(content), "a.sol")}
         refused = submit(explorer, placed, method, **fields)

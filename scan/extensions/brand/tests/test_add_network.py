@@ -4,12 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.brand.settings import public_url
 from scan.settings import Brand
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 
 WALLET = """
 window.ethereum = {request: async (asked) => {
@@ -25,7 +24,7 @@ def test_the_wallet_is_given_this_chain(page, explorer):
     settings = replace(explorer.settings, brand=Brand(public_rpc_url="https://rpc.example.org/a"))
     settings = replace(settings, chain_name='"><script>x</script>', coin_symbol="DEV")
     page.before_scripts(WALLET)
-    with in_thread(make_server("127.0.0.1", 0, create_app(settings), threaded=True)) as url:
+    with serving(create_app(settings)) as url:
         page.open(url)
         page.click("#add-network button")
         page.wait(f"{SHOWN}.includes('is in your wallet')")

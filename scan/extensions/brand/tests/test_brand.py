@@ -2,13 +2,11 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.errors import SettingError
@@ -26,8 +24,7 @@ COLOURS = {
 }
 NOTICE = 'Moving on Sunday <script>alert(1)</script> & "back" on Monday'
 
-NONE: Mapping[str, str | bytes] = MappingProxyType({})
-BrandOf = Callable[..., Settings]
+NONE = MappingProxyType({})
 
 
 @pytest.fixture
@@ -154,7 +151,7 @@ def test_without_a_brand_no_file_is_added(client):
 
 
 def test_a_browser_loads_nothing_else(branded, page):
-    with serving.in_thread(make_server("127.0.0.1", 0, branded.application, threaded=True)) as url:
+    with serving.serving(branded.application) as url:
         for theme in ("light", "dark"):
             show_theme(page, theme)
             page.open(f"{url}/blocks")

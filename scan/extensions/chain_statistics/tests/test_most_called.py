@@ -12,7 +12,7 @@ def counted(scenario, truth, seconds):
     """{address: (transactions, gas)} of contracts called in a time before the newest block."""
     node = scenario.anvil
     since = datetime.fromisoformat(truth.blocks[0]["timestamp"]) - timedelta(seconds=seconds)
-    calls, gas = Counter[str](), Counter[str]()
+    calls, gas = Counter(), Counter()
     for sent in truth.transactions:
         is_newer = datetime.fromisoformat(sent["timestamp"]) >= since
         if is_newer and sent["toAddress"] is not None:

@@ -4,11 +4,10 @@ import csv
 import io
 import json
 import random
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
 import rlp
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support import anvil, indexing
@@ -28,11 +27,8 @@ SEED, BLOCKS = 7, 14
 SIGNS = {"in": 1, "out": -1, "self": 0}
 
 
-class Rollup(NamedTuple):
-    node: anvil.Anvil
-    url: str
-    client: FlaskClient
-    deposits: dict[str, tuple[str, int]]  # by hash: sender and what it brought
+class Rollup(namedtuple("Rollup", "node url client deposits")):
+    """`deposits` have, by hash, the sender and what it brought."""
 
 
 def attributes(number):

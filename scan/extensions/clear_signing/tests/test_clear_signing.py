@@ -4,7 +4,6 @@ import json
 
 import pytest
 from eth_utils import keccak
-from werkzeug.serving import make_server
 
 from scan.contracts import abi_decoding
 from scan.extensions.clear_signing.descriptor_files import MAX_VALUES
@@ -58,8 +57,7 @@ def test_the_page_can_be_read_on_a_phone(chain, client_of, page):
     fields = [field("legs.[].token", "addressName"), label, field("route")]
     client = client_of(trade=chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}}))
     sent = chain.trade_of(note="y" * 500)
-    server = make_server("127.0.0.1", 0, client.application, threaded=True)
-    with serving.in_thread(server) as url:
+    with serving.serving(client.application) as url:
         page.call("Emulation.setDeviceMetricsOverride", **PHONE)
         page.open(f"{url}/tx/{sent}")
         assert "Trade" in page.text("#clear-signing")

@@ -4,9 +4,6 @@ import json
 import logging
 import os
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -24,8 +21,6 @@ DEPLOYED = {"contract": {"deployments": [{"chainId": 7, "address": "0x" + "Aa" *
 TRANSFER = "transfer(address to,uint256 value)"
 FIELD = {"path": "value", "label": "Amount"}
 SHARING = {"path": "value", "$ref": "$.display.shared"}
-
-Write = Callable[[str, Any], Path]
 
 
 def document(**format_):
@@ -150,11 +145,11 @@ def test_links_and_what_is_no_file_are_not_read(tmp_path, write):
     assert known(folder) is None
 
 
-TOO_DEEP_GROUPS: Any = FIELD
+TOO_DEEP_GROUPS = FIELD
 for _ in range(formats.MAX_GROUPS + 1):
     TOO_DEEP_GROUPS = {"fields": [TOO_DEEP_GROUPS]}
 DEEP = 200
-HOSTILE: dict[str, Any] = {
+HOSTILE = {
     "no JSON": "{",
     "an array": "[]",
     "levels": '{"a":' * DEEP + "1" + "}" * DEEP,

@@ -3,7 +3,6 @@
 import copy
 import json
 import random
-from typing import Any
 
 import pytest
 from eth_abi import encode
@@ -58,7 +57,7 @@ DOCUMENT = {
         },
     },
 }
-VALUES: list[Any] = [
+VALUES = [
     None, True, 0, -1, 2**300, 1.5, "", "x", "$.", "$.metadata", "$.display.definitions.who", "#",
     "@.to", "legs", "legs.[]", "legs.[].[]", "route.[5:2]", "to.[0:4]", "fee.[-3:]", "{", "0x", [],
     {}, [[]], {"map": "$.metadata.maps.tokens", "keyPath": "to"}, {"mustMatch": [1]}, "\ud800",

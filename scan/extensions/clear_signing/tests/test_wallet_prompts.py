@@ -5,7 +5,6 @@ import json
 from urllib.parse import urlencode
 
 import pytest
-from werkzeug.serving import make_server
 
 from scan.extensions.clear_signing.tests import exchange, test_calls_to_sign, test_clear_signing
 from scan.extensions.clear_signing.tests.test_calls_to_sign import SAFE, SEND, executed, transfer
@@ -30,15 +29,8 @@ ARGUMENTS = ("[]", exchange.ANN, "1800000000", "5", "0x", "-3", "hi")
 def written(chain):
     """A verified contract, whose code no other contract has."""
     source = exchange.SOURCE.replace("contract Exchange {", f"contract Written {{ {MULTICALL}")
-    output = explorer.compiled(
-        exchange.VERSION, explorer.standard_input({exchange.PATH: source}), exchange.PATH, "Written"
-    )
-    address = chain.explorer.deploy(output.creation)
-    answer = chain.explorer.verify(
-        address, explorer.standard_input({exchange.PATH: source}), exchange.VERSION
-    )
-    assert answer.status_code == 200, answer.json
-    return address
+    standard = explorer.standard_input({exchange.PATH: source})
+    return chain.explorer.verified(standard, exchange.VERSION, f"{exchange.PATH}:Written")
 
 
 @pytest.mark.parametrize(
@@ -84,8 +76,7 @@ def test_what_a_call_inside_is_for_is_not_said_of_the_call(chain, client_of, pag
 def prompt(chain, client, page, to, signature, *arguments):
     """Return what stands beside the wallet's question."""
     page.before_scripts(WALLET)
-    server = make_server("127.0.0.1", 0, client.application, threaded=True)
-    with serving.in_thread(server) as url:
+    with serving.serving(client.application) as url:
         page.open(f"{url}/address/{to}?tab=contract&view=write")
         press(page, signature, *arguments, value="2")
         connect(page, chain.explorer.anvil.accounts[0], chain.explorer.anvil.call("eth_chainId"))
@@ -103,8 +94,7 @@ def test_what_is_decoded_can_be_read_on_a_phone(chain, client_of, page, subject,
         "message": {"data": json.dumps(message(chain))},
         "call": {"data": call, "address": SAFE},
     }
-    server = make_server("127.0.0.1", 0, client.application, threaded=True)
-    with serving.in_thread(server) as url:
+    with serving.serving(client.application) as url:
         page.call("Emulation.setDeviceMetricsOverride", **test_clear_signing.PHONE)
         page.open(f"{url}/decode?{urlencode(fields[subject])}")
         shown = page.text("#clear-signing")

@@ -37,7 +37,7 @@ from scan.extensions.contract_details.builds.build_formats import (
     metadata_of,
     read_file,
 )
-from scan.extensions.transaction_details import compiler_findings, source_maps
+from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
 from scan.verification import creation_comparison, metadata_request
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
@@ -268,7 +268,7 @@ def creation_of(built: BuiltContract) -> BuiltCreation | None:
         return None
     try:
         linked_code = linked(Code(given.object, given.link_references, {}))
-        packed = source_maps.packed(source_map(given.source_map, linked_code.code.hex()))
+        packed = compiler_findings.packed(source_map(given.source_map, linked_code.code.hex()))
         code = compiler_findings.creation_code_of(linked_code)
     except MALFORMED:
         return None
@@ -311,7 +311,7 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
         deployed[: creation.code.size],
         None,
         creation.code.masked_hash,
-        source_maps.unpacked(creation.source_map),
+        compiler_findings.unpacked(creation.source_map),
         files,
         texts,
     )

@@ -23,6 +23,7 @@ from scan.contracts.read_calls import constructor_values
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum import node_errors, rlp_and_tries
+from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.decoder import nested_calls, typed_data
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
@@ -93,15 +94,7 @@ class DecodedCall(NamedTuple):
     candidates: Sequence[Candidate]
 
     def record(self) -> dict[str, Any]:
-        call = self.call
-        return {
-            "path": [*self.path],
-            "toAddress": None if call.to is None else to_hex(call.to),
-            "value": str(call.value),
-            "delegated": call.is_delegated,
-            "input": to_hex(call.input),
-            "candidates": [candidate.record() for candidate in self.candidates],
-        }
+        return recorded("decoded_call", self)
 
 
 class Decoding(NamedTuple):
@@ -121,10 +114,7 @@ class Decoding(NamedTuple):
         return {
             "digest": None if self.signed is None else to_hex(rlp_and_tries.keccak256(self.signed)),
             **({} if self.described is None else self.described.record()),
-            "candidates": [candidate.record() for candidate in self.candidates],
-            "reason": self.reason,
-            "calls": [call.record() for call in self.calls],
-            "incomplete": self.incomplete,
+            **recorded("decoding", self),
         }
 
 

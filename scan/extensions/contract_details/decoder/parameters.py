@@ -12,9 +12,9 @@ from scan.contracts.abi import AbiError, AbiType, parse_signature
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details import contract_functions
+from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.decoder.decoding import KINDS, MAX_BYTES, Encoded
 from scan.extensions.contract_details.decoder.typed_data import FIELD
-from scan.hex import to_hex
 from scan.queries.reader import Reader
 
 NAMES = ("data", "topics", "address", "kind", "from", "value", FIELD)
@@ -108,13 +108,7 @@ class EncodedCall(NamedTuple):
     address: bytes | None
 
     def record(self) -> dict[str, Any]:
-        function = self.prepared.function
-        return {
-            "to": None if self.address is None else to_hex(self.address),
-            "data": to_hex(self.prepared.calldata),
-            "function": function.signature,
-            "selector": to_hex(function.selector),
-        }
+        return recorded("encoded_call", self)
 
 
 def entry_of(signature: str) -> dict[str, Any]:

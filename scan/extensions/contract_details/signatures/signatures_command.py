@@ -1,13 +1,13 @@
 """`scan signatures`: signatures that decode calls and logs of unverified contracts."""
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
+import msgspec
 from eth_hash.auto import keccak
 from tqdm import tqdm
 
@@ -20,12 +20,12 @@ from scan.settings import Settings
 
 NAME = "scan-signatures"
 MAX_LINE = 10_000
+MAX_JSON_CHARACTERS = 256 * 1024 * 1024
 BATCH_ROWS = 10_000
 MAX_REPORTED = 20
 COLUMNS = ("selector", "signature")
 
 _LINE = re.compile(r"(?:(0x[0-9a-fA-F]*)[\s,;:]+)?(?:function |event |error )?(.+)", re.DOTALL)
-_TOKEN = re.compile(r'\s*([{}\[\]:,]|"(?:[^"\\]|\\.)*")', re.DOTALL)
 
 IMPORT = """\
 Stores signatures of functions and events, which decode calls and events of unverified contracts.
@@ -51,34 +51,28 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 
 class Line(NamedTuple):
-    """A signature in a file, with its line's number, and its selector or topic if it is given."""
+    """A signature in a file, with its place, and its selector or topic if it is given."""
 
-    number: int
+    place: str
     hash: str | None
     text: str
-
-
-class Fault(NamedTuple):
-    line: int
-    reason: str
 
 
 class Faults:
     """The first invalid lines, and the number of all invalid lines."""
 
     def __init__(self) -> None:
-        self.first: list[Fault] = []
+        self.first: list[str] = []
         self.count = 0
 
-    def add(self, line: int, reason: str) -> None:
+    def add(self, reason: str) -> None:
         self.count += 1
         if len(self.first) < MAX_REPORTED:
-            self.first.append(Fault(line, reason))
+            self.first.append(reason)
 
     def report(self) -> str:
-        lines = [f"line {fault.line}: {fault.reason}" for fault in self.first]
-        rest = [f"and {self.count - len(lines)} more"] if self.count > len(lines) else []
-        return "\n".join([*lines, *rest])
+        left = self.count - len(self.first)
+        return "\n".join([*self.first, *([f"and {left} more"] if left else [])])
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
@@ -163,7 +157,7 @@ def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, s
         try:
             yield _checked(line)
         except AbiError as error:
-            faults.add(line.number, f"{line.text[:60]!r} is not a valid signature: {error}")
+            faults.add(f"{line.place}: {line.text[:60]!r} is not a valid signature: {error}")
 
 
 def _checked(line: Line) -> tuple[bytes, str]:
@@ -185,78 +179,25 @@ def _text_lines(file: TextIO) -> Iterator[Line]:
         content = text.strip()
         if content and not content.startswith("#"):
             match = _LINE.fullmatch(content)
-            yield Line(number, *(match.groups() if match else (None, content)))
+            yield Line(f"line {number}", *(match.groups() if match else (None, content)))
 
 
 def _json_lines(file: TextIO) -> Iterator[Line]:
-    """Parse a JSON object of selectors and signatures incrementally. Raises InvalidParameter if the
-    file has another form."""
-    tokens = _tokens(file)
-    _expect(tokens, "{")
-    token, line = next(tokens)
-    while token != "}":
-        key = _string(token, line)
-        _expect(tokens, ":")
-        for text, number in _strings(tokens):
-            yield Line(number, key, text)
-        token, line = next(tokens)
-        if token == ",":
-            token, line = next(tokens)
-        elif token != "}":
-            raise _not_expected(token, line)
-
-
-def _strings(tokens: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Yield the string, or the strings of the array, that comes next, each with its line."""
-    token, line = next(tokens)
-    if token != "[":
-        yield _string(token, line), line
-        return
-    token, line = next(tokens)
-    while token != "]":
-        yield _string(token, line), line
-        token, line = next(tokens)
-        if token == ",":
-            token, line = next(tokens)
-        elif token != "]":
-            raise _not_expected(token, line)
-
-
-def _expect(tokens: Iterator[tuple[str, int]], expected: str) -> None:
-    token, line = next(tokens)
-    if token != expected:
-        raise _not_expected(token, line)
-
-
-def _string(token: str, line: int) -> str:
-    if not token.startswith('"'):
-        raise _not_expected(token, line)
+    """Yield the signatures of a JSON object, by their numbers. Raises InvalidParameter if the file
+    is too large, or has another form."""
+    text = file.read(MAX_JSON_CHARACTERS + 1)
+    if len(text) > MAX_JSON_CHARACTERS:
+        reason = f"JSON may have {MAX_JSON_CHARACTERS:,} characters; a file of lines may have more"
+        raise InvalidParameter(reason)
     try:
-        return str(json.loads(token, strict=False))
-    except ValueError:
-        raise _not_expected(token, line) from None
-
-
-def _not_expected(token: str, line: int) -> InvalidParameter:
-    return InvalidParameter(
-        f'line {line}: expected JSON such as {{"0xa9059cbb": ["transfer(address,uint256)"]}},'
-        f" got {token[:60]!r}"
+        by_selector = msgspec.json.decode(text, type=dict[str, str | list[str]])
+    except msgspec.MsgspecError as error:
+        form = '{"0xa9059cbb": ["transfer(address,uint256)"]}'
+        raise InvalidParameter(f"expected JSON such as {form}: {error}") from None
+    listed = (
+        (selector, signature)
+        for selector, texts in by_selector.items()
+        for signature in ([texts] if isinstance(texts, str) else texts)
     )
-
-
-def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
-    """Yield each token with its line; after the last one the rest of the text, "" in valid JSON."""
-    buffer, line = "", 1
-    while True:
-        piece = file.read(1 << 16)
-        buffer += piece
-        start = 0
-        while (match := _TOKEN.match(buffer, start)) is not None:
-            line += match[0].count("\n")
-            yield match[1], line
-            start = match.end()
-        buffer = buffer[start:]
-        # Longer than any valid token.
-        if not piece or len(buffer) > (1 << 16) + MAX_LINE:
-            break
-    yield buffer.strip()[:60], line
+    for number, pair in enumerate(listed, 1):
+        yield Line(f"signature {number}", *pair)

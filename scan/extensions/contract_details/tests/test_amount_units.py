@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from typing import Any
 
 import pytest
 
@@ -76,7 +75,7 @@ ORDER = {
         {"name": "limits", "type": "int256[2][]"},
     ],
 }
-INSIDE: list[tuple[dict[str, Any], str, Any]] = [
+INSIDE = [
     ({"type": "uint256[]"}, '["1.5 ether", 7, "3"]', ["1500000000000000000", 7, "3"]),
     ({"type": "string[]"}, '["1.5 ether"]', None),
     ({"type": "address"}, '["1.5 ether"]', None),

@@ -13,7 +13,7 @@ from scan.extensions.contract_details.bytecode import can_reach, disassemble, op
 from scan.extensions.contract_details.source_files import archive
 from scan.queries.contracts import Contract
 from tests.support.explorer import compiled, standard_input
-from tests.support.many_functions import CHECKSUMMED, VERSION
+from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 
 SIMILAR = Path(__file__).with_name("Similar.sol").read_text()
 
@@ -29,11 +29,10 @@ def get(explorer, path, status=200):
 @pytest.fixture(scope="module")
 def twins(explorer):
     """A verified one, one with other immutables, one that was made by a factory."""
-    code = compiled(VERSION, standard_input({"Twin.sol": SIMILAR}), "Twin.sol", "Twin").creation
-    arguments = [encode(["address", "uint256"], [CHECKSUMMED, n]).hex() for n in (7, 8)]
-    first, second = (explorer.deploy(code, each) for each in arguments)
-    answer = explorer.verify(first, SIMILAR, VERSION, contractName="Twin", optimizationUsed=0)
-    assert answer.status_code == 200, answer.json
+    first, second = (
+        place(explorer, SIMILAR, "Twin", encode(["address", "uint256"], [CHECKSUMMED, n]).hex())
+        for n, place in ((7, verified), (8, deploy))
+    )
     factory = compiled(VERSION, standard_input({"Twin.sol": SIMILAR}), "Twin.sol", "Factory")
     maker = explorer.deploy(factory.creation)
     data = keccak(text="make(uint256)")[:4] + encode(["uint256"], [9])
@@ -280,7 +279,7 @@ HOSTILE_PATHS = [
 def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(paths, tmp_path):
     sources = json.dumps({path: {"content": path} for path in paths})
     fields = dict.fromkeys(Contract._fields) | {"path": paths[0], "sources": sources}
-    content = archive(Contract(**fields))  # type: ignore[arg-type]
+    content = archive(Contract(**fields))
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         names = file.namelist()
         file.extractall(tmp_path)

@@ -1,8 +1,6 @@
 """Patterns in bytecode, compared within bounds."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
@@ -21,7 +19,7 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
         return b"\x01"
 
     class Reader:
-        patterns: Sequence[Any] = ()
+        patterns = ()
 
         def row(self, *_, **__):
             return [json.dumps(self.patterns)]

@@ -10,8 +10,8 @@ from eth_utils import keccak
 
 from tests.contracts.test_encode_and_values import CONSTRUCTOR, OWNER
 from tests.support.database import execute
-from tests.support.explorer import compiled, standard_input
-from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
+from tests.support.explorer import standard_input
+from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 from tests.support.page_checks import least_shift
 from tests.support.vault import VAULT
 
@@ -35,10 +35,7 @@ TELLER = Path(__file__).with_name("Teller.sol").read_text()
 @pytest.fixture(scope="module")
 def vault(explorer):
     source = VAULT.replace("contract Vault", "contract Written")
-    address = deploy(explorer, source, "Written", CONSTRUCTOR)
-    answer = explorer.verify(address, source, VERSION, contractName="Written", optimizationUsed=0)
-    assert answer.status_code == 200, answer.json
-    return address
+    return verified(explorer, source, "Written", CONSTRUCTOR)
 
 
 @pytest.fixture
@@ -88,8 +85,7 @@ def test_a_contract_is_written_with_a_wallet(page, explorer, explorer_url, vault
 
     deposit = "deposit(string,(uint256,address)[])"
     many_digits = str(2**255 + 1)
-    parts = f'[[{many_digits}, "{OWNER}"]]'
-    press(page, deposit, "<i>note</i>", parts, value="3 wei")
+    press(page, deposit, "<i>note</i>", f'[[{many_digits}, "{OWNER}"]]', value="3 wei")
     page.evaluate("form.dispatchEvent(new Event('input'))")
     told = "Calls deposit with 0.000000000000000003 ETH (3 wei) sent with the call."
     assert page.evaluate("form.querySelector('.words').textContent") == told
@@ -133,9 +129,7 @@ def test_a_page_without_a_script_has_its_facts_and_the_functions_that_write(expl
 
 def test_functions_that_write_say_what_their_calls_took(explorer):
     source = TELLER.replace("return amount / 2", "return amount / 3")
-    address = deploy(explorer, source, "Teller", OWNER[2:].zfill(64))
-    answer = explorer.verify(address, source, VERSION, contractName="Teller", optimizationUsed=0)
-    assert answer.status_code == 200, answer.json
+    address = verified(explorer, source, "Teller", OWNER[2:].zfill(64))
     path = f"/address/{address}?tab=contract&view=write"
     assert "usually" not in explorer.client.get(path).text
     pay = f"0x{keccak(text='pay(uint256)')[:4].hex()}"
@@ -151,9 +145,7 @@ def test_functions_that_write_say_what_their_calls_took(explorer):
 
 def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer):
     """Named in the hints of fields, and read without a script as with one."""
-    teller = deploy(explorer, TELLER, "Teller", deploy(explorer, TELLER, "Cash")[2:].zfill(64))
-    verified = explorer.verify(teller, TELLER, VERSION, contractName="Teller", optimizationUsed=0)
-    assert verified.status_code == 200, verified.json
+    teller = verified(explorer, TELLER, "Teller", deploy(explorer, TELLER, "Cash")[2:].zfill(64))
     path = f"/address/{teller}"
     for view in ("read", "write"):
         shown = explorer.client.get(f"{path}?tab=contract&view={view}").text
@@ -214,8 +206,7 @@ def test_what_a_wallet_refuses_is_told(page, explorer, explorer_url, vault):
 
 def test_events_are_decoded_and_paged(explorer):
     source = VAULT.replace("contract Vault", "contract Emitter")
-    address = deploy(explorer, source, "Emitter", CONSTRUCTOR)
-    explorer.verify(address, source, VERSION, contractName="Emitter", optimizationUsed=0)
+    address = verified(explorer, source, "Emitter", CONSTRUCTOR)
     body = {"functionName": "deposit", "args": ["<i>note</i>", []]}
     data = explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body).json["data"]
     for _ in range(27):
@@ -237,9 +228,7 @@ def test_lines_of_several_files_can_be_linked_to(page, explorer, explorer_url):
         "contract Main { uint256 public x = Math.X; }",
         f"lib/deep/{name}": "pragma solidity ^0.8.0;\nlibrary Math {\nuint256 constant X = 31;\n}",
     }
-    standard = standard_input(sources)
-    address = explorer.deploy(compiled(VERSION, standard, "src/Main.sol", "Main").creation)
-    assert explorer.verify(address, standard, VERSION).status_code == 200
+    address = explorer.verified(standard_input(sources), VERSION, "src/Main.sol:Main")
     page.open(f"{explorer_url}/address/{address}?tab=contract#F2-L3")
     line = "document.getElementById('F2-L3')"
     page.wait(f"{line}.closest('details').open")
@@ -275,8 +264,7 @@ def test_a_hostile_abi_makes_a_page(explorer, vault):
     ]
     abi += [{"type": "function"}, {"type": "function", "name": 5, "inputs": 5}, {"name": "x"}]
     source = VAULT.replace("contract Vault", "contract Abi")
-    address = deploy(explorer, source, "Abi", CONSTRUCTOR)
-    explorer.verify(address, source, VERSION, contractName="Abi", optimizationUsed=0)
+    address = verified(explorer, source, "Abi", CONSTRUCTOR)
     paths = {"/".join("a" * n): {"content": "x"} for n in range(1, 400)}
     execute(
         explorer.settings.database_url,
@@ -310,9 +298,7 @@ ROLES = Path(__file__).with_name("Roles.sol").read_text()
 def test_modifiers_are_shown_as_they_are_written(explorer):
     """Each leads to its line; of functions that override each other it is the last."""
     given = standard_input({"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES})
-    address = explorer.deploy(compiled("0.8.28", given, "src/Guarded.sol", "Guarded").creation)
-    answer = explorer.verify(address, given, "0.8.28", contractName="src/Guarded.sol:Guarded")
-    assert answer.json["match"] == "full"
+    address = explorer.verified(given, VERSION, "src/Guarded.sol:Guarded")
     page = explorer.client.get(f"/address/{address}?tab=contract&view=write").text
     link = f'<a href="/address/{address}?tab=contract&amp;file=src/{{}}"><code>{{}}</code></a>'
     written = re.findall("In the source: (.*?)</p>", page)

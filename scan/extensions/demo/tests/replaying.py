@@ -10,7 +10,6 @@ from tests.support.faulty_node import FaultyNode
 def served(chain, fault=None, **lines):
     """A node of a made chain; `fault` may alter what it answers."""
     recording = DemoNode(Recording(chain.lines(**lines)), 0)
-    with FaultyNode(recording.url) as node:
-        node.fault = fault
+    with FaultyNode(recording.url, fault) as node:
         yield node
     recording.stop()

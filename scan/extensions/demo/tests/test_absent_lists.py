@@ -2,7 +2,6 @@
 follow from the header."""
 
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -24,7 +23,7 @@ AUTHORIZATION = {
     "r": "0x5",
     "s": "0x6",
 }
-LISTS: dict[str, Any] = {
+LISTS = {
     "accessList": [{"address": "0x" + "11" * 20, "storageKeys": []}],
     "blobVersionedHashes": ["0x01" + "22" * 31],
     "authorizationList": [AUTHORIZATION],
@@ -78,27 +77,62 @@ WITHDRAWAL = dict.fromkeys(("index", "validatorIndex"), "0x1") | {
 }
 
 
-def test_withdrawals_before_shanghai_are_refused():
-    """The header has no root of any: a million coins came from nowhere."""
+def false_price(receipts):
+    """131 coins for a blob, within the most that its sender pays."""
+    receipts[-1]["blobGasPrice"] = hex(10**15)
 
-    def withdraw(block):
-        block["withdrawals"] = [WITHDRAWAL]
 
-    with source(made(), withdraw) as reader, refused("withdrawals and withdrawalsRoot"):
+NO_PRICE = "blobGasPrice and excessBlobGas"
+LATER = {"timestamp": BPO2_S + 10**6, "excessBlobGas": EXCESS}
+# A chain, the lies of its node, and what contradicts itself.
+CONTRADICTIONS = {
+    "withdrawals before Shanghai": (
+        made(),
+        {"alter": lambda block: block.update(withdrawals=[WITHDRAWAL])},
+        "withdrawals and withdrawalsRoot",
+    ),
+    "uncles that the header has not": (
+        made(),
+        {"alter": lambda block: block.update(uncles=["0x" + "44" * 32])},
+        "uncles and sha3Uncles",
+    ),
+    "a false price of blobs": (made(blobs=1), {"alter_receipts": false_price}, NO_PRICE),
+    "a price beyond what a sender pays": (
+        made(blobs=1, most=PRICE - 1),
+        {},
+        "blobGasPrice and maxFeePerBlobGas",
+    ),
+    "the same on a chain whose schedule is not known": (
+        made(UNKNOWN, blobs=1, most=PRICE - 1),
+        {},
+        "blobGasPrice and maxFeePerBlobGas",
+    ),
+    "another number of blobs than the header's": (
+        made(blobs=2, blobGasUsed=BLOB_GAS),
+        {},
+        "blobs and blobGasUsed",
+    ),
+    "no price and no schedule": (made(UNKNOWN, blobs=1, price=None), {}, NO_PRICE),
+    "a price of no known fork": (made(blobs=1, price=7, **LATER), {}, NO_PRICE),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_block_that_contradicts_itself_is_refused(name):
+    chain, lies, contradiction = CONTRADICTIONS[name]
+    with source(chain, **lies) as reader, refused(contradiction):
         reader.blocks(1, 1)
+
+
+def block_of(chain, **lies):
+    with source(chain, **lies) as reader:
+        [fetched] = reader.blocks(1, 1)
+    return fetched.block
 
 
 def test_an_empty_list_of_withdrawals_before_shanghai_is_none():
-    with source(made(), lambda block: block.update(withdrawals=[])) as reader:
-        assert reader.blocks(1, 1)[0].block.withdrawals is None
-
-
-def test_uncles_that_the_header_has_not_are_refused():
-    with (
-        source(made(), lambda block: block.update(uncles=["0x" + "44" * 32])) as reader,
-        refused("uncles and sha3Uncles"),
-    ):
-        reader.blocks(1, 1)
+    block = block_of(made(), alter=lambda block: block.update(withdrawals=[]))
+    assert block.withdrawals is None
 
 
 @pytest.mark.parametrize("type_", [0, 2])
@@ -119,8 +153,7 @@ def test_lists_that_a_type_has_not_are_refused(name, type_):
 def test_amounts_that_a_type_has_not_are_not_stored():
     """Some nodes give them; a fee or a price follows from none of them."""
     chain = made()
-    with source(chain) as reader:
-        true = reader.blocks(1, 1)
+    true = block_of(chain)
 
     def add(block):
         for sent in block["transactions"]:
@@ -132,48 +165,17 @@ def test_amounts_that_a_type_has_not_are_not_stored():
         for receipt in receipts:
             receipt["blobGasPrice"] = hex(10**18)
 
-    with source(chain, add, price) as reader:
-        assert reader.blocks(1, 1) == true
-    assert true[0].block.transactions[0].max_fee_per_gas is None
+    assert block_of(chain, alter=add, alter_receipts=price) == true
+    assert true.transactions[0].max_fee_per_gas is None
 
 
 @pytest.mark.parametrize("blobs", [1, 3])
 @pytest.mark.parametrize("price", [PRICE, None])
 def test_fees_of_blobs_are_computed(price, blobs):
     """Where receipts have a price, and where they have none."""
-    with source(made(blobs=blobs, price=price)) as reader:
-        [fetched] = reader.blocks(1, 1)
-    assert fetched.block.unproven is None
-    assert fetched.block.blob_base_fee == PRICE
-    assert fetched.block.blob_fees == PRICE * BLOB_GAS * blobs
-
-
-def test_a_false_price_of_blobs_is_refused():
-    """131 coins for a blob, within the most that its sender pays."""
-
-    def lie(receipts):
-        receipts[-1]["blobGasPrice"] = hex(10**15)
-
-    with (
-        source(made(blobs=1), alter_receipts=lie) as reader,
-        refused("blobGasPrice and excessBlobGas"),
-    ):
-        reader.blocks(1, 1)
-
-
-def test_a_price_beyond_the_most_that_a_sender_pays_is_refused():
-    """On chains whose schedule is not known, too."""
-    for chain_id in (MAINNET, UNKNOWN):
-        with (
-            source(made(chain_id, blobs=1, most=PRICE - 1)) as reader,
-            refused("blobGasPrice and maxFeePerBlobGas"),
-        ):
-            reader.blocks(1, 1)
-
-
-def test_another_number_of_blobs_than_the_headers_is_refused():
-    with source(made(blobs=2, blobGasUsed=BLOB_GAS)) as reader, refused("blobs and blobGasUsed"):
-        reader.blocks(1, 1)
+    block = block_of(made(blobs=blobs, price=price))
+    assert (block.unproven, block.blob_base_fee) == (None, PRICE)
+    assert block.blob_fees == PRICE * BLOB_GAS * blobs
 
 
 def fork(time_s, fraction):
@@ -186,37 +188,19 @@ def config(time_s, fraction):
 
 def test_a_price_by_a_schedule_that_is_not_known_is_said():
     """It is the node's, or that by its eth_config where receipts have none."""
-    with source(made(UNKNOWN, blobs=1)) as reader:
-        [fetched] = reader.blocks(1, 1)
-    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (fork_schedule.PRICES, PRICE)
-    with source(made(UNKNOWN, blobs=1, price=None), config=config(0, 3_338_477)) as reader:
-        [fetched] = reader.blocks(1, 1)
-    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (fork_schedule.PRICES, PRICE)
-    with (
-        source(made(UNKNOWN, blobs=1, price=None)) as reader,
-        refused("blobGasPrice and excessBlobGas"),
-    ):
-        reader.blocks(1, 1)
+    by_config = block_of(made(UNKNOWN, blobs=1, price=None), config=config(0, 3_338_477))
+    for block in (block_of(made(UNKNOWN, blobs=1)), by_config):
+        assert (block.unproven, block.blob_base_fee) == (fork_schedule.PRICES, PRICE)
 
 
 def test_the_least_price_is_proven_on_every_chain():
-    with source(made(UNKNOWN, blobs=1, price=1, excessBlobGas=0)) as reader:
-        assert reader.blocks(1, 1)[0].block.unproven is None
+    assert block_of(made(UNKNOWN, blobs=1, price=1, excessBlobGas=0)).unproven is None
 
 
 def test_a_fork_of_blobs_that_this_version_does_not_know_needs_the_nodes_schedule():
     """A node that lies in a receipt alone is refused; its schedule is said."""
-    later = {"timestamp": BPO2_S + 10**6, "excessBlobGas": EXCESS}
-    with (
-        source(made(blobs=1, price=7, **later)) as reader,
-        refused("blobGasPrice and excessBlobGas"),
-    ):
-        reader.blocks(1, 1)
-    known = config(BPO2_S, 11_684_671)
-    with source(made(blobs=1, price=BPO2_PRICE, **later), config=known) as reader:
-        [fetched] = reader.blocks(1, 1)
-    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (None, BPO2_PRICE)
-    bpo3 = config(BPO2_S + 10**5, 20_000_000)
-    with source(made(blobs=1, price=7, **later), config=bpo3) as reader:
-        [fetched] = reader.blocks(1, 1)
-    assert (fetched.block.unproven, fetched.block.blob_base_fee) == (fork_schedule.PRICES, 7)
+    known, bpo3 = config(BPO2_S, 11_684_671), config(BPO2_S + 10**5, 20_000_000)
+    block = block_of(made(blobs=1, price=BPO2_PRICE, **LATER), config=known)
+    assert (block.unproven, block.blob_base_fee) == (None, BPO2_PRICE)
+    block = block_of(made(blobs=1, price=7, **LATER), config=bpo3)
+    assert (block.unproven, block.blob_base_fee) == (fork_schedule.PRICES, 7)

@@ -47,7 +47,7 @@ class Original:
         migrations.run(Settings(database_url=url))
         demo_run.load(Indexing(url, rpc_url).run_until(head).settings)
         database.execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
-        self.digest: table_digest.Digest = table_digest.digest(url)
+        self.digest = table_digest.digest(url)
         self.digest.keep_rows()
         self.owners = owners(url)
         server.stop()

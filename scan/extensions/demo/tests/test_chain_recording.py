@@ -84,8 +84,7 @@ def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template,
     replay = demo_node.start(path)
     with postgres.cloned(template) as replayed, postgres.cloned(template) as fresh:
         Indexing(replayed, replay.url, start_block=3).run_until(9)
-        with FaultyNode(chain.url) as cut:
-            cut.fault = up_to(9)
+        with FaultyNode(chain.url, up_to(9)) as cut:
             Indexing(fresh, cut.url, start_block=3).run_until(9)
         assert digest(replayed) == digest(fresh)
     replay.stop()

@@ -49,8 +49,7 @@ BOTH = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
 def test_a_false_sender_is_not_indexed_and_another_node_has_it_right(chain, number):
     """In a transaction and in its receipt alike; of types 0, 1 and 2."""
     [true] = BlockSource(client.Node([chain.url])).blocks(number, number)
-    with faulty_node.FaultyNode(chain.url) as node:
-        node.fault = BOTH
+    with faulty_node.FaultyNode(chain.url, BOTH) as node:
         with pytest.raises(blocks.MalformedBlock, match=rf"block {number} .*\({OTHER_SIGNERS}\)"):
             BlockSource(client.Node([node.url])).blocks(number, number)
         assert BlockSource(client.Node([node.url, chain.url])).blocks(number, number) == [true]
@@ -59,8 +58,7 @@ def test_a_false_sender_is_not_indexed_and_another_node_has_it_right(chain, numb
 
 
 def test_the_head_takes_senders_from_the_node_that_has_them_right(chain, database_url):
-    with faulty_node.FaultyNode(chain.url) as node:
-        node.fault = BOTH
+    with faulty_node.FaultyNode(chain.url, BOTH) as node:
         indexing.Indexing(database_url, f"{node.url},{chain.url}").run_until(chain.head())
     senders = database.execute(database_url, "SELECT DISTINCT from_address FROM transactions")
     assert {bytes(sender).hex() for (sender,) in senders} == {

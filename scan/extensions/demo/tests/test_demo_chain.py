@@ -1,8 +1,5 @@
 """The demo chain as `scan run` serves it: its times end now, and blocks are added to it."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 import rlp
 from eth_utils import keccak
@@ -12,7 +9,7 @@ from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
-from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.demo_node import RECORDING
 from scan.extensions.demo.replay import Recording, RpcFault, read_lines
 from scan.extensions.proofs.state_proofs import proven_value
 from tests.support.serving import wait_until
@@ -29,18 +26,18 @@ def grown(blocks):
 
 
 @pytest.fixture(scope="module")
-def recorded() -> Recording:
+def recorded():
     return Recording.read(RECORDING)
 
 
 @pytest.fixture(scope="module")
-def first(recorded: Recording) -> int:
+def first(recorded):
     """The first block of the loop."""
     return int(ask(recorded, demo_chain.LOOP))
 
 
 @pytest.fixture(scope="module")
-def chain(recorded: Recording, first: int) -> DemoChain:
+def chain(recorded, first):
     """After the whole loop, and some blocks of the next one."""
     return grown(recorded.head + 1 - first + AFTER_THE_LOOP)
 
@@ -174,7 +171,7 @@ def test_accounts_are_proven_after_a_later_loop(chain, first):
 
 
 @pytest.fixture
-def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DemoNode]:
+def node(tmp_path, monkeypatch):
     monkeypatch.setattr(demo_chain, "INTERVAL_S", 0.01)
     node = demo_chain.start(tmp_path, now=lambda: NOW)
     yield node

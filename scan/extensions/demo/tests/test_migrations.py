@@ -67,7 +67,7 @@ class Readers:
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._read, args=(table,)) for table in READ]
         self.counts = dict.fromkeys(READ, 0)
-        self.refused: list[str] = []
+        self.refused = []
 
     def _read(self, table):
         connection = psycopg2.connect(self._url)

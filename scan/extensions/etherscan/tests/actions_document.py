@@ -10,7 +10,7 @@ from tests.support.serving import ROOT
 DOCUMENT = ROOT / "docs" / "compatible.md"
 BEGIN = "<!-- generated from scan/extensions/etherscan/interface.py and not_offered.py -->"
 # By module, those of Etherscan's documentation: others are Blockscout's.
-DOCUMENTED: dict[str, list[str]] = tomllib.loads(
+DOCUMENTED = tomllib.loads(
     (ROOT / "scan/extensions/etherscan/tests/documented_actions.toml").read_text(encoding="utf-8")
 )
 

@@ -7,88 +7,16 @@ import pytest
 
 from app import create_app
 from scan.contracts.account_state import CALL_GAS
-from scan.extensions.etherscan import proxy, stored_json
+from scan.extensions.etherscan import proxy, transactions
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support import faulty_node
 from tests.support.anvil import ZERO
 from tests.support.database import execute
 from tests.support.etherscan_truth import written
-from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
-
-
-def test_balances(ask, scenario):
-    people = [*scenario.stage.people[:5], UNSEEN]
-    wei = [str(int(scenario.anvil.call("eth_getBalance", each, "latest"), 16)) for each in people]
-    assert wei[-1] == "0"
-    for person, balance in zip(people, wei, strict=True):
-        assert ask.result("account", "balance", address=person.upper().replace("X", "x")) == balance
-    assert ask.result("account", "balancemulti", address=",".join(people)) == [
-        {"account": person.lower(), "balance": balance}
-        for person, balance in zip(people, wei, strict=True)
-    ]
-
-
-def test_a_balance_at_an_older_block(ask, scenario):
-    person = scenario.stage.people[3]
-    wei = int(scenario.anvil.call("eth_getBalance", person, "0x5"), 16)
-    for tag in ("0x5", "5"):
-        assert ask.result("account", "balance", address=person, tag=tag) == str(wei)
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
-        faulty_node.node_error(-32603, "Internal error"),
-        faulty_node.null_results,
-        faulty_node.cut_connection,
-    ],
-    ids=["pruned", "passing", "null", "cut"],
-)
-def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
-    indexed_without_bodies, scenario, fault
-):
-    person = scenario.stage.people[3]
-    token = scenario.stage.contracts["harbor"].address
-    asked = [
-        ("account", "balance", {"address": person, "tag": "0x5"}),
-        ("account", "balancemulti", {"address": person, "tag": "5"}),
-        ("account", "tokenbalance", {"contractaddress": token, "address": person}),
-        ("contract", "getcontractcreation", {"contractaddresses": token}),
-    ]
-    with FaultyNode(scenario.anvil.url) as node:
-        node.fault = fault
-        ask = Asking(
-            create_app(replace(indexed_without_bodies.settings, rpc_urls=(node.url,))).test_client()
-        )
-        for module, action, parameters in asked:
-            body = ask(module, action, **parameters)
-            assert body["status"] == "0" and not isinstance(body["result"], list), body
-        node.fault = None
-        for module, action, parameters in asked:
-            assert ask.result(module, action, **parameters)
-
-
-def test_more_than_twenty_balances_are_refused(ask):
-    assert len(ask.result("account", "balancemulti", address=",".join([UNSEEN] * 20))) == 20
-    body = ask("account", "balancemulti", address=",".join([UNSEEN] * 21))
-    assert (body["status"], body["message"]) == ("0", "NOTOK")
-
-
-def test_token_balance_and_supply(ask, scenario):
-    token = scenario.stage.contracts["harbor"]
-    person = scenario.stage.people[2]
-    balance = scenario.anvil.read(token, "balanceOf", person)
-    asked = {"contractaddress": token.address, "address": person}
-    assert ask.result("account", "tokenbalance", **asked) == str(balance)
-    supply = scenario.anvil.read(token, "totalSupply")
-    assert ask.result("stats", "tokensupply", contractaddress=token.address) == str(supply)
-    assert ask("stats", "tokensupply", contractaddress=UNSEEN)["status"] == "0"
 
 
 def test_tokens_held(ask, etherscan_truth, scenario):
@@ -177,6 +105,8 @@ def test_creation_by_a_contract(ask, scenario):
     assert row["creationBytecode"].startswith("0x60")
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert receipt["to"] == factory and receipt["from"] == row["contractCreator"]
+    body = ask("contract", "getcontractcreation", contractaddresses=UNSEEN)
+    assert body == {"status": "0", "message": "No data found", "result": None}
 
 
 def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_template, scenario):
@@ -192,11 +122,6 @@ def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_templat
         [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
-
-
-def test_creation_of_nothing(ask):
-    body = ask("contract", "getcontractcreation", contractaddresses=UNSEEN)
-    assert body == {"status": "0", "message": "No data found", "result": None}
 
 
 def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
@@ -227,7 +152,7 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
         ("eth_gasPrice", {}, ()),
     ):  # fmt: skip
         expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
-        if action not in stored_json.MADE or not isinstance(expected["result"], dict):
+        if action not in transactions.MADE or not isinstance(expected["result"], dict):
             assert ask("proxy", action, **asked) == expected
         assert ask("Proxy", action.upper(), **asked) == ask("proxy", action, **asked)
 
@@ -289,19 +214,21 @@ def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, e
     transfer = {"from": UNSEEN, "to": token.address, "input": token.data("transfer", person, 1)}
     requests = [
         {"jsonrpc": "2.0", "id": f"{number}", "method": method, "params": params}
-        for number, (method, params) in enumerate((
-            ("eth_chainId", []),
-            ("eth_blockNumber", []),
-            ("eth_getBlockByNumber", ["0x9", True]),
-            ("eth_getBalance", [person, "latest"]),
-            ("eth_getCode", [token.address, "0x9"]),
-            ("eth_getStorageAt", [token.address, "0x1", "latest"]),
-            ("eth_getTransactionByHash", ["0x" + 64 * "7"]),
-            ("eth_call", [call, "latest"]),
-            ("eth_estimateGas", [{**call, "from": person}]),
-            ("eth_maxPriorityFeePerGas", []),
-        ))
-    ]  # fmt: skip
+        for number, (method, params) in enumerate(
+            (
+                ("eth_chainId", []),
+                ("eth_blockNumber", []),
+                ("eth_getBlockByNumber", ["0x9", True]),
+                ("eth_getBalance", [person, "latest"]),
+                ("eth_getCode", [token.address, "0x9"]),
+                ("eth_getStorageAt", [token.address, "0x1", "latest"]),
+                ("eth_getTransactionByHash", ["0x" + 64 * "7"]),
+                ("eth_call", [call, "latest"]),
+                ("eth_estimateGas", [{**call, "from": person}]),
+                ("eth_maxPriorityFeePerGas", []),
+            )
+        )
+    ]
     expected = [
         {
             "jsonrpc": "2.0",

@@ -7,11 +7,10 @@ from collections import Counter
 import pytest
 
 from app import create_app
-from scan.database.connection import Database
 from scan.extensions.etherscan.interface import NOT_OFFERED
 from tests.support.database import execute
 from tests.support.indexing import settings_for
-from tests.support.made_blocks import Chain, Move, address
+from tests.support.made_blocks import Move, address
 from tests.support.serving import NOWHERE
 
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
@@ -52,56 +51,42 @@ def test_a_block_reward_is_what_its_transactions_left_to_the_producer(ask, ether
     assert ask("block", "getblockreward")["result"] == "Error! Missing blockno"
 
 
-def test_mined_blocks_have_the_reward_for_their_mining(postgres, template):
+def mine(chain):
+    for _ in range(3):
+        chain.append([Move(address("sender"), address("recipient"))], base_fee=3)
+
+
+def test_mined_blocks_have_the_reward_for_their_mining(chain, database_url):
     """Not that for an uncle, which is a credit of the same block."""
-    with postgres.cloned(template) as url:
-        database = Database(url, statement_timeout_ms=0)
-        chain = Chain(database)
-        for _ in range(3):
-            chain.append([Move(address("sender"), address("recipient"))], base_fee=3)
-        database.close()
-        client = create_app(settings_for(url, NOWHERE)).test_client()
-        miner = client.get("/api/v1/blocks").json["blocks"][0]["miner"]
-        path = f"/api?module=account&action=getminedblocks&address={miner}"
-        fees = [int(row["blockReward"]) for row in client.get(path).json["result"]]
-        for block, place, kind, amount in ((2, 0, 2, 700), (2, 1, 3, 50), (1, 0, 3, 9)):
-            execute(
-                url,
-                "INSERT INTO credits VALUES (first_ordinal_in(%s) + %s, %s, NULL, %s, %s, %s)",
-                block,
-                place,
-                block,
-                kind,
-                bytes.fromhex(miner[2:]),
-                amount,
-            )
-        rows = create_app(settings_for(url, NOWHERE)).test_client().get(path).json["result"]
-        rewards = [int(row["blockReward"]) for row in rows]
-        assert rewards == [fees[0] + 700, *fees[1:]] and len(rewards) == 3
+    mine(chain)
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    miner = client.get("/api/v1/blocks").json["blocks"][0]["miner"]
+    path = f"/api?module=account&action=getminedblocks&address={miner}"
+    fees = [int(row["blockReward"]) for row in client.get(path).json["result"]]
+    insert = "INSERT INTO credits VALUES (first_ordinal_in(%s) + %s, %s, NULL, %s, %s, %s)"
+    for block, place, kind, amount in ((2, 0, 2, 700), (2, 1, 3, 50), (1, 0, 3, 9)):
+        credit = (block, place, block, kind, bytes.fromhex(miner[2:]), amount)
+        execute(database_url, insert, *credit)
+    again = create_app(settings_for(database_url, NOWHERE)).test_client().get(path)
+    rewards = [int(row["blockReward"]) for row in again.json["result"]]
+    assert rewards == [fees[0] + 700, *fees[1:]] and len(rewards) == 3
 
 
-def test_mined_blocks_end_where_their_range_or_their_producer_does(postgres, template):
-    with postgres.cloned(template) as url:
-        database = Database(url, statement_timeout_ms=0)
-        chain = Chain(database)
-        for _ in range(3):
-            chain.append([Move(address("sender"), address("recipient"))])
-        execute(url, "UPDATE blocks SET miner = 'other' WHERE number = 0")
-        [(miner,)] = execute(url, "SELECT miner FROM blocks WHERE number = 2")
-        for limit, since, before, numbers, following in (
-            (1, 0, 9, [2], 2),
-            (2, 0, 9, [2, 1], None),
-            (2, 1, 9, [2, 1], None),
-            (1, 2, 9, [2], None),
-            (2, 2, 9, [2], None),
-            (2, 0, 2, [1], None),
-        ):
-            row = database.row(
-                "queries/blocks_list_by_miner",
-                **{"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before},
-            )
-            assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
-        database.close()
+def test_mined_blocks_end_where_their_range_or_their_producer_does(chain, database, database_url):
+    mine(chain)
+    execute(database_url, "UPDATE blocks SET miner = 'other' WHERE number = 0")
+    [(miner,)] = execute(database_url, "SELECT miner FROM blocks WHERE number = 2")
+    for limit, since, before, numbers, following in (
+        (1, 0, 9, [2], 2),
+        (2, 0, 9, [2, 1], None),
+        (2, 1, 9, [2, 1], None),
+        (1, 2, 9, [2], None),
+        (2, 2, 9, [2], None),
+        (2, 0, 2, [1], None),
+    ):
+        asked = {"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before}
+        row = database.row("queries/blocks_list_by_miner", **asked)
+        assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
 
 
 def test_a_countdown_goes_by_the_newest_blocks(ask, etherscan_truth):
@@ -202,7 +187,7 @@ def test_fees_of_a_day(ask, etherscan_truth):
 @pytest.mark.parametrize(("module", "action"), sorted(NOT_OFFERED))
 def test_what_is_not_offered_says_why(ask, module, action):
     body = ask(module, action.upper())
-    assert body["status"] == "0"
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
     assert body["result"] == f"Error! {action} is not offered: {NOT_OFFERED[module, action]}"
     for path in re.findall(r"/api/v1/\S+", body["result"]):
         assert ask.client.get(path).status_code == 200

@@ -1,6 +1,12 @@
-"""Statistics of days, and balances and supplies after a block, beside /api/v1 and the node."""
+"""Statistics of days, balances and supplies now and after a block, beside /api/v1 and the node."""
 
 import pytest
+
+from scan.extensions.etherscan.tests.conftest import Asking
+from tests.support import faulty_node
+from tests.support.explorer import behind
+
+UNSEEN = "0x" + "9d" * 20
 
 FIELDS = {
     "dailytx": ("transactionCount", "transactions"),
@@ -38,6 +44,62 @@ def test_dates_that_are_no_days_are_refused(ask, dates):
     assert ask("stats", "dailytx", **dates)["status"] == "0"
 
 
+def test_balances(ask, scenario):
+    people = [*scenario.stage.people[:5], UNSEEN]
+    wei = [str(int(scenario.anvil.call("eth_getBalance", each, "latest"), 16)) for each in people]
+    assert wei[-1] == "0"
+    for person, balance in zip(people, wei, strict=True):
+        assert ask.result("account", "balance", address=person.upper().replace("X", "x")) == balance
+    assert ask.result("account", "balancemulti", address=",".join(people)) == [
+        {"account": person.lower(), "balance": balance}
+        for person, balance in zip(people, wei, strict=True)
+    ]
+
+
+def test_a_balance_at_an_older_block(ask, scenario):
+    person = scenario.stage.people[3]
+    wei = int(scenario.anvil.call("eth_getBalance", person, "0x5"), 16)
+    for tag in ("0x5", "5"):
+        assert ask.result("account", "balance", address=person, tag=tag) == str(wei)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
+        faulty_node.node_error(-32603, "Internal error"),
+        faulty_node.null_results,
+        faulty_node.cut_connection,
+    ],
+    ids=["pruned", "passing", "null", "cut"],
+)
+def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
+    indexed_without_bodies, scenario, fault
+):
+    person = scenario.stage.people[3]
+    token = scenario.stage.contracts["harbor"].address
+    asked = [
+        ("account", "balance", {"address": person, "tag": "0x5"}),
+        ("account", "balancemulti", {"address": person, "tag": "5"}),
+        ("account", "tokenbalance", {"contractaddress": token, "address": person}),
+        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    ]
+    with behind(indexed_without_bodies.settings, fault) as (client, node):
+        ask = Asking(client)
+        for module, action, parameters in asked:
+            body = ask(module, action, **parameters)
+            assert body["status"] == "0" and not isinstance(body["result"], list), body
+        node.fault = None
+        for module, action, parameters in asked:
+            assert ask.result(module, action, **parameters)
+
+
+def test_more_than_twenty_balances_are_refused(ask):
+    assert len(ask.result("account", "balancemulti", address=",".join([UNSEEN] * 20))) == 20
+    body = ask("account", "balancemulti", address=",".join([UNSEEN] * 21))
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
+
+
 def test_balances_and_supplies_after_a_block(ask, scenario):
     person, block = scenario.stage.people[3], 5
     wei = int(scenario.anvil.call("eth_getBalance", person, hex(block)), 16)
@@ -53,6 +115,7 @@ def test_balances_and_supplies_after_a_block(ask, scenario):
             assert ask.result(module, f"{action}history", **asked, blockno=block) == amount
         assert ask.result(module, action, **asked) == amounts[scenario.anvil.head()]
         assert ask(module, f"{action}history", **asked)["result"] == "Error! Missing blockno"
+    assert ask("stats", "tokensupply", contractaddress=UNSEEN)["status"] == "0"
 
 
 def amounts_of(scenario, token, holder):

@@ -9,7 +9,6 @@ from itertools import pairwise
 import pytest
 
 from app import create_app
-from scan.extensions.etherscan.interface import NOT_OFFERED
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -23,15 +22,6 @@ TOKEN_INFO = set(
     """.split()
 )
 COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
-
-
-@pytest.mark.parametrize("named", NOT_OFFERED, ids=" ".join)
-def test_an_action_that_is_not_answered_says_why(ask, named):
-    assert ask(*named) == {
-        "status": "0",
-        "message": "NOTOK",
-        "result": f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}",
-    }
 
 
 def test_tokeninfo_has_all_keys(ask, etherscan_truth):
@@ -55,7 +45,7 @@ def test_name_tags_are_the_labels(own_index):
 
 
 def test_top_holders_are_the_largest(ask, scenario, etherscan_truth):
-    types = Counter[str]()
+    types = Counter()
     for token in etherscan_truth.truth.tokens:
         holders = etherscan_truth.truth.holders.get(token["address"], {})
         asked = {"contractaddress": token["address"], "offset": 7}

@@ -87,8 +87,7 @@ def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monk
 def test_txlistinternal_is_the_nodes(ask, etherscan_truth, rounds):
     draw = random.Random(18)
     transfers = etherscan_truth.truth.internal_transfers
-    counts = Counter(t["fromAddress"] for t in transfers)
-    [(busiest, most)] = counts.most_common(1)
+    [(busiest, most)] = Counter(t["fromAddress"] for t in transfers).most_common(1)
     assert most > 128
     for _ in range(rounds):
         chosen, asked = draw.choice(transfers), window(draw, etherscan_truth.head)

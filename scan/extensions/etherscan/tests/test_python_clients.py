@@ -28,7 +28,7 @@ DISABLED, NO_PRICE = "SCAN_SEND_TRANSACTIONS", "No price of the coin"
 # Errors that clients make of answers: lists without rows, and guids of nothing.
 ANSWERS = (NO_ROWS, "No blocks found", "Unknown UID", "was unfortunately not detected")
 # The calls that return no result here, each with its error. "Own fault": of the client, anywhere.
-UNANSWERED: dict[str, dict[str, str]] = {
+UNANSWERED = {
     "aioetherscan": {
         "proxy.send_raw_tx": DISABLED,
         "stats.eth_price": NO_PRICE,

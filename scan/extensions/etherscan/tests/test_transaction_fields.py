@@ -2,18 +2,19 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
 from app import create_app
+from scan.contracts import block_bodies
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support import database, faulty_node, serving
-from tests.support.indexing import Indexing
+from tests.support.indexing import settings_for
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
 BEFORE_LONDON = """
+    DELETE FROM block_bodies;
+    DELETE FROM bodies_from;
     UPDATE transactions SET type = '', max_fee_per_gas = NULL, max_priority_fee_per_gas = NULL;
     UPDATE blocks SET base_fee_per_gas = NULL
 """
@@ -32,7 +33,7 @@ def other(name):
     return reply
 
 
-WRONG: dict[str, faulty_node.Fault] = {
+WRONG = {
     "null": faulty_node.null_results,
     "text": faulty_node.every_result('"0x"'),
     "object": faulty_node.every_result("{}"),
@@ -41,7 +42,6 @@ WRONG: dict[str, faulty_node.Fault] = {
     "other block": other("blockHash"),
     "other transaction": other("hash"),
 }
-Row = dict[str, Any]
 
 
 class CountingNode(faulty_node.FaultyNode):
@@ -49,7 +49,7 @@ class CountingNode(faulty_node.FaultyNode):
 
     def __init__(self, upstream):
         super().__init__(upstream)
-        self.methods: Counter[str] = Counter()
+        self.methods = Counter()
         self.is_before_byzantium = False
         self.fault = self._count
 
@@ -66,22 +66,6 @@ class CountingNode(faulty_node.FaultyNode):
 def node(scenario):
     with CountingNode(scenario.anvil.url) as node:
         yield node
-
-
-@pytest.fixture(scope="module")
-def filled(postgres, template, scenario):
-    """An index as with SCAN_BODIES=off."""
-    with postgres.cloned(template) as url:
-        indexing = Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
-        database.execute(url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
-        yield indexing.settings
-
-
-@pytest.fixture
-def changed(filled, postgres):
-    """The same database for a test to change."""
-    with postgres.cloned(urlsplit(filled.database_url).path.removeprefix("/")) as url:
-        yield replace(filled, database_url=url, read_database_url=url)
 
 
 def asking(settings, node):
@@ -114,6 +98,17 @@ def test_rows_of_stored_blocks_need_no_node(indexed, etherscan_truth):
     check_everything(asking(indexed.settings, serving.NOWHERE), etherscan_truth)
 
 
+def test_a_page_of_blocks_that_take_too_long_says_what_to_request(
+    indexed, etherscan_truth, monkeypatch
+):
+    monkeypatch.setattr(block_bodies, "READ_S", -1.0)
+    ask, address = asking(indexed.settings, serving.NOWHERE), parties(etherscan_truth)[0]
+    body = ask("account", "txlist", address=address)
+    assert (body["status"], body["message"]) == ("0", "NOTOK")
+    assert body["result"].endswith("takes more than -1 s: request fewer at once.")
+    assert len(ask.rows("account", "txlist", address=address, offset=1)) == 1
+
+
 def test_transactions_without_input_need_no_node(indexed_without_bodies, etherscan_truth):
     ask = asking(indexed_without_bodies.settings, serving.NOWHERE)
     inputs = set()
@@ -142,20 +137,23 @@ def test_only_inputs_are_asked_for(indexed_without_bodies, etherscan_truth, node
     assert node.methods.total() == asked  # what was read is kept
 
 
-def test_whether_a_receipt_has_a_status(changed, etherscan_truth, node):
+def test_whether_a_receipt_has_a_status(postgres, indexed_template, etherscan_truth, node):
     """Nothing that is stored settles it, but for transactions that failed."""
-    database.execute(changed.database_url, BEFORE_LONDON)
-    check_everything(asking(changed, node.url), etherscan_truth)
-    assert node.methods["eth_getTransactionReceipt"]
-    node.is_before_byzantium = True
-    rows = asking(changed, node.url).rows("account", "txlist", address=parties(etherscan_truth)[0])
-    statuses = {"0": "", "1": "0"}
-    assert {row["isError"] for row in rows} == {"0", "1"}
-    for row in rows:
-        assert row["txreceipt_status"] == statuses[row["isError"]]
-    away = asking(changed, serving.NOWHERE)
-    assert is_refused(away("account", "txlist", address=parties(etherscan_truth)[0]))
-    assert away.rows("account", "tokentx", address=parties(etherscan_truth)[0])
+    with postgres.cloned(indexed_template) as url:
+        database.execute(url, BEFORE_LONDON)
+        settings = settings_for(url, node.url)
+        check_everything(asking(settings, node.url), etherscan_truth)
+        assert node.methods["eth_getTransactionReceipt"]
+        node.is_before_byzantium = True
+        asked = {"address": parties(etherscan_truth)[0]}
+        rows = asking(settings, node.url).rows("account", "txlist", **asked)
+        statuses = {"0": "", "1": "0"}
+        assert {row["isError"] for row in rows} == {"0", "1"}
+        for row in rows:
+            assert row["txreceipt_status"] == statuses[row["isError"]]
+        away = asking(settings, serving.NOWHERE)
+        assert is_refused(away("account", "txlist", **asked))
+        assert away.rows("account", "tokentx", **asked)
 
 
 @pytest.mark.parametrize("fault", WRONG.values(), ids=WRONG.keys())

@@ -2,11 +2,14 @@
 
 import json
 
+from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import BOX, NEWEST, SEVEN
 
 
-def test_vyper_is_verified_from_standard_json_and_shown_as_vyper(explorer, vyper):
+def test_vyper_is_verified_and_shown_as_vyper(own_explorer, vyper):
+    """From standard JSON; a single file is Vyper by its compiler's version."""
+    explorer = own_explorer
     address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": BOX}}, "settings": {}}
     fields = {
@@ -19,28 +22,19 @@ def test_vyper_is_verified_from_standard_json_and_shown_as_vyper(explorer, vyper
         "compilerversion": f"vyper:{NEWEST}",
         "constructorArguements": SEVEN,
     }
+    single = {"sourceCode": BOX, "codeformat": "solidity-single-file", "contractname": "Box"}
+    submitted = explorer.submission(explorer.client.post("/api", data={**fields, **single}))
+    body = {"language": "vyper", "sourceCode": BOX, "contractName": "Box"}
+    body |= {"compilerVersion": NEWEST, "constructorArguments": SEVEN, "address": address}
+    assert submitted == parse(body)
     assert _outcome(explorer, {**fields, "compilerversion": "vyper:0.1.0"})[0] == "0"
-    assert _outcome(explorer, fields) == ("1", "Pass - Verified")
+    with explorer.running_jobs():
+        assert _outcome(explorer, fields) == ("1", "Pass - Verified")
     query = {"module": "contract", "action": "getsourcecode", "address": address}
     [row] = explorer.client.get("/api", query_string=query).json["result"]
     assert row["SourceCode"] == BOX
     assert (row["CompilerVersion"], row["CompilerType"]) == (f"vyper:{NEWEST}", "vyper")
     assert (row["ContractName"], row["ConstructorArguments"]) == ("Box", SEVEN)
-
-
-def test_a_single_file_is_vyper_by_its_compiler_s_version(explorer, vyper):
-    source = BOX.replace("1000", "2000")
-    fields = {
-        "module": "contract",
-        "action": "verifysourcecode",
-        "contractaddress": explorer.deploy(vyper.creation_of(NEWEST, source), SEVEN),
-        "sourceCode": source,
-        "codeformat": "solidity-single-file",
-        "contractname": "Box",
-        "compilerversion": f"vyper:{NEWEST}",
-        "optimizationUsed": "0",
-    }
-    assert _outcome(explorer, fields) == ("1", "Pass - Verified")
 
 
 def _outcome(explorer, fields):

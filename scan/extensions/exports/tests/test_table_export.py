@@ -130,8 +130,7 @@ def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch
     assert sum(row[3] for row in answer) <= sum(counts.values())
     expected = len({r[0] for r in answer})
     assert len({(x["timestamp"][:10]) for x in truth.token_transfers}) == expected
-    makers = Counter(d["maker"] for d in truth.dex_trades)
-    maker = makers.most_common(1)[0][0]
+    maker = Counter(d["maker"] for d in truth.dex_trades).most_common(1)[0][0]
     net = Counter()
     for trade in truth.dex_trades:
         if trade["maker"] == maker:

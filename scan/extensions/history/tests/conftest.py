@@ -32,10 +32,11 @@ def opened(database_url, anvil):
         if header["number"] == "0x0":
             header["stateRoot"] = "0x" + keccak(hexstr=proof[0]).hex()
 
-    with FaultyNode(anvil.url) as node:
-        node.fault = RehashedChain(anvil, alter, HEADER_FIELDS)
-        with Indexing(database_url, node.url, until=anvil.head()) as indexing:
-            yield indexing, node, person
+    with (
+        FaultyNode(anvil.url, RehashedChain(anvil, alter, HEADER_FIELDS)) as node,
+        Indexing(database_url, node.url, until=anvil.head()) as indexing,
+    ):
+        yield indexing, node, person
 
 
 @pytest.fixture(scope="session")

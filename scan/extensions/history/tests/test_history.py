@@ -3,7 +3,6 @@
 import itertools
 import random
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -12,6 +11,7 @@ from app import create_app
 from scan.extensions.history import queries as history_query
 from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
 from tests.support import anvil, faulty_node
+from tests.support.explorer import behind
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 DEV_BALANCE = 10_000 * 10**18
@@ -115,10 +115,8 @@ def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
     token = scenario.stage.contracts["dollar"].address.lower()
     key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
     net = sums(histories[key], lambda row: row["tokenAddress"])[token]
-    with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        node.fault = with_code(token, code)
-        settings = replace(indexed.settings, rpc_urls=(node.url,))
-        page = get(create_app(settings).test_client(), key, token=token, limit=1)
+    with behind(indexed.settings, with_code(token, code)) as (client, _):
+        page = get(client, key, token=token, limit=1)
     assert (page["complete"], page["reason"]) == (False, reason)
     assert page["unexplained"] == (None if balance is None else str(balance - net))
     honest = get(create_app(indexed.settings).test_client(), key, token=token, limit=1)

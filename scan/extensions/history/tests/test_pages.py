@@ -4,7 +4,7 @@ import re
 
 
 def test_an_entry_with_many_rows_is_short(client, scenario, monkeypatch):
-    monkeypatch.setattr("scan.extensions.history.pages.MAX_LINES", 1)
+    monkeypatch.setattr("scan.extensions.history.views.MAX_LINES", 1)
     person = scenario.truth.transactions[0]["fromAddress"]
     query = "/history?group=transaction&limit=25"
     entries = client.get(f"/api/v1/addresses/{person}{query}").json["history"]

@@ -1,7 +1,5 @@
 """Plans of the statements of histories: by index, at any depth alike."""
 
-from collections.abc import Mapping
-
 import pytest
 
 from scan.ethereum.served_chain import BlockId
@@ -17,7 +15,7 @@ __all__ = ["seeded"]
 ALL_TYPES = tuple(sorted(history.TYPES))
 
 
-HISTORIES: dict[str, tuple[HistoryFilter, Mapping[str, int]]] = {
+HISTORIES = {
     "": (HistoryFilter(ALL_TYPES), {}),
     "types=fee": (HistoryFilter(("fee",)), {}),
     "types=token_transfer,transaction": (HistoryFilter(("token_transfer", "transaction")), {}),

@@ -28,7 +28,7 @@ class Client:
 
     def __init__(self, method, result, *, takes_numbers=False):
         self.method, self.result, self.takes_numbers = method, result, takes_numbers
-        self.requested: list[tuple[str, str]] = []
+        self.requested = []
 
     def __call__(self, calls, _):
         return Reply(body=[{"jsonrpc": "2.0", "id": c["id"], **self._answer(c)} for c in calls])
@@ -45,8 +45,7 @@ class Client:
 
 
 def read(client, times=1):
-    with FaultyNode("http://127.0.0.1:1") as node:
-        node.fault = client
+    with FaultyNode("http://127.0.0.1:1", client) as node:
         lists = AccessLists(Node([node.url]))
         return [lists.read(BLOCK, TRACED) for _ in range(times)]
 

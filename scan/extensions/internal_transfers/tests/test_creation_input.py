@@ -1,10 +1,8 @@
 """The input of the creation of a contract, in traces that have more, less or nothing of it."""
 
-from typing import cast
-
 import pytest
 
-from scan.ethereum import request_node, transaction_reader
+from scan.ethereum import transaction_reader
 from scan.extensions.internal_transfers import block_traces, transaction_traces
 
 pytestmark = pytest.mark.check
@@ -40,5 +38,5 @@ def test_the_input_of_the_last_creation_by_a_whole_trace(monkeypatch, frames, le
     trace = transaction_traces.TransactionTrace(frames, len(frames) + left_out, left_out > 0, None)
     monkeypatch.setattr(transaction_traces.TransactionTraces, "read", lambda *_: trace)
     indexed = transaction_reader.IndexedTransaction("0x", 1, "0x", 0, None)
-    node = cast(request_node.NodeSession, None)  # no node is asked
+    node = None  # no node is asked
     assert block_traces.TracedInputs("auto").input_of(node, indexed, MADE) == expected

@@ -16,7 +16,7 @@ from tests.indexer.conftest import node
 from tests.support import database, faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing, settings_for
-from tests.support.made_blocks import Chain, Move, address
+from tests.support.made_blocks import Move, address
 from tests.support.scenario.contracts import creations, purses
 from tests.support.scenario.stage import STRANGERS, Stage
 from tests.support.truth import read_truth
@@ -142,9 +142,8 @@ def balance_block(client, who):
     return alone
 
 
-def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(database, database_url):
+def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, database_url):
     """The node does not answer here."""
-    chain = Chain(database)
     client = create_app(settings_for(database_url, NOBODY)).test_client()
     chain.append([PAID, Move(address("x"), address("y"))], is_traced=True)
     chain.store_balances({address(name): 5 for name in ("person", "purse", "x", "y")})

@@ -1,8 +1,7 @@
 """Traces of nodes that lie: what contradicts the transaction or proven balances is refused."""
 
 from collections import namedtuple
-from collections.abc import Callable
-from typing import Any
+from contextlib import contextmanager
 
 import pytest
 import rlp
@@ -16,7 +15,6 @@ from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS, Stage
 
 COIN = 10**18
-Lie = Callable[[dict[str, Any]], None]
 
 
 class Paid(namedtuple("Paid", "node purse")):
@@ -55,11 +53,21 @@ def in_traces(paid, lie):
     return altering(alter)
 
 
+@contextmanager
+def client_behind(paid, url, fault):
+    """Of an index that a node with this fault was followed into."""
+    with (
+        FaultyNode(paid.node.url, fault) as node,
+        Indexing(url, node.url, until=paid.node.head()) as indexing,
+    ):
+        yield create_app(indexing.settings).test_client()
+
+
 def transfers(client):
     return client.get("/api/v1/internal-transfers?limit=100").json
 
 
-LIES: dict[str, dict[str, str]] = {
+LIES = {
     "type": {"type": "CREATE"},
     "from": {"from": STRANGERS[1]},
     "to": {"to": STRANGERS[1]},
@@ -83,24 +91,21 @@ QUICK = ("to", "gas used", "status")  # one of each kind: of the call, of its ga
 )
 def test_traces_of_another_transaction_are_refused(paid, database_url, lie):
     """The block is indexed, and counted as one whose internal transfers are not known."""
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_traces(paid, lambda frame: frame.update(lie))
-        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
-            shown = transfers(create_app(indexing.settings).test_client())
+    lies = in_traces(paid, lambda frame: frame.update(lie))
+    with client_behind(paid, database_url, lies) as client:
+        shown = transfers(client)
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
 def test_an_invented_call_cannot_spend_what_its_account_does_not_have(paid, database_url):
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
-        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
-            shown = transfers(create_app(indexing.settings).test_client())
+    lies = in_traces(paid, invented(paid, 1_000_000 * COIN))
+    with client_behind(paid, database_url, lies) as client:
+        shown = transfers(client)
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
 def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
+    with FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node:
         urls = f"{node.url},{paid.node.url}"
         with Indexing(database_url, urls, until=paid.node.head()) as indexing:
             shown = transfers(create_app(indexing.settings).test_client())
@@ -118,16 +123,14 @@ def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
     def without_proofs(calls, forward):
         return in_trace(calls, lambda inner: refusing(inner, forward).body)
 
-    with FaultyNode(paid.node.url) as node:
-        node.fault = in_trace if has_proofs else without_proofs
-        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
-            client = create_app(indexing.settings).test_client()
-            said = transfers(client)["internalTransfers"]
-            assert [record["proven"] for record in said] == [False, False]
-            rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
-            inside = [row["proven"] for row in rows if row["type"] == "internal_transfer"]
-            assert inside == [False]
-            assert "reported by the node" in client.get("/internal-transfers").text
+    lies = in_trace if has_proofs else without_proofs
+    with client_behind(paid, database_url, lies) as client:
+        said = transfers(client)["internalTransfers"]
+        assert [record["proven"] for record in said] == [False, False]
+        rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
+        inside = [row["proven"] for row in rows if row["type"] == "internal_transfer"]
+        assert inside == [False]
+        assert "reported by the node" in client.get("/internal-transfers").text
 
 
 def access_list(paid):
@@ -184,24 +187,17 @@ def in_json(raw):
 @pytest.mark.parametrize("form", ["debug_getRawBlockAccessList", "eth_getBlockAccessList"])
 def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, database_url, form):
     """5 wei, which the account that pays them has."""
-    with FaultyNode(paid.node.url) as node:
-        node.fault = with_access_list(paid, invented(paid, 5), form)
-        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
-            client = create_app(indexing.settings).test_client()
-            [sent] = client.get(f"/api/v1/blocks/{paid.node.head()}/transactions").json[
-                "transactions"
-            ]
-            answer = client.get(f"/api/v1/transactions/{sent['hash']}/internal")
+    lies = with_access_list(paid, invented(paid, 5), form)
+    with client_behind(paid, database_url, lies) as client:
+        [sent] = client.get(f"/api/v1/blocks/{paid.node.head()}/transactions").json["transactions"]
+        answer = client.get(f"/api/v1/transactions/{sent['hash']}/internal")
     assert transfers(client)["internalTransfers"] == []
     assert answer.status_code == 404 and "indexed without traces" in answer.json["error"]
 
 
 def test_honest_traces_agree_with_the_access_list(paid, database_url):
-    with FaultyNode(paid.node.url) as node:
-        node.fault = with_access_list(paid, lambda _: None, "debug_getRawBlockAccessList")
-        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
-            shown = transfers(create_app(indexing.settings).test_client())
-    assert ([row["value"] for row in shown["internalTransfers"]], shown["untracedBlocks"]) == (
-        ["7"],
-        0,
-    )
+    honest = with_access_list(paid, lambda _: None, "debug_getRawBlockAccessList")
+    with client_behind(paid, database_url, honest) as client:
+        shown = transfers(client)
+    [payment] = shown["internalTransfers"]
+    assert (payment["value"], shown["untracedBlocks"]) == ("7", 0)

@@ -73,4 +73,4 @@ def read_block(anvil, number):
 def test_malformed_steps_are_refused(anvil, steps):
     [transaction, *_] = read_block(anvil, 1).transactions
     with pytest.raises((BadHex, KeyError, TypeError, IndexError, ValueError)):
-        read_steps(transaction, steps)  # type: ignore[arg-type]
+        read_steps(transaction, steps)

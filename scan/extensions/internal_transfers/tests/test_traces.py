@@ -200,7 +200,7 @@ CALL = frame("CALL", PURSE, PAID, 1)
         [{"result": []}],
         [{"result": {}}],
         [{"result": outer({})}],
-        [{"result": outer(None)}],  # type: ignore[arg-type]
+        [{"result": outer(None)}],
         [{"result": outer(CALL | {"to": None})}],
         [{"result": outer(CALL | {"to": "0x12"})}],
         [{"result": outer(CALL | {"from": PURSE.upper()})}],

@@ -114,7 +114,7 @@ METADATA = {
 DOCUMENT = base64.b64encode(json.dumps(METADATA).encode())
 REVERTS, BURNS_ALL_GAS, RETURNS_A_MEGABYTE = 1, 2, 3
 # What a contract returns, or how it fails; the URI that is shown, or why there is none.
-URIS: dict[str, tuple[bytes | int, str | None, str | None]] = {
+URIS = {
     "text": (encoded(b"ipfs://x/{id}.json"), "ipfs://x/{id}.json", None),
     "empty": (encoded(b""), "", None),
     "dirty": (encoded(b"a\0b\x1b[31m\xff\xe2\x80\xa8c"), "ab[31m\ufffdc", None),
@@ -146,8 +146,7 @@ class Talking(namedtuple("Talking", "owner database_url client tokens")):
     """Item 1 of a token by what its contract says."""
 
     def item(self, name, client=None):
-        path = f"/api/v1/tokens/{self.tokens[name]}/items/1"
-        return (client or self.client).get(path).json
+        return (client or self.client).get(f"/api/v1/tokens/{self.tokens[name]}/items/1").json
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,9 @@
 import itertools
 import random
 import threading
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.block_bodies import BlockBodies
@@ -14,7 +13,7 @@ from scan.extensions.logs.node_logs import MOST_STORED_AT_ONCE
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode
+from tests.support.explorer import behind
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get, pages, same
 from tests.support.truth.token_moves import TRANSFER
@@ -25,10 +24,8 @@ NOBODY = "http://127.0.0.1:9"
 TOPICS = ("topic0", "topic1", "topic2", "topic3")
 
 
-class Service(NamedTuple):
-    stored: str  # as SCAN_LOGS, or "blocks"
-    client: FlaskClient
-    url: str
+class Service(namedtuple("Service", "stored client url")):
+    """`stored` is as SCAN_LOGS, or "blocks"."""
 
 
 STORED = ["none", "blocks", "standard", pytest.param("all", marks=pytest.mark.long)]
@@ -165,11 +162,10 @@ def test_bad_topics_of_a_query_are_refused(client, value):
 
 
 @pytest.fixture
-def lying(indexed_without_bodies, scenario):
+def lying(indexed_without_bodies):
     """A node between, and an index that stores no logs, and no blocks."""
-    url = indexed_without_bodies.settings.database_url
-    with FaultyNode(scenario.anvil.url) as node:
-        yield node, create_app(settings_for(url, node.url)).test_client()
+    with behind(indexed_without_bodies.settings) as (client, node):
+        yield node, client
 
 
 def changing(change):

@@ -18,8 +18,8 @@ class Inbox:
     """Receives mails; `answers` are its next answers to RCPT, instead of accepting it."""
 
     def __init__(self):
-        self.mails: list[tuple[str, EmailMessage]] = []
-        self.answers: list[str] = []
+        self.mails = []
+        self.answers = []
 
     async def handle_RCPT(self, _server, _session, envelope, to, _options):
         if self.answers:

@@ -1,21 +1,19 @@
 """GET /pools/:address and its candles: exact from its trades, bounded, whatever a token says."""
 
 import random
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from itertools import groupby
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.markets import queries as pools
 from scan.indexer.derivation import derive, read_block_range
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.explain import ExplainingDatabase
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
@@ -102,14 +100,14 @@ UNITS = {TOKEN0: 10**18, TOKEN1: 10**6, WILD: 10**255}
 
 
 @pytest.fixture(scope="module")
-def traded(postgres: Postgres, template: str) -> Iterator[str]:
+def traded(postgres, template):
     with postgres.cloned(template) as url:
         fill(url, TRADES, 3)
         yield url
 
 
 @pytest.fixture(scope="module")
-def client(traded: str) -> FlaskClient:
+def client(traded):
     return create_app(settings_for(traded, NOWHERE)).test_client()
 
 

@@ -78,7 +78,7 @@ def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(client, sce
         assert f"<h1>Pool <bdi>{pair}</bdi></h1>" in page
         assert f'<dd><a href="/pool/{address}"><bdi>{pair}</bdi></a> <span class="quiet">of' in page
         trades = [t for t in scenario.truth.dex_trades if t["pairAddress"] == address]
-        assert re.search(r'"quiet">([\d,]+) trade', page)[1] == f"{len(trades):,}"  # type: ignore[index]
+        assert re.search(r'"quiet">([\d,]+) trade', page)[1] == f"{len(trades):,}"
         shown = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', page)
         assert shown == [trade["maker"] for trade in trades[:25]] != []
         assert f"/api/v1/dex-trades?pool={address}&amp;format=csv" in page

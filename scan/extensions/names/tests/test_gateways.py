@@ -2,7 +2,6 @@
 
 import ipaddress
 import json
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -16,7 +15,7 @@ from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
-from tests.support.receiver import Answer, Handler, Received
+from tests.support.receiver import Answer
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
@@ -178,7 +177,7 @@ def endless(handler, _received):
         handler.wfile.write(b" " * 65_536)
 
 
-HOSTILE: dict[str, Callable[[Handler, Received], Answer | None]] = {
+HOSTILE = {
     "endless": endless,
     "refused": lambda *_: Answer(403, (), b"{}"),
     "broken": lambda *_: Answer(500, (), b"{}"),

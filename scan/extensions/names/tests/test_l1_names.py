@@ -143,7 +143,7 @@ def test_without_ethereum_s_node_the_chain_is_served_all_the_same(
         monkeypatch.setattr(primary_names, name, 0.03)
     carol = l2.ens.people[2]
     choose(l2, registrar, carol, "carol.eth")
-    l1.fault = fault  # type: ignore[assignment]
+    l1.fault = fault
     assert l2.page("/txs") and l2.page(f"/address/{carol}")
     assert l2.of(carol) == (None, "unread")
     assert l2.lookup("carol.eth").status_code in (502, 503)

@@ -148,7 +148,7 @@ def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault, mo
         monkeypatch.setattr(primary_names, name, 0.03)
     person = universal.ens.owner
     universal.mine()
-    universal.node.fault = fault  # type: ignore[assignment]
+    universal.node.fault = fault
     assert universal.page("/txs")
     assert universal.of(person) == (None, "unread")
     assert "could not be read" in universal.page(f"/address/{person}")

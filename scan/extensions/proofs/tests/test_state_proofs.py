@@ -4,7 +4,6 @@ The tries are built here, by another program than the one that reads them.
 """
 
 import random
-from typing import Any
 
 import pytest
 import rlp
@@ -31,8 +30,8 @@ class Trie:
     """A Merkle Patricia trie of keys of one length; `proof` has the nodes on the way to a key."""
 
     def __init__(self, values):
-        self.by_hash: dict[bytes, Any] = {}
-        self.node: Any = self._node({key.hex(): value for key, value in values.items()}, 0)
+        self.by_hash = {}
+        self.node = self._node({key.hex(): value for key, value in values.items()}, 0)
         self.root = keccak(rlp.encode(self.node))
 
     def _node(self, values, depth):
@@ -168,7 +167,7 @@ class State:
         }
         self.trie = Trie(self.accounts)
         names = ("parentHash", "sha3Uncles", "stateRoot", "transactionsRoot", "receiptsRoot")
-        self.header: dict[str, Any] = dict.fromkeys(names, "0x" + 64 * "1")
+        self.header = dict.fromkeys(names, "0x" + 64 * "1")
         self.header |= {"miner": to_hex(BOB), "logsBloom": "0x" + 512 * "0", "extraData": "0x"}
         self.header |= dict.fromkeys(("difficulty", "number", "gasUsed"), "0x0")
         self.header |= {"gasLimit": "0x1c9c380", "timestamp": "0x5", "nonce": "0x" + 16 * "0"}

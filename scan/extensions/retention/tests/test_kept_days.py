@@ -5,15 +5,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections import namedtuple
 from contextlib import closing
 from datetime import datetime
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import psycopg2
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands.audit import DIFFERS, EXACT
@@ -27,10 +25,10 @@ from scan.indexer import fork_finder, partitions
 from scan.indexer.block_source import BlockSource
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.indexer.writer import IndexedHead, RowCounts, Writer
-from scan.settings import Keep, Settings
+from scan.settings import Keep
 from tests.indexer.test_partitions import PARTS
 from tests.support.auditing import run, spoil
-from tests.support.database import Postgres, execute, use_short_checkpoints
+from tests.support.database import execute, use_short_checkpoints
 from tests.support.forked_python import Forked
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -60,15 +58,9 @@ print("done", flush=True)
 """
 
 
-class Followed(NamedTuple):
-    """A chain of forty days of which twenty are kept; `rows` were stored after each block."""
-
-    settings: Settings
-    chain: Chain
-    retention: Retention
-    hashes: list[list[bytes]]  # of each block's transactions
-    rows: list[int]
-    first: int
+class Followed(namedtuple("Followed", "settings chain retention hashes rows first")):
+    """A chain of forty days of which twenty are kept; `hashes` are those of each block's
+    transactions, `rows` were stored after each block."""
 
 
 def moves(number):
@@ -83,7 +75,7 @@ def remove(retention, head):
 
 
 @pytest.fixture(scope="module")
-def forty_days(postgres: Postgres, template: str) -> Iterator[Followed]:
+def forty_days(postgres, template):
     first_s = int(time.time()) - DAYS * DAY_S
     with postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
         use_short_checkpoints(url)
@@ -103,7 +95,7 @@ def forty_days(postgres: Postgres, template: str) -> Iterator[Followed]:
 
 
 @pytest.fixture
-def followed(postgres: Postgres, forty_days: Followed) -> Iterator[Followed]:
+def followed(postgres, forty_days):
     made = urlsplit(forty_days.settings.database_url).path.removeprefix("/")
     with postgres.cloned(made) as url, closing(Database(url, statement_timeout_ms=0)) as database:
         yield forty_days._replace(
@@ -114,7 +106,7 @@ def followed(postgres: Postgres, forty_days: Followed) -> Iterator[Followed]:
 
 
 @pytest.fixture
-def client(followed: Followed) -> FlaskClient:
+def client(followed):
     return create_app(followed.settings).test_client()
 
 

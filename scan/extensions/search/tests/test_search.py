@@ -1,14 +1,12 @@
 """GET /api/v1/search: what a text may mean, in which order, and what the database pays for it."""
 
-from collections.abc import Iterator
-
 import psycopg2
 import pytest
 
 from app import create_app
 from scan.extensions.search import views
-from tests.support.database import Postgres, execute
-from tests.support.explain import Explained, explained
+from tests.support.database import execute
+from tests.support.explain import explained
 from tests.support.indexing import settings_for
 from tests.support.lists import get
 
@@ -183,7 +181,7 @@ def test_an_empty_text_finds_nothing(client):
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
+def seeded(postgres, seeded_template):
     """50,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
     with postgres.cloned(seeded_template) as url, explained(url) as service:
         _add_names(url)

@@ -6,11 +6,10 @@ from pathlib import Path
 import pytest
 from eth_abi import encode
 
-from app import create_app
 from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.simulation.tests.test_simulation import NO_TRACES, NOTHING, lacking, simulate
 from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
-from tests.support import faulty_node, indexing
+from tests.support.explorer import behind
 
 PATH = "contracts/Upgrades.sol"
 SOURCE = Path(__file__).with_name("Upgrades.sol").read_text()
@@ -51,9 +50,8 @@ def upgrades(explorer):
 @pytest.fixture
 def less(explorer):
     """A client of the service, whose node may offer less."""
-    with faulty_node.FaultyNode(explorer.anvil.url) as node:
-        settings = indexing.settings_for(explorer.settings.database_url, node.url)
-        yield create_app(settings).test_client(), node
+    with behind(explorer.settings) as less:
+        yield less
 
 
 def expect_second(outcome):

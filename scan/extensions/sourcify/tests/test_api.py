@@ -180,8 +180,7 @@ contract Spelled {
 
 
 def test_proxies_are_resolved(explorer, stored):
-    arguments = f"{stored[2:]:0>64}{SLOT}"
-    proxy = deploy(explorer, PROXY, "Proxy", arguments)
+    proxy = deploy(explorer, PROXY, "Proxy", f"{stored[2:]:0>64}{SLOT}")
     assert explorer.verify(proxy, PROXY, VERSION, contractName="Proxy").status_code == 200
     found = get(explorer, f"/v2/contract/{CHAIN}/{proxy}", fields="proxyResolution").json
     [implementation] = found["proxyResolution"]["implementations"]

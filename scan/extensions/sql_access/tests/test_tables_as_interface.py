@@ -65,7 +65,7 @@ def test_the_queries_of_the_document_run(cursor, number):
 
 
 def test_views_show_what_the_api_does(cursor, client, scenario):
-    get = client.get  # type: ignore[attr-defined]
+    get = client.get
     [newest] = get("/api/v1/transactions?limit=1").json["transactions"]
     cursor.execute(
         "SELECT block_number, from_address, to_address, value_wei::text, nonce::text, method"

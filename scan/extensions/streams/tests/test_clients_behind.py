@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -240,9 +239,9 @@ class Client:
     """Takes what it is sent when it is told to."""
 
     def __init__(self):
-        self.sent: list[bytes] = []
+        self.sent = []
         self.has_ended = False
-        self._then: list[Callable[[], object]] = []
+        self._then = []
         self._lock = threading.Lock()
 
     def send(self, data, then=None):

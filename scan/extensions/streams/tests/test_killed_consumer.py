@@ -4,7 +4,6 @@ end exactly what the chain has: nothing lost, nothing twice."""
 import random
 import threading
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 import requests
@@ -56,7 +55,7 @@ class Consumer:
     """Keeps what it received, and takes out again what was removed."""
 
     def __init__(self):
-        self.held: list[tuple[str, dict[str, Any]]] = []
+        self.held = []
         self.last_id = ""
         self.received = 0
 

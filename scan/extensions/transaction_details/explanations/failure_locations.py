@@ -10,11 +10,18 @@ from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTraces
-from scan.extensions.transaction_details import source_maps
+from scan.extensions.transaction_details import compiler_findings
+from scan.extensions.transaction_details.compiler_findings import (
+    JUMP,
+    JUMPI,
+    RETURN,
+    SourceLine,
+    Span,
+)
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.mapped_code import (
     FAILING_STEPS,
@@ -25,9 +32,7 @@ from scan.extensions.transaction_details.explanations.mapped_code import (
     SourceFile,
     SourceFiles,
 )
-from scan.extensions.transaction_details.source_maps import JUMP, JUMPI, RETURN, SourceLine, Span
-from scan.hex import to_hex
-from scan.queries.reader import Sources
+from scan.queries.reader import Reader, Sources
 
 MAX_LOCATIONS = 20  # of a transaction: around its cause, from there outwards; then the first
 TIMEOUT_S = 3.0
@@ -50,15 +55,7 @@ class Location(NamedTuple):
     is_of_creation: bool
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": None if self.address is None else to_hex(self.address),
-            "file": self.file.path,
-            "line": self.line.line,
-            "column": self.line.column,
-            "function": self.line.function,
-            "source": self.line.text,
-            "generated": self.is_generated,
-        }
+        return recorded("location", self)
 
     @property
     def anchor(self) -> str:
@@ -106,89 +103,82 @@ def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Locati
     return location
 
 
-class FailureLocations:
-    """A reader of the lines in which calls failed."""
+class NotGiven(SizedCache[float]):
+    """Until when steps that the node did not give in time are not requested again, by transaction
+    and block."""
 
-    def __init__(self, sources: Sources, traces: TransactionTraces) -> None:
-        self._sources = sources
-        self._traces = traces
-        self._not_given: SizedCache[float] = SizedCache(NOT_GIVEN_BYTES)  # until when
+    def __init__(self) -> None:
+        super().__init__(NOT_GIVEN_BYTES)
 
-    def read(
-        self,
-        node: NodeSession,
-        indexed: IndexedTransaction,
-        calls: Mapping[CallPath, FailedCall],
-        cause: CallPath,
-    ) -> dict[CallPath, Location]:
-        """Return where calls failed, by their places in the trace; `cause` is that of the call
-        because of which the transaction failed. Nothing where the contracts have
-        no source maps, or where the node does not say which steps they took. Raises Unavailable if
-        the database is unavailable."""
-        if not self.may_be_located(calls):
-            return {}
-        return self.of_steps(calls, cause, self._steps(node, indexed), indexed.block_number)
 
-    def may_be_located(self, calls: Mapping[CallPath, FailedCall]) -> bool:
-        """Return whether the code of any of these calls has a source map."""
-        addresses = [call.address for call in calls.values() if call.address is not None]
-        return self.may_be_known(addresses) or bool(
-            mapped_code.of_creations(self._sources, _creations(calls))
-        )
+def read(
+    reader: Reader,
+    indexed: IndexedTransaction,
+    calls: Mapping[CallPath, FailedCall],
+    cause: CallPath,
+) -> dict[CallPath, Location]:
+    """Return where calls failed, by their places in the trace; `cause` is that of the call because
+    of which the transaction failed. Nothing where the contracts have no source maps, or where the
+    node does not say which steps they took. Raises Unavailable if the database is unavailable."""
+    if not may_be_located(reader.sources, calls):
+        return {}
+    steps = _steps(reader, indexed)
+    return of_steps(reader.sources, calls, cause, steps, indexed.block_number)
 
-    def may_be_known(self, addresses: Iterable[bytes]) -> bool:
-        """Return whether any of these contracts has a source map."""
-        return mapped_code.has_source_map(self._sources.database, addresses)
 
-    def of_steps(
-        self,
-        calls: Mapping[CallPath, FailedCall],
-        cause: CallPath,
-        steps: FailingSteps,
-        block_number: int,
-        replaced: Collection[bytes] = (),
-    ) -> dict[CallPath, Location]:
-        """Return where calls failed at a block, as read() does, by their last steps; not where they
-        ran other code than the chain's, at the addresses `replaced`."""
-        around = [cause[:depth] for depth in range(len(cause), -1, -1)]
-        paths = [
-            path for path in dict.fromkeys([*around, *calls]) if path in calls and path in steps
-        ]
-        calls = {path: calls[path] for path in paths[:MAX_LOCATIONS]}
-        addresses = {call.address for call in calls.values() if call.address is not None}
-        database = self._sources.database
-        contracts = mapped_code.of_contracts(database, addresses - {*replaced}, block_number)
-        mapped = mapped_code.of_creations(self._sources, _creations(calls))
-        for path, call in calls.items():
-            if call.address in contracts:
-                mapped[path] = contracts[call.address]
-        files = SourceFiles(database)
-        located = {
-            path: _located(call, mapped[path], steps[path], files)
-            for path, call in calls.items()
-            if path in mapped
-        }
-        return {path: location for path, location in located.items() if location is not None}
+def may_be_located(sources: Sources, calls: Mapping[CallPath, FailedCall]) -> bool:
+    """Return whether the code of any of these calls has a source map."""
+    addresses = [call.address for call in calls.values() if call.address is not None]
+    return mapped_code.has_source_map(sources.database, addresses) or bool(
+        mapped_code.of_creations(sources, _creations(calls))
+    )
 
-    def _steps(self, node: NodeSession, indexed: IndexedTransaction) -> FailingSteps:
-        """Return the last steps of calls that failed; none where the node does not give them."""
-        key = (indexed.hash, indexed.block_hash)
-        node = node.within(TIMEOUT_S)
-        if (self._not_given.get(key) or 0.0) > time.monotonic():
-            node.record_failed()
-            return {}
-        try:
-            steps: FailingSteps = self._traces.read(node, indexed, FAILING_STEPS)
-        except TracesUnavailable:
-            return {}
-        except UpstreamFailed:
-            self._not_given.store(key, time.monotonic() + NOT_GIVEN_S, ENTRY_BYTES)
-            return {}
-        except Unavailable:
-            if not node.failed:
-                raise  # the database is unavailable
-            return {}  # no place was free for this client
-        return steps
+
+def of_steps(
+    sources: Sources,
+    calls: Mapping[CallPath, FailedCall],
+    cause: CallPath,
+    steps: FailingSteps,
+    block_number: int,
+    replaced: Collection[bytes] = (),
+) -> dict[CallPath, Location]:
+    """Return where calls failed at a block, as read() does, by their last steps; not where they ran
+    other code than the chain's, at the addresses `replaced`."""
+    around = [cause[:depth] for depth in range(len(cause), -1, -1)]
+    paths = [path for path in dict.fromkeys([*around, *calls]) if path in calls and path in steps]
+    calls = {path: calls[path] for path in paths[:MAX_LOCATIONS]}
+    addresses = {call.address for call in calls.values() if call.address is not None}
+    contracts = mapped_code.of_contracts(sources.database, addresses - {*replaced}, block_number)
+    mapped = mapped_code.of_creations(sources, _creations(calls))
+    files = SourceFiles(sources.database)
+    located: dict[CallPath, Location] = {}
+    for path, call in calls.items():
+        code = contracts.get(call.address or b"") or mapped.get(path)
+        if code is not None and (location := _located(call, code, steps[path], files)):
+            located[path] = location
+    return located
+
+
+def _steps(reader: Reader, indexed: IndexedTransaction) -> FailingSteps:
+    """Return the last steps of calls that failed; none where the node does not give them."""
+    key, not_given = (indexed.hash, indexed.block_hash), reader.sources.get(NotGiven)
+    node = reader.node.within(TIMEOUT_S)
+    if (not_given.get(key) or 0.0) > time.monotonic():
+        node.record_failed()
+        return {}
+    try:
+        traces = reader.sources.get(TransactionTraces)
+        steps: FailingSteps = traces.read(node, indexed, FAILING_STEPS)
+    except TracesUnavailable:
+        return {}
+    except UpstreamFailed:
+        not_given.store(key, time.monotonic() + NOT_GIVEN_S, ENTRY_BYTES)
+        return {}
+    except Unavailable:
+        if not node.failed:
+            raise  # the database is unavailable
+        return {}  # no place was free for this client
+    return steps
 
 
 def _creations(calls: Mapping[CallPath, FailedCall]) -> dict[CallPath, bytes]:
@@ -202,7 +192,7 @@ def _located(
     `files` are those that were read for other calls of the transaction."""
     if not all(step < len(mapped.code) for step in steps):
         return None  # they are of other code
-    spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
+    spans = compiler_findings.spans_at(mapped.code, mapped.source_map, steps)
     run = mapped.run_by(call.selector)
     places = [_place(mapped, span, files, run) for span in reversed(spans)][::-1]
     index = _last_step(places, _origins(mapped.code, steps, spans))

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple, TypeVar
 import orjson
 
 from scan.database.connection import Database
-from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers import step_traces
-from scan.extensions.internal_transfers.transaction_traces import TraceKind
-from scan.extensions.transaction_details import compiler_findings, source_maps, storage_layouts
-from scan.extensions.transaction_details.source_maps import SourceFunction, SourceText, Span
+from scan.extensions.internal_transfers.transaction_traces import LIST, TraceKind
+from scan.extensions.transaction_details import compiler_findings, storage_layouts
+from scan.extensions.transaction_details.compiler_findings import SourceFunction, SourceText, Span
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
 from scan.verification.languages.vyper import VYPER
@@ -180,7 +179,7 @@ def of_contracts(
             bytes(code),
             bytes(verified),
             bytes(code_hash),
-            source_maps.unpacked(bytes(source_map)),
+            compiler_findings.unpacked(bytes(source_map)),
             dict(files),
             functions=_functions(layout),
         )
@@ -242,7 +241,7 @@ def _mapped(database: Database, created: _Created, creation: bytes) -> MappedCod
     address, code_hash = created.address, created.code_hash
     row = database.row("contracts/creation_maps_get", address=address, code_hash=code_hash)
     source_map, files = row or (b"", ())
-    unpacked = source_maps.unpacked(bytes(source_map))
+    unpacked = compiler_findings.unpacked(bytes(source_map))
     return MappedCode(creation[: created.size], address, code_hash, unpacked, dict(files))
 
 
@@ -302,14 +301,6 @@ class _Call(NamedTuple):
     steps: list[int]
 
 
-def _is_steps(_method: str, answer: Any) -> bool:
-    return isinstance(answer, list) or (isinstance(answer, dict) and "structLogs" in answer)
-
-
-def _read(_indexed: IndexedTransaction, _method: str, answer: Any) -> FailingSteps:
-    return read_steps(answer)
-
-
 def read_steps(answer: Any) -> FailingSteps:
     """Return the last offsets of failed calls, in their order, by the place of the call in the
     trace. Raises TypeError, KeyError or ValueError for a malformed answer."""
@@ -355,4 +346,6 @@ def _size(steps: FailingSteps) -> int:
     return sum(ENTRY_BYTES + 8 * (len(path) + len(offsets)) for path, offsets in steps.items())
 
 
-FAILING_STEPS = TraceKind("failing steps", WAYS, _is_steps, _read, _size, CACHE_BYTES)
+FAILING_STEPS = TraceKind(
+    "failing steps", WAYS, (LIST, "structLogs"), read_steps, _size, CACHE_BYTES
+)

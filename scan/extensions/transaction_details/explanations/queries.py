@@ -20,7 +20,7 @@ from scan.extensions.transaction_details.contract_abis import Block, ContractAbi
 from scan.extensions.transaction_details.details import TransactionDetails, bound_work
 from scan.extensions.transaction_details.explanations import failure_locations, transaction_summary
 from scan.extensions.transaction_details.explanations import state_changes as event_state
-from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
+from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS, has_source_map
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
     StateChanges,
@@ -77,7 +77,7 @@ def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | N
     retry may get more."""
     if record["status"]:
         return None
-    failure = reader.sources.get(TransactionFailures).read(reader.node, record)
+    failure = reader.sources.get(TransactionFailures).read(reader, record)
     if failure.is_passing:
         reader.do_not_cache()
     return failure
@@ -92,10 +92,10 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
     known = failure(reader, record)
     if known is None or known.failure is None or known.is_approximate:
         return known
-    locations, path = reader.sources.get(TransactionFailures).locations, known.failure.trace_address
+    path, database = known.failure.trace_address, reader.sources.database
     is_large = int(record["gasUsed"]) > MAX_GAS
     may_be_created = record["toAddress"] is None or is_creation(known.failure.type)
-    if is_large or not (may_be_created or locations.may_be_known(known.code_addresses())):
+    if is_large or not (may_be_created or has_source_map(database, known.code_addresses())):
         return known
     try:
         sent = transactions.indexed(record)
@@ -121,8 +121,7 @@ def _locations(
     """Return the lines of those calls that failed."""
     if int(record["gasUsed"]) > MAX_GAS:
         return {}
-    read = reader.sources.get(TransactionFailures).locations.read
-    locations = read(reader.node, transactions.indexed(record), calls, cause)
+    locations = failure_locations.read(reader, transactions.indexed(record), calls, cause)
     if reader.has_node_failed:
         reader.do_not_cache()
     return locations

@@ -12,12 +12,12 @@ from eth_hash.auto import keccak
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node
 from scan.ethereum.token_metadata import word
-from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
 from scan.extensions.transaction_details.contract_abis import Block
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations.summary_facts import topic_of
 from scan.extensions.transaction_details.storage import mapping_keys, queries, slot_names
-from scan.extensions.transaction_details.storage.collisions import ContractCollision
+from scan.extensions.transaction_details.storage.queries import ContractCollision
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.queries.reader import Reader
 
@@ -33,6 +33,9 @@ class Code(NamedTuple):
     size: int
     hash: bytes
 
+    def record(self) -> dict[str, Any]:
+        return recorded("code", self)
+
 
 class SlotChange(NamedTuple):
     """The words of a slot. `variables` are those in it that changed, where a layout names them."""
@@ -43,9 +46,7 @@ class SlotChange(NamedTuple):
     variables: Sequence[slot_names.VariableChange] = ()
 
     def record(self) -> dict[str, Any]:
-        words = {"slot": self.slot, "before": self.before, "after": self.after}
-        variables = [variable.record() for variable in self.variables]
-        return {**{name: to_hex(word) for name, word in words.items()}, "variables": variables}
+        return recorded("slot_change", self)
 
 
 class AccountChange(NamedTuple):
@@ -73,24 +74,15 @@ class AccountChange(NamedTuple):
         return after - before
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": to_hex(self.address),
-            "balance": self.balance and _numbers(*self.balance),
-            "nonce": self.nonce and _numbers(*self.nonce),
-            "code": self.code
-            and {"before": _code_record(self.code[0]), "after": _code_record(self.code[1])},
-            "storage": [slot.record() for slot in self.slots],
-            "layouts": [*map(to_hex, self.layouts)],
-            "collisions": [collision.record() for collision in self.collisions],
-        }
+        return recorded("account_change", self, pair=_before_and_after)
 
 
-def _numbers(before: int, after: int) -> dict[str, str]:
-    return {"before": str(before), "after": str(after)}
-
-
-def _code_record(code: Code | None) -> dict[str, Any] | None:
-    return None if code is None else {"size": code.size, "hash": to_hex(code.hash)}
+def _before_and_after(values: tuple[Any, Any] | None) -> dict[str, Any] | None:
+    """Return a value before and after: a number as text, or code as a record."""
+    if values is None:
+        return None
+    before, after = (str(v) if isinstance(v, int) else v and v.record() for v in values)
+    return {"before": before, "after": after}
 
 
 class StateChanges(NamedTuple):
@@ -249,18 +241,14 @@ def _word(value: Any) -> bytes:
     return quantity(value).to_bytes(32, "big")
 
 
-def _is_trace(method: str, answer: Any) -> bool:
-    key = "pre" if method == "debug_traceTransaction" else "stateDiff"
-    return isinstance(answer, dict) and key in answer
+def _read(answer: Mapping[str, Any]) -> StateChanges:
+    diff = answer.get("stateDiff")
+    return read_prestate(answer) if diff is None else read_state_diff(diff)
 
 
-def _read(_indexed: IndexedTransaction, method: str, answer: Any) -> StateChanges:
-    if method == "debug_traceTransaction":
-        return read_prestate(answer)
-    return read_state_diff(answer["stateDiff"])
-
-
-STATE_CHANGES = TraceKind("state", STATE, _is_trace, _read, StateChanges.size, CACHE_BYTES // 2)
+STATE_CHANGES = TraceKind(
+    "state", STATE, ("pre", "stateDiff"), _read, StateChanges.size, CACHE_BYTES // 2
+)
 
 
 _Read = TypeVar("_Read")

@@ -1,6 +1,6 @@
 """A transaction's trace with its calls, their results, errors and logs decoded."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts import abi_decoding, revert_reasons
@@ -8,10 +8,15 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.internal_transfers import traces, transaction_traces
 from scan.extensions.transaction_details import contract_abis
-from scan.extensions.transaction_details.decoding import decode_call, decode_result
-from scan.extensions.transaction_details.details import MAX_CONTRACTS, decode_event, decode_event_by
+from scan.extensions.transaction_details.decoding import (
+    decode_event,
+    decode_result,
+    event_of,
+    method_of,
+    recorded,
+)
+from scan.extensions.transaction_details.details import MAX_CONTRACTS
 from scan.extensions.transaction_details.explanations.failure_locations import CallPath, Location
-from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 
@@ -28,42 +33,18 @@ class DecodedFrame(NamedTuple):
     location: Location | None = None
 
     def record(self) -> dict[str, Any]:
-        frame = self.frame
-        return {
-            "traceAddress": [*frame.trace_address],
-            "depth": len(frame.trace_address),
-            "type": frame.type,
-            "fromAddress": to_hex(frame.from_address),
-            "toAddress": None if frame.to_address is None else to_hex(frame.to_address),
-            "value": str(frame.value),
-            "gas": None if frame.gas is None else str(frame.gas),
-            "gasUsed": None if frame.gas_used is None else str(frame.gas_used),
-            "input": to_hex(frame.input),
-            "inputSize": frame.input_size,
-            "output": to_hex(frame.output),
-            "outputSize": frame.output_size,
-            "function": None if self.function is None else self.function.record(),
-            "result": None
-            if self.result is None
-            else [argument.record() for argument in self.result],
-            "reverted": frame.is_undone,
-            "error": None if self.reason is None else self._error(self.reason),
-            "logs": None if self.logs is None else [log_record(*log) for log in self.logs],
-        }
-
-    def _error(self, reason: revert_reasons.Reason) -> dict[str, Any]:
-        location = None if self.location is None else self.location.record()
-        return {**reason.record(), "location": location}
+        fields = recorded("frame", self)
+        fields["depth"] = len(self.frame.trace_address)
+        fields["logs"] = None if self.logs is None else [log_record(*log) for log in self.logs]
+        if self.reason is not None:
+            location = None if self.location is None else self.location.record()
+            fields["error"] = {**self.reason.record(), "location": location}
+        return fields
 
 
 def log_record(log: TransactionLog, event: abi_decoding.Decoded | None) -> dict[str, Any]:
     """Return a log with its event as JSON's values."""
-    return {
-        "address": to_hex(log.address),
-        "topics": [to_hex(topic) for topic in log.topics],
-        "data": to_hex(log.data),
-        "event": None if event is None else event.record(),
-    }
+    return recorded("log", log) | {"event": None if event is None else event.record()}
 
 
 def decode_trace(
@@ -84,9 +65,8 @@ def decode_trace(
     ]
     emitters = [contract_abis.Emitter(address, block) for address in dict.fromkeys(addresses)]
     contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget, implementations)
-    frames = [_decoded(frame, contracts, budget) for frame in trace.frames]
-    imported = abis.imported(_selectors(frames))
-    frames = [_with_imported(frame, contracts, imported, budget) for frame in frames]
+    imported = abis.imported_if_needed(_selectors(trace.frames))
+    frames = [_decoded(frame, contracts, imported, budget) for frame in trace.frames]
     return _with_passed_on_reasons(frames)
 
 
@@ -137,65 +117,43 @@ def is_function_call(frame: transaction_traces.TraceFrame) -> bool:
 def _decoded(
     frame: transaction_traces.TraceFrame,
     contracts: Mapping[bytes, contract_abis.Contract],
+    imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
 ) -> DecodedFrame:
     contract = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT)
-    function, result = None, None
+    function, result, reason = None, None, None
     if is_function_call(frame):
-        function = decode_call(frame.input, contract.abis, contract.token_type, budget=budget)
-    if function is not None and frame.failure is None:
+        function = method_of(frame.input, contract, imported, budget)
+    if frame.failure is not None:
+        reason = revert_reasons.decode_reason(frame.failure, contract.abis, imported, budget)
+    elif function is not None:
         entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
-        known = (
-            e for e in entries if (e.signature, e.source) == (function.signature, function.source)
-        )
-        result = decode_result(next(known), frame.output, budget=budget)
-    logs = [(log, _event(log, contracts, contract, budget)) for log in frame.logs or ()]
-    return DecodedFrame(frame, function, result, None, None if frame.logs is None else logs)
+        declared = function.signature, function.source
+        known = (e for e in entries if (e.signature, e.source) == declared)
+        if (entry := next(known, None)) is not None:
+            result = decode_result(entry, frame.output, budget=budget)
+    logs = [(log, _event(log, contracts, contract, imported, budget)) for log in frame.logs or ()]
+    return DecodedFrame(frame, function, result, reason, None if frame.logs is None else logs)
 
 
 def _event(
     log: TransactionLog,
     contracts: Mapping[bytes, contract_abis.Contract],
     ran: contract_abis.Contract,
+    imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
 ) -> abi_decoding.Decoded | None:
     """Return a log's event by the contract's ABIs, or by those of the code that ran where they do
-    not say which it is."""
+    not say which it is, or else by imported signatures."""
     event = decode_event(log, contracts.get(log.address), budget)
-    return decode_event(log, ran, budget) or event if not event or event.alternatives else event
+    if event is not None and not event.alternatives:
+        return event
+    return decode_event(log, ran, budget) or event or event_of(log, None, imported, budget)
 
 
-def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
-    """Return the selectors of functions, events and errors that no ABI has decoded."""
-    functions = {
-        decoded.frame.input[:4]
-        for decoded in frames
-        if decoded.function is None and is_function_call(decoded.frame)
-    }
-    topics = {
-        log.topics[0][:4]
-        for decoded in frames
-        for log, event in decoded.logs or ()
-        if event is None and log.topics
-    }
-    failures = [decoded.frame.failure for decoded in frames if decoded.frame.failure is not None]
-    return functions | topics | revert_reasons.selectors_of(failures)
-
-
-def _with_imported(
-    decoded: DecodedFrame,
-    contracts: Mapping[bytes, contract_abis.Contract],
-    imported: Mapping[bytes, Sequence[str]],
-    budget: abi_decoding.DecodingBudget,
-) -> DecodedFrame:
-    frame, function, reason = decoded.frame, decoded.function, None
-    if function is None and is_function_call(frame):
-        signatures = imported.get(frame.input[:4], ())
-        function = abi_decoding.decode_call_by(frame.input, signatures, budget=budget)
-    if frame.failure is not None:
-        abis = contracts.get(frame.to_address or b"", contract_abis.NO_CONTRACT).abis
-        reason = revert_reasons.decode_reason(frame.failure, abis, imported, budget)
-    logs = decoded.logs and [
-        (log, event or decode_event_by(log, imported, budget)) for log, event in decoded.logs
-    ]
-    return decoded._replace(function=function, reason=reason, logs=logs)
+def _selectors(frames: Sequence[transaction_traces.TraceFrame]) -> Iterator[bytes]:
+    """Yield the selectors of functions, events and errors."""
+    yield from (frame.input[:4] for frame in frames if is_function_call(frame))
+    yield from (log.topics[0][:4] for f in frames for log in f.logs or () if log.topics)
+    failures = [frame.failure for frame in frames if frame.failure is not None]
+    yield from revert_reasons.selectors_of(failures)

@@ -8,27 +8,28 @@ changed what the call reads.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.cached_values import SizedCache
-from scan.contracts import block_bodies
-from scan.contracts.abi_decoding import DecodingBudget
+from scan.contracts.abi_decoding import AbiIndex, DecodingBudget
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.database import connection, errors
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_reader import IndexedTransaction, TransactionUnavailable
-from scan.extensions.internal_transfers import step_traces, transaction_traces
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers import step_traces
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details import contract_abis
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import failure_locations
 from scan.hex import data, to_hex
 from scan.queries import transactions
-from scan.queries.reader import Reader
+from scan.queries.reader import Reader, Sources
 
 log = logging.getLogger(__name__)
 
@@ -73,14 +74,9 @@ class TransactionFailure(NamedTuple):
         failure = self.failure
         if failure is None or self.is_approximate:
             return None
-        return {
-            "address": None if failure.address is None else to_hex(failure.address),
-            "type": failure.type,
-            "traceAddress": [*failure.trace_address],
-            "depth": len(failure.trace_address),
-            "methodId": to_hex(failure.selector) if len(failure.selector) == 4 else None,
-            "function": self.function,
-        }
+        method_id = to_hex(failure.selector) if len(failure.selector) == 4 else None
+        of_call = {"depth": len(failure.trace_address), "methodId": method_id}
+        return recorded("reverting", failure) | of_call | {"function": self.function}
 
 
 class _Unknown(NamedTuple):
@@ -91,33 +87,22 @@ class _Unknown(NamedTuple):
 
 
 class TransactionFailures:
-    def __init__(
-        self,
-        database: connection.Database,
-        reads: connection.Database,
-        traces: transaction_traces.TransactionTraces,
-        abis: contract_abis.ContractAbis,
-        bodies: block_bodies.BlockBodies,
-        locations: failure_locations.FailureLocations,
-    ) -> None:
-        """Read from `reads`, which may be a replica, and write to `database`."""
-        self.locations = locations
+    """Why transactions failed; the reasons that cannot be stored are cached."""
+
+    def __init__(self, database: connection.Database) -> None:
+        """Write to `database`."""
         self._database = database
-        self._reads = reads
-        self._traces = traces
-        self._abis = abis
-        self._bodies = bodies
         self._approximate: SizedCache[CallFailure | _Unknown] = SizedCache(CACHE_BYTES)
 
-    def read(self, node: NodeSession, record: Mapping[str, Any]) -> TransactionFailure:
+    def read(self, reader: Reader, record: Mapping[str, Any]) -> TransactionFailure:
         """Return why an indexed transaction failed. Raises Unavailable if the database is
         unavailable."""
-        node = node.within(TIMEOUT_S)
+        node = reader.node.within(TIMEOUT_S)
         indexed = transactions.indexed(record)
-        exact = self._kept(indexed)
+        exact = _kept(reader, indexed)
         try:
-            exact = exact or self._traced(node, indexed)
-            known = exact or self._called(node, indexed, record)
+            exact = exact or self._traced(reader, node, indexed)
+            known = exact or self._called(reader, node, indexed, record)
         except (UpstreamFailed, Unavailable) as error:
             if not node.failed and not isinstance(error, UpstreamFailed):
                 raise  # the database is unavailable
@@ -125,34 +110,15 @@ class TransactionFailures:
         if isinstance(known, _Unknown):
             reason = Reason(UNKNOWN, f"The reason is not known: {known.reason}.")
             return TransactionFailure(reason, is_passing=not known.is_final)
-        return self._decoded(node, record, indexed, known, is_approximate=exact is None)
+        return _decoded(reader.sources, node, record, known, is_approximate=exact is None)
 
-    def _kept(self, indexed: IndexedTransaction) -> CallFailure | None:
-        row = self._reads.row(
-            "contracts/transaction_failures_find",
-            transaction_hash=data(indexed.hash),
-            block_hash=data(indexed.block_hash),
-        )
-        if row is None:
-            return None
-        kind, words, returned, data_size, type_, trace_address, selector, codes, address = row
-        return CallFailure(
-            kind=kind,
-            words=words,
-            data=bytes(returned),
-            data_size=data_size,
-            type=type_,
-            trace_address=tuple(trace_address),
-            selector=bytes(selector),
-            code_addresses=tuple(map(bytes, codes)),
-            address=None if address is None else bytes(address),
-        )
-
-    def _traced(self, node: NodeSession, indexed: IndexedTransaction) -> CallFailure | None:
+    def _traced(
+        self, reader: Reader, node: NodeSession, indexed: IndexedTransaction
+    ) -> CallFailure | None:
         """Return the failure by the trace; None where the node has no trace, or one that does not
         disclose it."""
         try:
-            failure = self._traces.calls(node, indexed).failure
+            failure = reader.sources.get(TransactionTraces).calls(node, indexed).failure
         except TracesUnavailable:
             return None
         if failure is not None:
@@ -183,72 +149,98 @@ class TransactionFailures:
             log.warning("why %s failed cannot be kept: %s", indexed.hash, error)
 
     def _called(
-        self, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
+        self,
+        reader: Reader,
+        node: NodeSession,
+        indexed: IndexedTransaction,
+        record: Mapping[str, Any],
     ) -> CallFailure | _Unknown:
         key = (indexed.hash, indexed.block_hash)
         known = self._approximate.get(key)
         if known is None:
-            known = self._call(node, indexed, record)
+            known = _call(reader, node, indexed, record)
             if not isinstance(known, _Unknown) or known.is_final:
                 self._approximate.store(key, known, ENTRY_BYTES + MAX_DATA)
         return known
 
-    def _call(
-        self, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
-    ) -> CallFailure | _Unknown:
-        """Return the failure of the same call on the state of the block before. The state is read
-        by number, not by hash, as the result is approximate anyway."""
-        try:
-            sent = self._bodies.transaction(node, indexed)
-        except TransactionUnavailable as error:
-            return _Unknown(_clause(str(error)), is_final=False)
-        call = {
-            "from": record["fromAddress"],
-            "to": indexed.to_address,
-            "gas": hex(sent.gas_limit),
-            "value": hex(int(record["value"])),
-            "data": to_hex(sent.input),
-        }
-        if indexed.to_address is None:
-            del call["to"]
-        try:
-            block = hex(max(indexed.block_number - 1, 0))
-            node.call("eth_call", call, block, most_bytes=MAX_RESPONSE_BYTES)
-            return _Unknown(SUCCEEDS, is_final=True)
-        except AnswerTooLarge:
-            return _Unknown("the contract returned too much data", is_final=True)
-        except RpcError as error:
-            return _failure_of(error)
 
-    def _decoded(
-        self,
-        node: NodeSession,
-        record: Mapping[str, Any],
-        indexed: IndexedTransaction,
-        failure: CallFailure,
-        *,
-        is_approximate: bool,
-    ) -> TransactionFailure:
-        budget = DecodingBudget()
-        codes = failure.code_addresses[: step_traces.MAX_CODE_ADDRESSES]
-        if not codes and indexed.to_address is not None:
-            codes = (data(indexed.to_address, 20),)
-        block = contract_abis.Block(indexed.block_number, indexed.block_hash)
-        emitters = [contract_abis.Emitter(address, block) for address in codes]
-        contracts = self._abis.find_at_or_now(emitters, node, budget)
-        abis = [
-            abi for code in codes for abi in contracts.get(code, contract_abis.NO_CONTRACT).abis
-        ]
-        imported = self._abis.imported(selectors_of([failure]))
-        reason = decode_reason(failure, abis, imported, budget)
-        contract = contracts.get(failure.address or b"", contract_abis.NO_CONTRACT)
-        function = self._abis.function_text(failure.selector, contract)
-        if reason.kind == NO_REASON and function is None and lacks(contract, failure.selector):
-            sentence = f"The contract has no function {to_hex(failure.selector)}."
-            reason = reason._replace(sentence=f"{reason.sentence} {sentence}")
-        if reason.kind == OUT_OF_GAS:
-            reason = reason._replace(sentence=_out_of_gas(failure, record["gasLimit"]))
-        return TransactionFailure(reason, failure, function, is_approximate)
+def _call(
+    reader: Reader, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
+) -> CallFailure | _Unknown:
+    """Return the failure of the same call on the state of the block before. The state is read by
+    number, not by hash, as the result is approximate anyway."""
+    sent = reader.sources.block_bodies.transaction(node, indexed)
+    call = {
+        "from": record["fromAddress"],
+        "gas": hex(sent.gas_limit),
+        "value": hex(int(record["value"])),
+        "data": to_hex(sent.input),
+        **({} if indexed.to_address is None else {"to": indexed.to_address}),
+    }
+    block = hex(max(indexed.block_number - 1, 0))
+    try:
+        node.call("eth_call", call, block, most_bytes=MAX_RESPONSE_BYTES)
+        return _Unknown(SUCCEEDS, is_final=True)
+    except AnswerTooLarge:
+        return _Unknown("the contract returned too much data", is_final=True)
+    except RpcError as error:
+        return _failure_of(error)
+
+
+def _kept(reader: Reader, indexed: IndexedTransaction) -> CallFailure | None:
+    row = reader.sources.database.row(
+        "contracts/transaction_failures_find",
+        transaction_hash=data(indexed.hash),
+        block_hash=data(indexed.block_hash),
+    )
+    if row is None:
+        return None
+    kind, words, returned, size, type_, trace_address, selector, codes, address = row
+    return CallFailure(
+        kind,
+        words,
+        bytes(returned),
+        size,
+        type_,
+        tuple(trace_address),
+        bytes(selector),
+        tuple(map(bytes, codes)),
+        address and bytes(address),
+    )
+
+
+def _decoded(
+    sources: Sources,
+    node: NodeSession,
+    record: Mapping[str, Any],
+    failure: CallFailure,
+    *,
+    is_approximate: bool,
+) -> TransactionFailure:
+    abis, budget = sources.get(contract_abis.ContractAbis), DecodingBudget()
+    codes = failure.code_addresses[: step_traces.MAX_CODE_ADDRESSES]
+    if not codes and record["toAddress"] is not None:
+        codes = (data(record["toAddress"], 20),)
+    block = contract_abis.Block(record["blockNumber"], record["blockHash"])
+    emitters = [contract_abis.Emitter(address, block) for address in codes]
+    contracts = abis.find_at_or_now(emitters, node, budget)
+    imported = abis.imported(selectors_of([failure]))
+    reason = decode_reason(failure, _abis_of(codes, contracts), imported, budget)
+    contract = contracts.get(failure.address or b"", contract_abis.NO_CONTRACT)
+    function = abis.function_text(failure.selector, contract)
+    if reason.kind == NO_REASON and function is None and lacks(contract, failure.selector):
+        sentence = f"The contract has no function {to_hex(failure.selector)}."
+        reason = reason._replace(sentence=f"{reason.sentence} {sentence}")
+    if reason.kind == OUT_OF_GAS:
+        reason = reason._replace(sentence=_out_of_gas(failure, record["gasLimit"]))
+    return TransactionFailure(reason, failure, function, is_approximate)
+
+
+def _abis_of(
+    codes: Iterable[bytes], contracts: Mapping[bytes, contract_abis.Contract]
+) -> list[AbiIndex]:
+    known = (contracts.get(code, contract_abis.NO_CONTRACT) for code in codes)
+    return [abi for contract in known for abi in contract.abis]
 
 
 def _clause(sentence: str) -> str:
@@ -303,10 +295,7 @@ def add_reasons(reader: Reader, transactions: Sequence[dict[str, Any]]) -> None:
     for record in failed:
         failure = failures.get(record["hash"])
         if failure is not None:
-            known = [
-                contracts.get(code, contract_abis.NO_CONTRACT) for code in failure.code_addresses
-            ]
-            declared = [abi for contract in known for abi in contract.abis]
+            declared = _abis_of(failure.code_addresses, contracts)
             record["reason"] = decode_reason(failure, declared, imported, budget).phrase
         else:
             record["reason"] = ALL_GAS if record["gasUsed"] == record["gasLimit"] else ""

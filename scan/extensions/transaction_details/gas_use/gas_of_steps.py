@@ -13,7 +13,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.step_traces import (
     MOST_GAS,
     MOST_STEPS,
@@ -22,9 +21,10 @@ from scan.extensions.internal_transfers.step_traces import (
 )
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TraceKind
-from scan.extensions.transaction_details import source_maps
+from scan.extensions.transaction_details import compiler_findings
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import mapped_code
-from scan.hex import data, to_hex
+from scan.hex import data
 from scan.queries.reader import Sources
 
 # A step takes the tracer 10 us; a million gas may be 240,000 steps.
@@ -137,10 +137,6 @@ class GasOfSteps(NamedTuple):
         return self.other + sum(sum(code.by_offset.values()) for code in self.codes)
 
 
-def _is_gas(_method: str, answer: Any) -> bool:
-    return isinstance(answer, dict) and ("codes" in answer or "structLogs" in answer)
-
-
 def read_gas(answer: Mapping[str, Any]) -> GasOfSteps:
     """Read an answer of either way. Raises TypeError, KeyError, AttributeError or ValueError for a
     malformed one."""
@@ -227,11 +223,9 @@ def _size(gas: GasOfSteps) -> int:
     return sum(ENTRY_BYTES + OFFSET_BYTES * len(code.by_offset) for code in gas.codes)
 
 
-def _read(_indexed: IndexedTransaction, _method: str, answer: Any) -> GasOfSteps:
-    return read_gas(answer)
-
-
-GAS_OF_STEPS = TraceKind("gas of steps", WAYS, _is_gas, _read, _size, CACHE_BYTES)
+GAS_OF_STEPS = TraceKind(
+    "gas of steps", WAYS, ("codes", "structLogs"), read_gas, _size, CACHE_BYTES
+)
 
 
 MAX_LINES = 200  # the costliest
@@ -257,15 +251,7 @@ class LineGas(NamedTuple):
     shared: int
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": None if self.address is None else to_hex(self.address),
-            "file": self.file.path,
-            "line": self.line,
-            "function": self.function,
-            "source": self.text,
-            "gas": str(self.gas),
-            "mergedGas": str(self.shared),
-        }
+        return recorded("line_gas", self)
 
     @property
     def anchor(self) -> str:
@@ -286,16 +272,9 @@ class GasByLine(NamedTuple):
     refunded_gas: int | None
 
     def record(self) -> dict[str, Any]:
-        return {
-            "lines": [line.record() for line in self.lines],
-            "lineCount": self.line_count,
-            "linesGas": str(self.lines_gas),
-            "otherGas": str(self.other_gas),
-            "intrinsicGas": None if self.intrinsic_gas is None else str(self.intrinsic_gas),
-            "refundedGas": None if self.refunded_gas is None else str(self.refunded_gas),
-            "truncated": len(self.lines) < self.line_count,
-            "unproven": "lines lineCount linesGas otherGas intrinsicGas refundedGas".split(),
-        }
+        fields = recorded("gas_by_line", self)
+        is_truncated = len(self.lines) < self.line_count
+        return {**fields, "truncated": is_truncated, "unproven": [*fields]}
 
 
 def gas_by_line(
@@ -310,7 +289,7 @@ def gas_by_line(
     selectors = {frame.trace_address: frame.input[:4] for frame in frames}
     for (address, mapped), by_selector in _merged(codes, gas.codes, selectors):
         offsets = sorted(set().union(*by_selector.values()))
-        spans = source_maps.spans_at(mapped.code, mapped.source_map, offsets)
+        spans = compiler_findings.spans_at(mapped.code, mapped.source_map, offsets)
         listed = [span and files.place(mapped, span) for span in spans]
         places = dict(zip(offsets, listed, strict=True))
         for selector, by_offset in by_selector.items():

@@ -14,10 +14,11 @@ from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import MALFORMED, TransactionTraces
 from scan.extensions.transaction_details import contract_abis, details
+from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations import trace_decoding
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.hex import data, to_hex
+from scan.hex import data
 from scan.queries import transactions
 from scan.queries.reader import Reader
 
@@ -66,14 +67,7 @@ class FunctionGas(NamedTuple):
     total: int | None
 
     def record(self) -> dict[str, Any]:
-        return {
-            "address": None if self.address is None else to_hex(self.address),
-            "methodId": to_hex(self.selector) if self.selector else None,
-            "function": self.signature,
-            "calls": self.calls,
-            "ownGas": None if self.own is None else str(self.own),
-            "totalGas": None if self.total is None else str(self.total),
-        }
+        return recorded("function_gas", self) | ({} if self.selector else {"methodId": None})
 
 
 class Box(NamedTuple):
@@ -209,15 +203,7 @@ class MethodGas(NamedTuple):
         return self.calls - self.failed
 
     def record(self) -> dict[str, Any]:
-        return {
-            "methodId": self.method_id,
-            "function": self.function,
-            "calls": self.calls,
-            "failed": self.failed,
-            "median": self.median,
-            "p90": self.p90,
-            "worst": self.worst,
-        }
+        return recorded("method_gas", self)
 
 
 class GasOfCalls(NamedTuple):

@@ -3,7 +3,7 @@
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_checks import Proof
 from scan.extensions.etherscan import account, hooks, replies
-from scan.extensions.transaction_details.pending_transactions import node_transaction
+from scan.extensions.transaction_details.pending_transactions import queries
 from scan.extensions.transaction_details.pending_transactions.queries import TIMEOUT_S
 from scan.hex import to_hex
 from scan.http.requests import Prerequisite, reader, requires
@@ -15,7 +15,7 @@ def pending(parameters: replies.Parameters) -> replies.Reply:
     limit, offset = parameters.limit_and_offset()
     reader().do_not_cache()
     node: NodeSession = reader().node.within(TIMEOUT_S)
-    pool = node_transaction.read_pool(node, parameters.address())
+    pool = queries.read_pool(node, parameters.address())
     if pool.reason is not None:
         raise replies.Failure(f"Error! {pool.reason}")
     # Its form cannot tell that nothing proves a transaction.
@@ -24,7 +24,7 @@ def pending(parameters: replies.Parameters) -> replies.Reply:
     return replies.rows_reply(rows, account.NO_TRANSACTIONS, len(proven))
 
 
-def _row(sent: node_transaction.PendingTransaction) -> dict[str, str]:
+def _row(sent: queries.PendingTransaction) -> dict[str, str]:
     return {
         "hash": to_hex(sent.hash),
         "nonce": str(sent.nonce),

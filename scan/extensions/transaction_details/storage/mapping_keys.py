@@ -17,6 +17,7 @@ from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.step_traces import bounded
 from scan.extensions.internal_transfers.transaction_traces import (
+    LIST,
     TraceFrame,
     TraceKind,
     TransactionTraces,
@@ -268,10 +269,6 @@ WAYS = (("debug_traceTransaction", TRACER),)
 HashedValues = Sequence[bytes]
 
 
-def _read(_indexed: IndexedTransaction, _method: str, answer: Any) -> HashedValues:
-    return read_values(answer)
-
-
 def read_values(answer: Sequence[Any]) -> HashedValues:
     """Read the tracer's result. Raises BadHex, ValueError where it is malformed."""
     values = [data(value) for value in answer[:MAX_VALUES]]
@@ -284,9 +281,7 @@ def _size_of(values: HashedValues) -> int:
     return ENTRY_BYTES + sum(ENTRY_BYTES + len(value) for value in values)
 
 
-HASHED_VALUES = TraceKind(
-    "hashed", WAYS, lambda _, answer: isinstance(answer, list), _read, _size_of, CACHE_BYTES
-)
+HASHED_VALUES = TraceKind("hashed", WAYS, (LIST,), read_values, _size_of, CACHE_BYTES)
 
 
 def read(

@@ -241,7 +241,7 @@ def _hashed(
     layout: Layout, place: Place, indices: Sequence[int], steps: Steps, depth: int
 ) -> Iterator[Place]:
     type_ = layout.types.get(place.type)
-    if type_ is None or depth == MAX_DEPTH or not steps.take():
+    if not steps.take() or type_ is None or depth == MAX_DEPTH:
         return
     if type_.kind == "mapping" or (type_.kind in ("dynamic", "bytes") and not layout.is_vyper):
         yield place

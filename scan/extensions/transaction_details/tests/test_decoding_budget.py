@@ -33,7 +33,7 @@ def attempts(monkeypatch):
 
     def counted(types, data, *, strict):
         made.append(str(types))
-        return decode(types, data, strict=strict)  # type: ignore[arg-type]
+        return decode(types, data, strict=strict)
 
     monkeypatch.setattr(abi_decoding, "decoded_values", counted)
     return made

@@ -1,10 +1,7 @@
 """Events emitted through proxies: lists of logs decode them as /transactions/:hash does."""
 
-from dataclasses import replace
-
 from eth_utils import keccak
 
-from app import create_app
 from scan.extensions.transaction_details.tests.test_transaction_contents import (
     NEXT,
     SLOT,
@@ -14,6 +11,7 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     work,
 )
 from tests.support import faulty_node, many_functions
+from tests.support.explorer import behind
 
 __all__ = ["work"]
 
@@ -52,8 +50,7 @@ def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_
             return faulty_node.Reply(503)
         return faulty_node.Reply(body=forward(calls))
 
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
+    with behind(work.explorer.settings) as (client, node):
         node.fault = no_storage
         assert events(client, proxy) == [None, None]
         node.fault = None

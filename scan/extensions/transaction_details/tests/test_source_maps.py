@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.transaction_details.source_maps import (
+from scan.extensions.transaction_details.compiler_findings import (
     MAX_LINE,
     SourceText,
     Span,

@@ -12,11 +12,13 @@ from app import create_app
 from scan.contracts import block_bodies
 from scan.ethereum import request_node, transaction_reader
 from scan.ethereum.stored_blocks import StoredBlock
+from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.details import decode_event
+from scan.extensions.transaction_details.decoding import event_of
 from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node, many_functions, solidity
 from tests.support.database import execute
+from tests.support.explorer import behind
 from tests.support.serving import wait_until
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
@@ -145,9 +147,9 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 
     def decode(*given):
         decoded.append(given)
-        return decode_event(*given)
+        return event_of(*given)
 
-    monkeypatch.setattr(transaction_details, "decode_event", decode)
+    monkeypatch.setattr(decoding, "event_of", decode)
     read = []
     monkeypatch.setattr(
         block_bodies, "StoredBlock", lambda *given: read.append(given) or StoredBlock(*given)
@@ -292,8 +294,7 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
     monkeypatch.setattr(request_node, "PAUSE_S", 600.0)
     sent = [work.send(work.worker, WORK) for _ in FAULTS]
     proxied = work.send(proxy_to(work, work.worker), WORK)
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
+    with behind(work.explorer.settings) as (client, node):
         for transaction, (name, fault) in zip(sent, FAULTS.items(), strict=True):
             node.fault = fault
             status, found = work.get(transaction, client)
@@ -324,8 +325,7 @@ def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
 
 def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        client = create_app(replace(work.explorer.settings, rpc_urls=(node.url,))).test_client()
+    with behind(work.explorer.settings) as (client, node):
         for name, fault in FAULTS.items():
             node.fault = fault
             sent = work.send(work.worker, WORK)
@@ -354,7 +354,5 @@ def test_a_node_without_old_state_gives_the_present_implementation(work):
                 each["error"] = {"code": -32000, "message": "missing trie node"}
         return faulty_node.Reply(body=found)
 
-    with faulty_node.FaultyNode(work.explorer.anvil.url) as node:
-        node.fault = pruned
-        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
-        check_work(work.get(sent, create_app(settings).test_client())[1])
+    with behind(work.explorer.settings, pruned) as (client, _):
+        check_work(work.get(sent, client)[1])

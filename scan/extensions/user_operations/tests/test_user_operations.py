@@ -1,16 +1,14 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
 import re
+from collections import namedtuple
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.blockscout.tests.published import faults
 from scan.indexer import prefetch, writer
-from scan.settings import Settings
 from tests.audit.test_derived_truth import require_same, stored
 from tests.support import auditing, database, derived_lists, indexing, solidity
 from tests.support.anvil import Anvil, Contract
@@ -25,14 +23,8 @@ from tests.support.entry_points import (
 from tests.support.lists import Listed, by_links
 
 
-class Chain(NamedTuple):
-    node: Anvil
-    settings: Settings
-    points: dict[str, EntryPoint]
-    errand: str
-    sponsor: str
-    client: FlaskClient
-    operations: list[dict[str, Any]]  # as the node has them
+class Chain(namedtuple("Chain", "node settings points errand sponsor client operations")):
+    """`operations` are as the node has them."""
 
 
 def play(node):
@@ -146,11 +138,14 @@ def test_blockscouts_form_has_the_same_operations(chain):
             assert operation["hash"] in {item["hash"] for item in items}
         shown = chain.client.get(f"{path}/{operation['hash']}").json
         assert shown is not None and not faults(f"{path}/{{}}", shown)
+        summary = chain.client.get(f"{path}/{operation['hash']}/summary").json
+        assert summary == {"success": True, "data": {"summaries": []}}
         is_packed = shown["entry_point_version"] != "v0.6"
         assert ("gas_fees" in shown["raw"]) is is_packed
         if is_packed:
             limits = int(shown["raw"]["account_gas_limits"], 16)
             assert divmod(limits, 2**128) == (VERIFICATION_GAS, CALL_GAS)
+    assert chain.client.get(f"{path}/0x{'9d' * 32}/summary").status_code == 404
     block = chain.operations[-1]["blockNumber"]
     of_block = [o["hash"] for o in chain.operations[::-1] if o["blockNumber"] == block]
     items = (chain.client.get(path, query_string={"block_number": block}).json or {})["items"]

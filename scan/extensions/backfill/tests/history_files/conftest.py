@@ -16,6 +16,5 @@ def signed():
 
 @pytest.fixture(scope="module")
 def node(signed):
-    with FaultyNode(signed.url) as proxy:
-        proxy.fault = signed_chain.sized()
+    with FaultyNode(signed.url, signed_chain.sized()) as proxy:
         yield proxy

@@ -1,7 +1,6 @@
 """Files that are wrong: each kind as a function of a right file's entries, or of its bytes."""
 
 import struct
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import reduce
 
@@ -14,7 +13,6 @@ from scan.extensions.backfill.history_files import e2store, raw_block
 
 VERSION, HEADER, BODY, FULL, DIFFICULTY, SLIM, INDEX = 0x3265, 3, 4, 5, 6, 10, 0x3267
 BLOCK = 6  # with transactions of types 0 and 2, a withdrawal list, and logs
-Entry = tuple[int, bytes]
 
 
 def entry(type_, data, reserved=0):
@@ -162,7 +160,7 @@ ZEROS = framed(bytes(65_536))[10:]  # one chunk
 HUGE_CHUNK = b"\x00" + (20).to_bytes(3, "little") + bytes(4) + b"\xff\xff\xff\xff\x0f" + bytes(11)
 NESTED = reduce(lambda inner, _: [inner], range(100), [])
 
-FAULTS: dict[str, Callable[[Sequence[e2store.Parts]], bytes]] = {
+FAULTS = {
     "empty": of_bytes(lambda _: b""),
     "eight bytes": of_bytes(lambda file: file[:8]),
     "a page": of_bytes(lambda _: b"<html><body>404 Not Found</body></html>"),

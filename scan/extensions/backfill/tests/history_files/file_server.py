@@ -1,11 +1,9 @@
 """A web server of a folder of files, with ranges, and with faults of hosts."""
 
 import threading
-from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
-Fault = Callable[[str, Answer], Answer]
 
 
 class FileServer:
@@ -14,7 +12,7 @@ class FileServer:
     def __init__(self, folder, fault=None):
         self.folder = folder
         self.fault = fault
-        self.requests: list[tuple[str, str]] = []
+        self.requests = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
 
     def __enter__(self):

@@ -10,9 +10,9 @@ import sys
 import tempfile
 import threading
 import time
+from collections import namedtuple
 from contextlib import closing
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 import requests
@@ -41,12 +41,8 @@ STATE_METHODS = ("eth_getCode", "eth_call")
 KEPT = 40  # newest blocks that the node has
 
 
-class Chain(NamedTuple):
-    node: faulty_node.FaultyNode
-    head: int
-    first_kept: int
-    files: Path
-    digest: object  # of the index that the indexer makes of a node that has all
+class Chain(namedtuple("Chain", "node head first_kept files digest")):
+    """A pruned node; `digest` is of the index that the indexer makes of a node that has all."""
 
 
 OPTIONS = argparse.Namespace(cluster=None, last_hash=None)

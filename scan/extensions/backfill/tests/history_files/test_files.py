@@ -4,7 +4,6 @@ import json
 import subprocess
 import tracemalloc
 from contextlib import closing
-from typing import Any, cast
 
 import pytest
 
@@ -112,7 +111,7 @@ def read_all(content, folder):
         file_sources.list_files(str(folder)), BLOCKS - 1, str(folder / "downloads"), ""
     )
     number = 0
-    chain = cast(Any, OwnChain())
+    chain = OwnChain()
     with closing(history.source(chain, chain)) as source:
         while number < BLOCKS:
             number += len(source.blocks(number, number + 4))

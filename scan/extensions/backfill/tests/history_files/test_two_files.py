@@ -1,9 +1,8 @@
 """A chain of two files, as real ones have many: what links them to each other and to the node."""
 
 import argparse
+from collections import namedtuple
 from contextlib import closing
-from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -27,11 +26,8 @@ HEAD = LAST + 20
 RANGES = pytest.mark.parametrize("range_blocks", [pytest.param(4, marks=pytest.mark.long), 500])
 
 
-class Chain(NamedTuple):
-    node: FaultyNode
-    files: Path
-    other: Path  # the first file, and the second one of another chain
-    digest: object
+class Chain(namedtuple("Chain", "node files other digest")):
+    """`other` has the first file, and the second one of another chain."""
 
 
 @pytest.fixture(scope="module")

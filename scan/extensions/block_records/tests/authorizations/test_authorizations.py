@@ -122,8 +122,7 @@ def test_delegations_are_those_of_the_node(delegations):
         (False, "wrong_chain", True),
         (False, "invalid_signature", True),
     }
-    created = "SELECT count(*) FROM internal_transfers WHERE type = 1"
-    assert execute(url, created)[0][0] > 0
+    assert execute(url, "SELECT count(*) FROM internal_transfers WHERE type = 1")[0][0] > 0
 
 
 def listed(client, **filters):

@@ -6,11 +6,10 @@ tests/support/request_contracts.py. Hashes of requests are written into the inde
 import csv
 import io
 import random
+from collections import namedtuple
 from decimal import Decimal
-from typing import NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.backfill.tests.backfilling import backfill, follow
@@ -39,12 +38,8 @@ SUBMITTED = (WITHDRAWN, CONSOLIDATED, DEPOSITED, BUILDERS, EXITED)
 GWEI = 10**9
 
 
-class Requested(NamedTuple):
-    node: anvil.Anvil
-    url: str
-    client: FlaskClient
-    deposits: dict[int, list[list[bytes]]]  # of each block
-    taken: dict[int, list[bytes]]
+class Requested(namedtuple("Requested", "node url client deposits taken")):
+    """`deposits` and `taken` are those of each block, by its number."""
 
 
 def play(node):

@@ -5,10 +5,9 @@ what a node of that time returns besides.
 """
 
 import json
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum import blocks, token_metadata
@@ -31,12 +30,8 @@ BLOCKS = 8
 SIGNS = {"in": 1, "out": -1, "self": 0}
 
 
-class Mined(NamedTuple):
-    node: faulty_node.FaultyNode
-    chain: MinedChain
-    url: str
-    client: FlaskClient
-    failed: list[str]  # hashes of transactions
+class Mined(namedtuple("Mined", "node chain url client failed")):
+    """`failed` are hashes of transactions."""
 
 
 def play(node):
@@ -171,8 +166,7 @@ def no_uncles(method, answer):
 def test_a_block_whose_uncles_are_not_those_of_its_hash_is_refused(mined, alter):
     """Another node is asked first; the blocks before it are indexed."""
     true = BlockSource(Node([mined.node.url])).blocks(3, 6)
-    with faulty_node.FaultyNode(mined.chain.node.url) as node:
-        node.fault = lying(alter, mined.chain)
+    with faulty_node.FaultyNode(mined.chain.node.url, lying(alter, mined.chain)) as node:
         assert BlockSource(Node([node.url, mined.node.url])).blocks(3, 6) == true
         alone = BlockSource(Node([node.url]))
         first = 4 if alter == other_miner else 6  # the first block that has uncles, or lacks them

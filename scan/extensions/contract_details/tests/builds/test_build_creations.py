@@ -1,9 +1,7 @@
 """The line in which a creation failed, by a build whose contract was never deployed."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,8 +10,6 @@ from scan.extensions.contract_details.tests.builds.projects import VERSION
 from scan.extensions.transaction_details.compiler_findings import search_hashes
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from tests.support.explorer import compilation, standard_input
-
-Use = Callable[[Path], build_watch.Builds]
 
 PATH, PARENT_PATH = "src/Refusing.sol", "src/Parent.sol"
 PROJECT = Path(__file__).with_name("refusing")
@@ -111,7 +107,7 @@ def test_the_line_of_a_parent_in_another_file(explorer, use, tmp_path):
     assert "file=src/Parent.sol" not in page  # there is no contract to link to
 
 
-MALFORMED: dict[str, Any] = {
+MALFORMED = {
     "no sources": {"input": {"language": "Solidity"}},
     "sources that are no text": {"input": {"sources": {PATH: {"content": 5}}}},
     "numbers that are none": {"output": {"sources": {PATH: {"id": "x"}, PARENT_PATH: 7}}},

@@ -11,13 +11,7 @@ from scan.errors import ScanError
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_folders import list_files
 from scan.extensions.contract_details.builds.build_formats import NoBuild, contracts_of
-from scan.extensions.contract_details.tests.builds.projects import (
-    SOURCES,
-    STORE_PATH,
-    VERSION,
-    creation_of,
-    foundry,
-)
+from scan.extensions.contract_details.tests.builds import projects
 from scan.extensions.contract_details.tests.builds.test_build_folders import (
     ADDRESS,
     SMALL,
@@ -36,12 +30,15 @@ from tests.support.explorer import compilation, standard_input
 __all__ = ["running"]  # a fixture
 
 OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
-METADATA = {"compiler": {"version": VERSION}, "settings": {"compilationTarget": {"a.sol": "A"}}}
+METADATA = {
+    "compiler": {"version": projects.VERSION},
+    "settings": {"compilationTarget": {"a.sol": "A"}},
+}
 
 
 def test_a_source_counts_only_with_the_hash_that_the_metadata_has(tmp_path):
     """So no file of the machine is published by an artifact that names it."""
-    artifact = foundry(tmp_path / "project") / "Store.sol/Store.json"
+    artifact = projects.foundry(tmp_path / "project") / "Store.sol/Store.json"
     content = json.loads(artifact.read_text())
     secret = tmp_path / "secret"
     secret.write_text("secret")
@@ -147,10 +144,10 @@ def test_what_is_malformed_in_a_build_is_no_request(content, tmp_path):
 
 
 def test_sources_are_read_up_to_the_project_s_folder(tmp_path):
-    folder = foundry(tmp_path / "outer/project")
-    outer = tmp_path / "outer" / STORE_PATH
+    folder = projects.foundry(tmp_path / "outer/project")
+    outer = tmp_path / "outer" / projects.STORE_PATH
     outer.parent.mkdir(parents=True)
-    (tmp_path / "outer/project" / STORE_PATH).rename(outer)
+    (tmp_path / "outer/project" / projects.STORE_PATH).rename(outer)
     [built] = [b for b in built_of(folder, "Store") if b.version]
     # out/Store.sol/Store.json: three folders, of which the last is the project's
     with pytest.raises(NoBuild, match="no source matches"):
@@ -161,24 +158,24 @@ def test_sources_are_read_up_to_the_project_s_folder(tmp_path):
         build_sources.verification_request(built, ADDRESS)
     (moved / "foundry.toml").unlink()
     (tmp_path / "outer/package.json").touch()
-    assert parse(build_sources.verification_request(built, ADDRESS)).sources == SOURCES
+    assert parse(build_sources.verification_request(built, ADDRESS)).sources == projects.SOURCES
 
 
 def test_files_of_windows_are_the_ones_that_were_compiled(running, tmp_path):
     """Foundry compiles LF whatever the file has, and editors write byte order marks."""
-    folder = foundry(tmp_path / "project")
-    for number, (path, text) in enumerate(SOURCES.items()):
+    folder = projects.foundry(tmp_path / "project")
+    for number, (path, text) in enumerate(projects.SOURCES.items()):
         marked = "\ufeff" * number + text.replace("\n", "\r\n")
         (tmp_path / "project" / path).write_bytes(marked.encode())
     artifact = folder / "Halves.sol/Halves.json"
     artifact.write_text("\ufeff" + artifact.read_text())
-    library = running.deploy(creation_of("Halves"))
-    store = running.deploy(creation_of("Store", library), f"{5:064x}")
+    library = running.deploy(projects.creation_of("Halves"))
+    store = running.deploy(projects.creation_of("Store", library), f"{5:064x}")
     Watched(running, folder).step()
     assert match_of(running, library) == ("full", "Halves")
     assert match_of(running, store) == ("full", "Store")
     stored = running.contract(store).json["sources"]
-    assert {path: file["content"] for path, file in stored.items()} == SOURCES
+    assert {path: file["content"] for path, file in stored.items()} == projects.SOURCES
 
 
 LIBRARIES_PATH = "contracts/a-really-long-folder-name/MyContracts.sol"

@@ -3,8 +3,6 @@
 import json
 import logging
 import os
-from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -25,7 +23,6 @@ from scan.extensions.contract_details.tests.builds.projects import (
 from scan.verification import submission_compilations
 from scan.verification.request import parse
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.vyper import NEWEST, SEVEN, source_for
 
 NOWHERE = f"0x{'00' * 20}"
@@ -47,7 +44,7 @@ class Watched:
 
 
 @pytest.fixture
-def running(explorer: Explorer) -> Iterator[Explorer]:
+def running(explorer):
     """Without the contracts of other tests, which builds of the same code would verify again."""
     url = explorer.settings.database_url
     execute(url, "DELETE FROM built_abis")
@@ -120,19 +117,19 @@ def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, mo
 
 
 @pytest.fixture
-def uncompiled(running: Explorer, tmp_path: Path) -> Explorer:
+def uncompiled(running, tmp_path):
     """A contract of a build whose sources are gone."""
     folder = foundry(tmp_path)
     (tmp_path / STORE_PATH).unlink()
     watched = Watched(running, folder)
     library = running.deploy(creation_of("Halves"))
-    running.store = running.deploy(creation_of("Store", library), f"{5:064x}")  # type: ignore[attr-defined]
+    running.store = running.deploy(creation_of("Store", library), f"{5:064x}")
     watched.step()
     return running
 
 
 def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
-    store = uncompiled.store  # type: ignore[attr-defined]
+    store = uncompiled.store
     assert match_of(uncompiled, store) == (None, None)
     sent = uncompiled.send(store, keep(7))
     page = uncompiled.client.get(f"/tx/{sent}").text
@@ -147,7 +144,7 @@ def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
 
 
 def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(uncompiled):
-    store = uncompiled.store  # type: ignore[attr-defined]
+    store = uncompiled.store
     assert uncompiled.call(store, "start").json == {"result": "5"}
     page = uncompiled.client.get(f"/address/{store}?tab=contract&view=read").text
     assert "the ABI in the build folder, which was not compiled here" in page
@@ -161,7 +158,7 @@ def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(unc
 
 
 def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled):
-    store = uncompiled.store  # type: ignore[attr-defined]
+    store = uncompiled.store
     [claim] = uncompiled.client.get(f"/api/v1/contracts/{store}/claims").json["claims"]
     assert claim["source"] == "build"
     assert claim["contractName"] == "src/Store.sol:Store"

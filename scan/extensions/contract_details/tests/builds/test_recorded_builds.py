@@ -1,7 +1,6 @@
 """Builds as the tools themselves wrote them (recorded/README.md): from deployment to decoded."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -26,7 +25,7 @@ INCREASE = f"0x{keccak(text='increase()')[:4].hex()}"
 MAKE = f"0x{keccak(text='make(address,uint256)')[:4].hex()}"
 MAKER = Path(__file__).with_name("Maker.sol").read_text()
 # The files of a project by tool, and the folder that is watched.
-TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
+TOOLS = {
     "truffle": (
         "build/contracts",
         {"build/contracts/Tally.json": "truffle.json", "contracts/Tally.sol": "Tally.sol"},

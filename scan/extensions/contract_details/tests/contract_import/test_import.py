@@ -6,13 +6,12 @@ import shutil
 
 import pytest
 from flask import Response
-from werkzeug.serving import make_server
 
 from scan.extensions.contract_details.contract_import import source_client, source_records
 from tests.commands.test_command import scan
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 from tests.support.verified_elsewhere import Elsewhere, Verified
 from tests.support.vyper import BOX as VYPER_BOX
 from tests.support.vyper import NEWEST, SEVEN
@@ -100,7 +99,12 @@ class Chain:
         }
         return scan("contracts", *arguments, **environment | changes)
 
-    def load(self, form, *arguments):
+    def load(self, form, *arguments, of=()):
+        """Import all that are indexed, or those `of` these addresses."""
+        if of:
+            asked = self.folder / "addresses"
+            asked.write_text("\n".join(of))
+            arguments += ("--addresses", str(asked))
         place = self.url + FORMS[form]
         done = self.scan("import", "--rate", "100", "--from", form, place, *arguments)
         assert done.returncode == 0, done.stderr
@@ -110,7 +114,7 @@ class Chain:
 @pytest.fixture(scope="module")
 def chain(own_explorer, vyper, tmp_path_factory):
     made = Chain(own_explorer, vyper, tmp_path_factory.mktemp("programs"))
-    with in_thread(make_server("127.0.0.1", 0, made.elsewhere.app, threaded=True)) as url:
+    with serving(made.elsewhere.app) as url:
         made.url = url
         yield made
 
@@ -188,7 +192,7 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
 
 def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
     chain.forget()
-    chain.load("blockscout")
+    chain.load("blockscout", of=(chain.fe, chain.box, chain.two))
     client = chain.explorer.client
     [claim] = client.get(f"/api/v1/contracts/{chain.fe}/claims").json["claims"]
     assert (claim["contractName"], claim["match"], claim["source"]) == ("V.fe:V", "full", chain.url)
@@ -209,17 +213,15 @@ def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
     )  # fmt: skip
     execute(url, "DELETE FROM verified_contracts WHERE contract_name = 'Top'")
     assert len(client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"]) == 1
-    assert summary(chain.load("blockscout")).startswith("1 verified here")
+    assert summary(chain.load("blockscout", of=(chain.two,))).startswith("1 verified here")
     assert client.get(f"/api/v1/contracts/{chain.two}").json["match"] == "full"
     assert client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"] == []
 
 
-def test_listed_addresses_are_asked_for_page_by_page(chain, tmp_path):
+def test_listed_addresses_are_asked_for_page_by_page(chain):
     chain.forget()
-    asked = tmp_path / "addresses"
-    nobody = "0x" + 40 * "9"
-    asked.write_text(f"{chain.box}\n\n{chain.box.upper().replace('X', 'x')}\n{nobody}\n")
-    printed = chain.load("blockscout", "--addresses", str(asked))
+    asked = (chain.box, "", chain.box.upper().replace("X", "x"), "0x" + 40 * "9", "")
+    printed = chain.load("blockscout", of=asked)
     assert summary(printed).startswith("1 verified here") and "1 not indexed here" in printed
     printed = chain.load("blockscout", "--listed")
     assert summary(printed).startswith("3 verified here, 2 kept as claims, 1 that")
@@ -289,7 +291,8 @@ def test_a_key_and_a_password_are_never_printed(chain, tmp_path):
     key = tmp_path / "key"
     key.write_text("SECRET\n")
     chain.forget()
-    chain.load("etherscan", f"@{key}")
+    chain.load("etherscan", f"@{key}", of=(chain.box,))
+    assert chain.elsewhere.requests
     assert all("apikey=SECRET" in path for path in chain.elsewhere.requests)
     chain.elsewhere.refusals[:] = [Response(status=403)]
     done = chain.scan("import", "--from", "etherscan", chain.url + "/api", "SECRET", "--again")

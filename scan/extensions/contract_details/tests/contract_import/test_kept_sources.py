@@ -6,7 +6,7 @@ from scan.extensions.contract_details.contract_import.importer import KeptSource
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from tests.support.database import execute, wait_until_none
 from tests.support.explorer import compiled, standard_input
-from tests.support.many_functions import VERSION
+from tests.support.many_functions import VERSION, verified
 from tests.support.serving import wait_until
 
 KEPT = "contract Kept { uint public kept; constructor(uint n) { kept = n; } }"
@@ -33,9 +33,7 @@ def creation(source, name):
 
 def verify(explorer, source, name, arguments=""):
     """Deploy and verify a contract of the explorer's chain; return its code's hash."""
-    address = explorer.deploy(creation(source, name), arguments)
-    answer = explorer.verify(address, source, VERSION, contractName=name, optimizationUsed=0)
-    assert answer.status_code == 200, answer.json
+    address = verified(explorer, source, name, arguments)
     [(code_hash,)] = execute(
         explorer.settings.database_url,
         "SELECT encode(code_hash, 'hex') FROM verified_contracts WHERE address = decode(%s, 'hex')",

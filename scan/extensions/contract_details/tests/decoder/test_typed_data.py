@@ -3,7 +3,6 @@
 import copy
 import json
 import random
-from typing import Any
 
 import pytest
 from eth_account.messages import encode_typed_data
@@ -35,7 +34,7 @@ DOMAIN = [
     {"name": "chainId", "type": "uint256"},
     {"name": "verifyingContract", "type": "address"},
 ]
-DATA: dict[str, Any] = {
+DATA = {
     "types": {"EIP712Domain": DOMAIN, "Mail": MAIL, "Person": PERSON, "Asset": ASSET},
     "domain": {"name": "Ether Mail", "chainId": 1, "verifyingContract": BOB},
     "primaryType": "Mail",
@@ -140,7 +139,7 @@ def test_a_structure_without_members_is_an_empty_object():
     assert parse(data).struct_hash == keccak(keccak(text="A(B a,B[] b)B()") + of_members)
 
 
-BAD: dict[str, tuple[Any, str]] = {
+BAD = {
     "no object": ([], "must be an object"),
     "another field": (with_(more=1), "Unknown field of typedData"),
     "no types": (with_(types=None), "types must be an object"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.contract_details.same_code import queries
+from scan.extensions.contract_details import comparison
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
 
@@ -61,7 +61,7 @@ def test_one_that_has_another_code_by_now_says_so(explorer):
 
 
 def test_more_than_are_counted(explorer, twins, monkeypatch):
-    monkeypatch.setattr(queries, "MOST_COUNTED", COUNT - 1)
+    monkeypatch.setattr(comparison, "MOST_COUNTED", COUNT - 1)
     path = f"/api/v1/contracts/{twins[0]}/same-code"
     listed = explorer.client.get(f"{path}?limit=2").json
     assert listed["total"] is None and listed["next"] is not None

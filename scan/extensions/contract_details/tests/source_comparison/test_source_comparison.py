@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.contract_details.source_comparison import comparison
-from scan.extensions.contract_details.source_comparison.comparison import (
+from scan.extensions.contract_details import comparison
+from scan.extensions.contract_details.comparison import (
     ADDED,
     CHANGED,
     EQUAL,
@@ -17,7 +17,7 @@ from scan.extensions.contract_details.source_comparison.comparison import (
     Source,
     compare,
 )
-from tests.support.explorer import compiled, standard_input
+from tests.support.explorer import standard_input
 
 BASE = "pragma solidity ^0.8.0; abstract contract Base { uint256 public base; }"
 FIRST = Path(__file__).with_name("Box.sol").read_text()
@@ -109,13 +109,12 @@ def test_many_and_long_lines():
 
 
 def test_two_verified_contracts(explorer):
-    addresses = []
-    for text, name in ((FIRST, "Box"), (SECOND, "Crate")):
-        given = standard_input({f"{name}.sol": text, "Base.sol": BASE})
-        address = explorer.deploy(compiled("0.8.28", given, f"{name}.sol", name).creation)
-        assert explorer.verify(address, given, "0.8.28", contractName=name).status_code == 200
-        addresses.append(address)
-    first, second = addresses
+    first, second = (
+        explorer.verified(
+            standard_input({path: text, "Base.sol": BASE}), "0.8.28", f"{path}:{path[:-4]}"
+        )
+        for text, path in ((FIRST, "Box.sol"), (SECOND, "Crate.sol"))
+    )
     compared = explorer.client.get(f"/api/v1/contracts/{first}/compare/{second}").json["files"]
     expected = [("Box.sol", "Crate.sol", CHANGED), ("Base.sol", "Base.sol", EQUAL)]
     assert [(f["path"], f["otherPath"], f["status"]) for f in compared] == expected

@@ -11,7 +11,7 @@ from html import unescape
 import pytest
 
 from app import create_app
-from scan.extensions.history import pages
+from scan.extensions.history import views
 from scan.extensions.history.sums import monthly_sums
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
@@ -73,15 +73,10 @@ def of_transactions(truth, rows, own):
             row for row in moving if own in (row["toAddress"], truth.created.get(row["hash"]))
         ]
         expected.append({
-            "month": month,
-            "count": len(group),
-            "failedCount": len(group) - len(moving),
-            "valueIn": total(received),
-            "valueOut": total([row for row in sent if row["status"]]),
-            "fees": total(sent, "fee"),
-            "gasUsed": total(sent, "gasUsed"),
-            "allFees": total(group, "fee"),
-            "allGasUsed": total(group, "gasUsed"),
+            "month": month, "count": len(group), "failedCount": len(group) - len(moving),
+            "valueIn": total(received), "valueOut": total([row for row in sent if row["status"]]),
+            "fees": total(sent, "fee"), "gasUsed": total(sent, "gasUsed"),
+            "allFees": total(group, "fee"), "allGasUsed": total(group, "gasUsed"),
         })  # fmt: skip
     return expected
 
@@ -203,7 +198,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(chain
     priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
     of_tokens = {priced["tokenAddress"]: Decimal("2.5")}
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", price, of_tokens)
-    monkeypatch.setattr(pages.holdings, "unit_prices", lambda reader: given)
+    monkeypatch.setattr(views.holdings, "unit_prices", lambda reader: given)
     [first, *_] = get(chain.client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
     fees = first["fees"]
     assert (Decimal(first["feesWorth"]), first["currency"]) == (Decimal(fees) / 10**12, "USD")

@@ -3,15 +3,12 @@
 from collections import namedtuple
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import cast
 
 import pytest
 
-from scan.database.connection import Database
 from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
 from scan.extensions.markets.unit_prices.prices import MAX_AGE_DAYS, PoolPrices
 from scan.queries.holdings import UnitPrices
-from scan.queries.reader import Reader
 from tests.support.database import execute
 from tests.support.serving import wait_until
 
@@ -27,7 +24,7 @@ class Traded(namedtuple("Traded", "dex depth price hours", defaults=((0,),))):
 
 
 @pytest.fixture
-def database(database_url: str, database: Database) -> Database:
+def database(database_url, database):
     for token in (DOLLAR, TOKEN):
         execute(
             database_url,
@@ -74,7 +71,7 @@ def prices_of(url, database, pools):
 
 
 def read_prices(database):
-    prices, reader = PoolPrices(), cast(Reader, OneReader(database))  # type: ignore[arg-type]
+    prices, reader = PoolPrices(), OneReader(database)
     wait_until(lambda: prices.add_to(GIVEN, reader).pool_problem is None)
     return prices.add_to(GIVEN, reader)
 

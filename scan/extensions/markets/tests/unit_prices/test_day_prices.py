@@ -1,14 +1,12 @@
 """Prices of days: what hours of pools give, by which tokens, and what has none."""
 
+from collections import namedtuple
 from decimal import Decimal
-from typing import NamedTuple, cast
 
 import pytest
 
-from scan.database.connection import Database
 from scan.extensions.markets.unit_prices.prices import PoolDayPrices
 from scan.queries.holdings import COIN, PoolPrice, UnitPrices
-from scan.queries.reader import Reader
 from tests.support.database import execute
 
 DAY, NEXT_DAY = "2026-01-31", "2026-02-01"
@@ -34,9 +32,7 @@ CLOSES = (
 )
 
 
-class OneReader(NamedTuple):
-    database: Database
-
+class OneReader(namedtuple("OneReader", "database")):
     def row(self, statement, **params):
         [row] = self.database.rows(statement, **params)
         return tuple(row[1:])
@@ -47,7 +43,7 @@ def in_hex(address):
 
 
 @pytest.fixture
-def database(database_url: str, database: Database) -> Database:
+def database(database_url, database):
     execute(database_url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
     for token, decimals in TOKENS:
         execute(
@@ -79,7 +75,7 @@ def prices_of(database, min_depth):
         for token, pool in ((GOLD, GOLD_POOL), (SILVER, SILVER_POOL), (ITEM, LONE_POOL))
     }
     given = UnitPrices("USD", "us", f"{DAY}T00:00:00Z", None, {}, min_depth, by_pools)
-    reader = cast(Reader, OneReader(database))
+    reader = OneReader(database)
     return PoolDayPrices(reader, given, in_hex(COIN_POOL), in_hex(WRAPPED), in_hex(DOLLAR))
 
 

@@ -2,11 +2,10 @@
 
 from decimal import Decimal
 from threading import Event
-from typing import cast
 
 from scan.database.errors import QueryTooSlow
 from scan.extensions.markets.unit_prices.prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
-from scan.queries import holdings, reader
+from scan.queries import holdings
 from tests.support.serving import wait_until
 
 TOKEN, BASE, POOL = (f"0x{digit * 40}" for digit in "123")
@@ -63,7 +62,7 @@ def reading(database, clock):
 
     def read(given=GIVEN):
         request = OneReader(database)
-        read = prices.add_to(given, cast(reader.Reader, request))
+        read = prices.add_to(given, request)
         return read.pools, read.pool_problem, request.is_cached
 
     return read

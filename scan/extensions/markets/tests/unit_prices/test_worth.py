@@ -3,11 +3,9 @@ Uniswap's own contracts; and what tokens and pools can do that want to be worth 
 
 import json
 from collections import namedtuple
-from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.markets.tests.unit_prices.test_prices import priced_by, read
@@ -15,7 +13,6 @@ from scan.extensions.markets.unit_prices import prices
 from scan.extensions.markets.unit_prices.prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
-from tests.fixtures import Postgres
 from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import Indexing
 from tests.support.page_checks import all_violations, show_at
@@ -29,7 +26,7 @@ from tests.support.scenario.exchanges import (
     pool,
 )
 from tests.support.scenario.stage import ETHER, MOST, Stage
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 
 V2_SWAP = "0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822"
 V3_SWAP = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
@@ -84,7 +81,7 @@ class Market(namedtuple("Market", "stage indexing holder")):
 
 
 @pytest.fixture(scope="module")
-def market(postgres: Postgres, template: str) -> Iterator[Market]:
+def market(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         stage = Stage(anvil)
         _open(stage)
@@ -193,7 +190,7 @@ def _amounts(log, *, is_first):
     if log["topics"][0] == V2_SWAP:
         moved = abs(words[0] - words[2]), abs(words[1] - words[3])
     elif log["topics"][0] == V3_SWAP:
-        moved = tuple(min(word, 2**256 - word) for word in words[:2])  # type: ignore[assignment]
+        moved = tuple(min(word, 2**256 - word) for word in words[:2])
     else:
         return 0, 0
     return moved if is_first else moved[::-1]
@@ -363,7 +360,7 @@ def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, mo
 def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
     client = market.client(tmp_path)
     show_at(page, width)
-    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+    with serving(client.application) as url:
         paths = [f"/address/{market.holder}?tab=tokens", "/token-transfers"]
         paths += [f"/token/{market.address(key)}" for key in ("long", "fine")]
         paths += [f"/pool/{market.stage.pools[key].address}" for key in ("long", "fine")]

@@ -8,20 +8,12 @@ from decimal import Decimal
 import pytest
 
 from scan.api import addresses_and_tokens
-from scan.extensions.markets.unit_prices.prices import (
-    MAX_AGE_DAYS,
-    MAX_BASES,
-    MAX_FACTOR,
-    MAX_HOLDERS,
-    MAX_POOL_PRICES,
-    POOL_HOURS,
-    POOLS_EACH,
-)
+from scan.extensions.markets.unit_prices import prices
 from scan.pages import addresses_and_tokens as address_pages
 from scan.queries import holdings
 from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
 from tests.support.database import execute
-from tests.support.explain import Explained
+from tests.support.explain import explained
 
 AT = "2026-01-31T00:00:00Z"
 HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
@@ -64,12 +56,41 @@ FROM generate_series(1, 5) AS n;
 """  # noqa: S608 (numbers and bytes of this file)
 
 
+@pytest.fixture(scope="module")
+def url(postgres, seeded_template):
+    with postgres.cloned(seeded_template) as url:
+        execute(url, MADE)
+        for table in ("tokens", "token_holders", "pools", "pool_candles"):
+            execute(url, f"VACUUM ANALYZE {table}")
+        yield url
+
+
 @pytest.fixture
-def made(own_seeded_service: Explained) -> Explained:
-    execute(own_seeded_service.url, MADE)
-    for table in ("tokens", "token_holders", "pools", "pool_candles"):
-        execute(own_seeded_service.url, f"VACUUM ANALYZE {table}")
-    return own_seeded_service
+def made(url):
+    with explained(url) as service:
+        yield service
+
+
+@pytest.fixture
+def listed(made):
+    """With tokens of lists, and a holder of few tokens."""
+    execute(made.url, LISTED)
+    execute(made.url, "VACUUM ANALYZE listed_tokens")
+    yield made
+    execute(made.url, "TRUNCATE listed_tokens")
+    execute(made.url, "DELETE FROM token_holders WHERE holder = %s", FEW_HOLDER)
+
+
+@pytest.fixture
+def priced(monkeypatch):
+    """Gives the pages and the API these prices of tokens."""
+
+    def price(tokens, pools=None):
+        given = UnitPrices("USD", "us", AT, None, tokens, pools=pools or {})
+        for module in (addresses_and_tokens, address_pages):
+            monkeypatch.setattr(module, "unit_prices", lambda _: given)
+
+    return price
 
 
 def test_prices_by_pools_read_the_largest_holders_alone(made):
@@ -78,18 +99,18 @@ def test_prices_by_pools_read_the_largest_holders_alone(made):
         tokens=[BASE],
         prices=[Decimal(1)],
         min_depth=Decimal(1000),
-        hours=POOL_HOURS,
-        max_age=timedelta(days=MAX_AGE_DAYS),
-        factor=MAX_FACTOR,
-        pools_each=POOLS_EACH,
-        max_bases=MAX_BASES,
-        max_holders=MAX_HOLDERS // 5,
-        limit=MAX_POOL_PRICES,
+        hours=prices.POOL_HOURS,
+        max_age=timedelta(days=prices.MAX_AGE_DAYS),
+        factor=prices.MAX_FACTOR,
+        pools_each=prices.POOLS_EACH,
+        max_bases=prices.MAX_BASES,
+        max_holders=prices.MAX_HOLDERS // 5,
+        limit=prices.MAX_POOL_PRICES,
     )
-    assert data.count('"pool"') == MAX_POOL_PRICES
+    assert data.count('"pool"') == prices.MAX_POOL_PRICES
     plan = made.database.plans[-1]
     plan.require_indexes(small={"dexes"})
-    assert plan.buffers < 4 * MAX_HOLDERS // 5 + 100 * POOLS
+    assert plan.buffers < 4 * prices.MAX_HOLDERS // 5 + 100 * POOLS
 
 
 def test_prices_of_days_read_the_hours_of_these_days_alone(made):
@@ -104,14 +125,13 @@ def test_prices_of_days_read_the_hours_of_these_days_alone(made):
     assert plan.buffers < 16 * len(pools)
 
 
-def test_tokens_by_worth_are_read_once(made, monkeypatch):
+def test_tokens_by_worth_are_read_once(made, priced):
     held = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 3000")]
     by_pools = {
         f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9), AT)
         for token in held
     }
-    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {}, pools=by_pools)
-    monkeypatch.setattr(addresses_and_tokens, "unit_prices", lambda _: given)
+    priced({}, by_pools)
     first, page = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100")
     last, _ = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100&page=100")
     assert page["total"] == HELD and len(page["tokens"]) == 100
@@ -124,14 +144,10 @@ def test_tokens_by_worth_are_read_once(made, monkeypatch):
 WORTH = "queries/addresses_list_tokens_by_worth"
 
 
-def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made, monkeypatch):
-    execute(made.url, LISTED)
-    execute(made.url, "VACUUM ANALYZE listed_tokens")
+def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(listed, priced):
+    made = listed
     tokens = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 1000")]
-    by_operator = {f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens}
-    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, by_operator)
-    for module in (addresses_and_tokens, address_pages):
-        monkeypatch.setattr(module, "unit_prices", lambda _: given)
+    priced({f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens})
     page = f"/address/0x{FEW_HOLDER.hex()}"
     first, _ = made.plans(f"{page}?tab=transfers")
     assert [plan.statement for plan in first].count("queries/known_symbols_list") == 1
@@ -145,7 +161,7 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made,
                 plan.require_indexes(10)
                 assert plan.buffers < 200
                 assert all(n["Actual Rows"] <= 10 for n in plan.nodes if n["Actual Loops"])
-    given = given._replace(tokens={})  # whose tokens would be known ones
+    priced({})  # whose tokens would be known ones
     _, body = made.plans(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
     alike = [t["symbol"] for t in body["tokens"] if t["suspicious"] == "imitation"]
     assert alike == ["M3"]
@@ -154,9 +170,8 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made,
     assert "imitation" not in [t["suspicious"] for t in body["tokens"]]
 
 
-def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, monkeypatch):
-    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
-    monkeypatch.setattr(address_pages, "unit_prices", lambda _: given)
+def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, priced):
+    priced({f"0x{BASE.hex()}": Decimal(1)})
     plans, _ = made.plans(f"/address/0x{HOLDER.hex()}")
     by_statement = {plan.statement: plan for plan in plans}
     assert WORTH not in by_statement
@@ -167,16 +182,13 @@ def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, m
 
 @pytest.mark.parametrize("has_many", [False, True])
 def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
-    made, monkeypatch, *, has_many
+    listed, priced, monkeypatch, *, has_many
 ):
     """The read of few needs no place."""
-    execute(made.url, LISTED)
-    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
-    for module in (addresses_and_tokens, address_pages):
-        monkeypatch.setattr(module, "unit_prices", lambda _: given)
+    priced({f"0x{BASE.hex()}": Decimal(1)})
     if has_many:
         monkeypatch.setattr(holdings, "MAX_IN_HEAD", 4)
-    path, client = f"/address/0x{FEW_HOLDER.hex()}?tab=tokens", made.client
+    path, client = f"/address/0x{FEW_HOLDER.hex()}?tab=tokens", listed.client
     places = client.application.extensions["scan"].sources.unbounded_statements
     with ExitStack() as held:
         for number in itertools.count():

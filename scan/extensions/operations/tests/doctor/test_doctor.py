@@ -13,8 +13,6 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse_method
 from tests.support.serving import NOWHERE, gunicorn
 
-Finding = dict[str, str]
-
 
 class SetUp:
     """A node and its index, both sound."""
@@ -86,7 +84,7 @@ def test_settings_of_the_server_that_lose_data_are_errors(sound):
 
 NO_DATABASE = "postgresql://postgres@127.0.0.1:1/scan"
 # What is set, with {node} for the sound one, and of the error its subject, text and advice.
-BROKEN: tuple[tuple[dict[str, str], str, str, str], ...] = (
+BROKEN = (
     ({"RPC_URL": NOWHERE}, "node", "does not respond", "correct RPC_URL"),
     ({"RPC_URL": f"{{node}},{NOWHERE}"}, "node 2", "does not respond", "start it, or correct"),
     ({"RPC_URL": "{server}"}, "node", "HTTP 405", "correct RPC_URL"),
@@ -143,8 +141,7 @@ def test_a_node_that_lacks_methods(sound, methods, text, advice):
         missing = [call["method"] for call in calls if call["method"] in methods]
         return refuse_method(missing[0])(calls, forward) if missing else Reply(body=forward(calls))
 
-    with FaultyNode(sound.anvil.url) as node:
-        node.fault = refuse
+    with FaultyNode(sound.anvil.url, refuse) as node:
         findings = sound.examine(RPC_URL=node.url)
     assert problems(findings) == {}
     [warning] = [f for f in findings if text in f["text"]]

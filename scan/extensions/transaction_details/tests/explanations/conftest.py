@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app import create_app
-from tests.support import faulty_node, indexing, reasons
+from tests.support import explorer, faulty_node, indexing, reasons
 
 
 @pytest.fixture(scope="package")
@@ -33,6 +33,11 @@ def answering_traces(result):
     return faulty_node.altering(alter)
 
 
+def behind(played, fault=None):
+    """As explorer.behind()."""
+    return explorer.behind(indexing.settings_for(played.url, played.anvil.url), fault)
+
+
 def client_over(played, node):
-    """A service of its own, which remembers nothing."""
+    """Another service over such a node."""
     return create_app(indexing.settings_for(played.url, node.url)).test_client()

@@ -2,30 +2,26 @@
 another one that the same code has created."""
 
 import re
+from collections import namedtuple
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from eth_utils import keccak
 
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 VERSION = "0.8.28"
 PATH = "src/Created.sol"
 SOURCE = Path(__file__).with_name("FailingCreations.sol").read_text()
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
 }
 TEXT = "a text of more than thirty-two bytes, which take two words"
 
 
-class Deployed(NamedTuple):
-    explorer: Explorer
-    creation: str  # of Created
-    child_creation: str
-    factory: str
-    library: str
+class Deployed(namedtuple("Deployed", "explorer creation child_creation factory library")):
+    """`creation` is the code of Created, `child_creation` that of Child."""
 
     def error(self, to, data):
         sent = self.explorer.send(to, data, gas=1_400_000)
@@ -63,10 +59,8 @@ def deployed_by(explorer, way):
 
     def deploy(name, arguments="", library="0x"):
         creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
-        address = explorer.deploy(creation, arguments)
-        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
-        assert answer.status_code == 200, answer.json
-        return creation, address
+        verified = explorer.verified(standard, VERSION, f"{PATH}:{name}", arguments, creation)
+        return creation, verified
 
     _, library = deploy("Maths")
     creation, _ = deploy("Created", arguments(10, "a"))

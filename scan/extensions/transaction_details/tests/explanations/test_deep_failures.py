@@ -8,7 +8,7 @@ from eth_utils import keccak
 from scan.extensions.transaction_details.explanations.failure_locations import MAX_LOCATIONS
 from scan.extensions.transaction_details.gas_use.gas_use import MAX_DEPTH
 from scan.extensions.transaction_details.tests.explanations.test_failure_locations import VERSION
-from tests.support.explorer import compiled, standard_input
+from tests.support.explorer import standard_input
 
 PATH = "src/Deep.sol"
 SOURCE = Path(__file__).with_name("Deep.sol").read_text()
@@ -18,10 +18,7 @@ BOTTOM, CALL, MANY = 6, 8, 15
 @pytest.fixture(scope="module")
 def deep(explorer):
     standard = standard_input({PATH: SOURCE}, evmVersion="cancun")
-    address = explorer.deploy(compiled(VERSION, standard, PATH, "Deep").creation)
-    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Deep")
-    assert answer.status_code == 200, answer.json
-    return address
+    return explorer.verified(standard, VERSION, f"{PATH}:Deep")
 
 
 def call_of(name, argument):

@@ -2,23 +2,19 @@
 
 import json
 from collections import namedtuple
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from eth_utils import keccak
 
-from app import create_app
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.explanations.failure_locations import (
     FailedCall,
-    FailureLocations,
+    of_steps,
+    read,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS, TRACER
-from scan.extensions.transaction_details.explanations.transaction_failures import (
-    TransactionFailures,
-)
 from scan.extensions.transaction_details.tests.explanations.failing_lines import (
     FAILING,
     FUNCTIONS,
@@ -27,13 +23,13 @@ from scan.extensions.transaction_details.tests.explanations.failing_lines import
     PATH,
     line_of,
 )
+from scan.queries.reader import Reader
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, standard_input
-from tests.support.faulty_node import FaultyNode, altering, refuse
-from tests.support.indexing import settings_for
+from tests.support.explorer import behind, standard_input
+from tests.support.faulty_node import altering, refuse
 
 VERSION = "0.8.28"
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
     "via IR": {"optimizer": {"enabled": True, "runs": 200}, "viaIR": True},
@@ -69,14 +65,9 @@ def asks_for_steps(call):
 def deployed(explorer, way):
     standard = standard_input({PATH: FAILING}, **SETTINGS[way], evmVersion="cancun")
 
-    def deploy(name, argument):
-        address = explorer.deploy(compiled(VERSION, standard, PATH, name).creation, argument)
-        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
-        assert answer.status_code == 200, answer.json
-        return address
-
-    inner = deploy("Inner", f"{5:064x}")
-    return Deployed(way, explorer, deploy("Failing", f"{int(inner, 16):064x}"), inner)
+    inner = explorer.verified(standard, VERSION, f"{PATH}:Inner", f"{5:064x}")
+    outer = explorer.verified(standard, VERSION, f"{PATH}:Failing", f"{int(inner, 16):064x}")
+    return Deployed(way, explorer, outer, inner)
 
 
 WAYS = [
@@ -85,12 +76,12 @@ WAYS = [
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def failing(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
+def failing(request, explorer):
     yield deployed(explorer, request.param)
 
 
 @pytest.fixture(scope="module")
-def optimized(explorer: Explorer) -> Deployed:
+def optimized(explorer):
     return deployed(explorer, "optimized")
 
 
@@ -210,19 +201,16 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
         elif asks_for_steps(call):
             answer["result"] = steps
 
-    with FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = altering(alter)
-        client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
-        assert location_of(client.test_client(), sent) == expected
+    with behind(failing.explorer.settings, altering(alter)) as (client, _):
+        assert location_of(client, sent) == expected
     assert expected is not None
 
 
 def test_without_either_the_line_is_not_known(failing):
     sent = failing.transaction(call_of("custom"))["hash"]
-    with FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = refuse(lambda call: runs_javascript(call) or asks_for_steps(call))
-        client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
-        error = client.test_client().get(f"/api/v1/transactions/{sent}").json["error"]
+    fault = refuse(lambda call: runs_javascript(call) or asks_for_steps(call))
+    with behind(failing.explorer.settings, fault) as (client, _):
+        error = client.get(f"/api/v1/transactions/{sent}").json["error"]
     assert (error["name"], error["location"]) == ("Plain", None)
 
 
@@ -248,10 +236,8 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
             answer.pop("error", None)
             answer["result"] = json.loads(lie)
 
-    with FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = altering(alter)
-        client = create_app(settings_for(failing.explorer.settings.database_url, node.url))
-        answer = client.test_client().get(f"/api/v1/transactions/{sent}")
+    with behind(failing.explorer.settings, altering(alter)) as (client, _):
+        answer = client.get(f"/api/v1/transactions/{sent}")
     assert answer.status_code == 200
     assert answer.json["error"]["name"] == "Error"
 
@@ -266,25 +252,19 @@ def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing):
     assert own["error"]["location"]["function"] == "passOn"
     assert inside["error"]["location"] == first["error"]["location"]
     assert second["error"] is None
-    page = failing.explorer.client.get(
-        f"/simulate?to={failing.address}&data={call_of('text')}"
-    ).text
+    path = f"/simulate?to={failing.address}&data={call_of('text')}"
+    page = failing.explorer.client.get(path).text
     assert f'<span data-line="{line_of("text")}" class=hit>' in page
 
 
 def test_code_that_the_client_replaces_has_no_line(failing):
     call = {"to": failing.address, "data": call_of("passOn")}
     own = {failing.address: {"code": "0x60006000fd"}}  # PUSH1 0 PUSH1 0 REVERT
-    answer = failing.explorer.client.post(
-        "/api/v1/simulate", json={"calls": [call], "overrides": own}
-    )
-    [outcome] = answer.json["calls"]
+    body = {"calls": [call], "overrides": own}
+    [outcome] = failing.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert outcome["error"]["location"] is None
-    inside = {failing.inner: own[failing.address]}
-    answer = failing.explorer.client.post(
-        "/api/v1/simulate", json={"calls": [call], "overrides": inside, "trace": True}
-    )
-    [outcome] = answer.json["calls"]
+    body |= {"overrides": {failing.inner: own[failing.address]}, "trace": True}
+    [outcome] = failing.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert outcome["frames"][1]["error"]["location"] is None
     assert outcome["error"]["location"]["address"] == failing.address
 
@@ -292,30 +272,22 @@ def test_code_that_the_client_replaces_has_no_line(failing):
 def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
-    locations = sources.get(TransactionFailures).locations
     calls, steps = {(): FailedCall(address, b"")}, {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
-    assert locations.of_steps(calls, (), steps, block)
-    assert locations.of_steps(calls, (), steps, block - 1)  # before its code was read first
+    assert of_steps(sources, calls, (), steps, block)
+    assert of_steps(sources, calls, (), steps, block - 1)  # before its code was read first
+    earlier = (address, block - 2)
+    insert = "INSERT INTO contracts (address, block_number, code_hash) SELECT %s, %s, code_hash"
     execute(
-        url,
-        "INSERT INTO contracts (address, block_number, code_hash)"
-        " SELECT %s, %s, code_hash FROM contracts WHERE address <> %s LIMIT 1",
-        address,
-        block - 2,
-        address,
+        url, f"{insert} FROM contracts WHERE address <> %s LIMIT 1", address, block - 2, address
     )
     try:
-        assert locations.of_steps(calls, (), steps, block)
-        assert locations.of_steps(calls, (), steps, block - 1) == {}
+        assert of_steps(sources, calls, (), steps, block)
+        assert of_steps(sources, calls, (), steps, block - 1) == {}
     finally:
-        execute(
-            url,
-            "DELETE FROM contracts WHERE address = %s AND block_number = %s",
-            address,
-            block - 2,
-        )
+        delete = "DELETE FROM contracts WHERE address = %s AND block_number = %s"
+        execute(url, delete, *earlier)
 
 
 class UnansweredTraces:
@@ -334,14 +306,16 @@ class UnansweredTraces:
 @pytest.mark.parametrize(
     ("error", "requests"), [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
 )
-def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, requests):
+def test_only_what_the_node_did_not_give_is_not_requested_again(
+    failing, error, requests, monkeypatch
+):
     sources = failing.explorer.app.extensions["scan"].sources
     traces = UnansweredTraces(error)
-    locations = FailureLocations(sources, traces)
+    monkeypatch.setattr(TransactionTraces, "read", traces.read)
     calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), b"")}
     for _ in range(2):
-        node = sources.gateway.session("a")
-        sent = IndexedTransaction("0x12", 1, "0x34", 0, None)
-        assert locations.read(node, sent, calls, ()) == {}
-        assert node.failed  # so that no response without the line is cached
+        reader = Reader(sources, "a")
+        sent = IndexedTransaction(f"0x{requests}", 1, "0x34", 0, None)
+        assert read(reader, sent, calls, ()) == {}
+        assert reader.has_node_failed  # so that no response without the line is cached
     assert traces.requests == requests

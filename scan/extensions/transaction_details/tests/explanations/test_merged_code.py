@@ -2,16 +2,15 @@
 the call ran."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from eth_utils import keccak
 
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import standard_input
 
 VERSION, PATH = "0.8.28", "src/Merged.sol"
 SOURCE = Path(__file__).with_name("Merged.sol").read_text()
-WAYS: dict[str, dict[str, Any]] = {
+WAYS = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
     "small": {"optimizer": {"enabled": True, "runs": 1}},
@@ -49,12 +48,9 @@ def lines_of(marks):
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> tuple[Explorer, str]:
+def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **WAYS[request.param], evmVersion="cancun")
-    address = explorer.deploy(compiled(VERSION, standard, PATH, "Merged").creation)
-    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Merged")
-    assert answer.status_code == 200, answer.json
-    return explorer, address
+    return explorer, explorer.verified(standard, VERSION, f"{PATH}:Merged")
 
 
 @pytest.mark.parametrize("signature", CALLS)
@@ -66,9 +62,8 @@ def test_a_failure_has_a_line_of_a_function_that_ran(deployed, signature):
     location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
     assert location["line"] in lines_of(marks), location
     assert location["function"] in functions.split(", "), location
-    [exact, *others] = [
-        n for n in lines_of(marks) if SOURCE.split("\n")[n - 1].endswith(marks)
-    ] or [0]
+    text = SOURCE.split("\n")
+    [exact, *others] = [n for n in lines_of(marks) if text[n - 1].endswith(marks)] or [0]
     assert location["generated"] or others or not exact or location["line"] == exact, location
 
 
@@ -88,7 +83,7 @@ def test_gas_is_of_lines_of_functions_that_ran(deployed):
         answer = explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines").json
         total = sum(int(answer[name]) for name in ("linesGas", "otherGas", "intrinsicGas"))
         assert total - int(answer["refundedGas"]) == int(answer["gasUsed"])
-        by_function: dict[str | None, int] = {}
+        by_function = {}
         for line in answer["lines"]:
             assert 0 <= int(line["mergedGas"]) <= int(line["gas"])
             own = by_function.get(line["function"], 0)

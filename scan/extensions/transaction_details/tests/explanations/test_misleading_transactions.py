@@ -1,14 +1,13 @@
 """Transactions made to be told wrongly, by real contracts: sentences, lists and records of them."""
 
 import re
-from typing import NamedTuple
+from collections import namedtuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support import database, reasons
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.lists import get
 
@@ -30,12 +29,8 @@ EMITTED = {
 TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
 
 
-class Played(NamedTuple):
-    anvil: Anvil
-    client: FlaskClient
-    contracts: dict[str, Contract]
-    sent: dict[str, str]
-    url: str  # of the database
+class Played(namedtuple("Played", "anvil client contracts sent url")):
+    """`url` is that of the database."""
 
     def detail(self, name):
         return get(self.client, f"/transactions/{self.sent[name]}")

@@ -2,11 +2,10 @@
 
 import pytest
 
-from app import create_app
 from scan.extensions.internal_transfers.step_traces import LEAST_STEPS, TOO_SLOW, bounded
 from scan.extensions.transaction_details.tests.explanations import test_failure_locations
 from scan.extensions.transaction_details.tests.explanations.failing_lines import line_of
-from tests.support import faulty_node, indexing
+from tests.support import explorer, faulty_node
 
 COUNTING = """{
     step: function(log, db) {},
@@ -19,7 +18,7 @@ ADDRESS = f"0x{0xABCDEF:040x}"
 
 
 @pytest.fixture(scope="module")
-def failing(explorer):
+def failing(explorer):  # the fixture
     return test_failure_locations.deployed(explorer, "plain")
 
 
@@ -31,11 +30,6 @@ def is_in_javascript(call):
 def answer_slowly(call, answer):
     if is_in_javascript(call):
         answer["result"] = TOO_SLOW
-
-
-def client_of(failing, node):
-    settings = indexing.settings_for(failing.explorer.settings.database_url, node.url)
-    return create_app(settings).test_client()
 
 
 def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
@@ -54,9 +48,9 @@ def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
 
 def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing):
     body = {"calls": [{"to": failing.address, "data": test_failure_locations.call_of("text")}]}
-    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = faulty_node.altering(answer_slowly)
-        answer = client_of(failing, node).post("/api/v1/simulate", json=body)
+    slowly = faulty_node.altering(answer_slowly)
+    with explorer.behind(failing.explorer.settings, slowly) as (client, _):
+        answer = client.post("/api/v1/simulate", json=body)
     [outcome] = answer.json["calls"]
     assert outcome["error"]["location"]["line"] == line_of("text")
 
@@ -69,9 +63,7 @@ def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing):
         answer_slowly(call, answer)
         listings.extend([call] * test_failure_locations.asks_for_steps(call))
 
-    with faulty_node.FaultyNode(failing.explorer.anvil.url) as node:
-        node.fault = faulty_node.altering(alter)
-        client = client_of(failing, node)
+    with explorer.behind(failing.explorer.settings, faulty_node.altering(alter)) as (client, _):
         answer = client.get(f"/api/v1/transactions/{sent}")
         lines = client.get(f"/api/v1/transactions/{sent}/gas/lines")
     assert (answer.status_code, answer.json["error"]["location"]) == (200, None)

@@ -6,7 +6,7 @@ from eth_utils import keccak
 
 from scan.extensions.transaction_details.tests.explanations import conftest
 from scan.extensions.transaction_details.tests.explanations.test_transaction_traces import answer_of
-from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.faulty_node import Reply
 
 
 def test_state_changes_are_the_states_of_the_blocks_around(played):
@@ -78,9 +78,7 @@ def test_the_parity_form_of_state_changes_says_the_same(played):
                 answer["error"] = {"code": -32601, "message": "Method not found"}
         return Reply(body=answers)
 
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = replayed
-        client = conftest.client_over(played, node)
+    with conftest.behind(played, replayed) as (client, _):
         for name in ("alone", "clearing", "deployment", "money"):
             same = answer_of(played, name, "state-changes", client)
             assert same == answer_of(played, name, "state-changes")
@@ -123,18 +121,17 @@ def parity_form(pre, post):
 
 def test_nonces_are_numbers_or_quantities(played):
     sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.answering_traces(json.dumps(sides))
-        changes = answer_of(played, "fine", "state-changes", conftest.client_over(played, node))
+    with conftest.behind(played, conftest.answering_traces(json.dumps(sides))) as (client, _):
+        changes = answer_of(played, "fine", "state-changes", client)
     assert [a["nonce"] for a in changes["accounts"]] == [{"before": "0", "after": "1"}]
 
 
 def test_more_accounts_and_slots_than_are_shown_are_told(played):
     accounts = {f"0x{n:040x}": {"balance": "0x1"} for n in range(600)}
     accounts[f"0x{7:040x}"] = {"storage": {f"0x{n:064x}": "0x1" for n in range(1, 3001)}}
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.answering_traces(json.dumps({"pre": {}, "post": accounts}))
-        changes = answer_of(played, "fine", "state-changes", conftest.client_over(played, node))
+    fault = conftest.answering_traces(json.dumps({"pre": {}, "post": accounts}))
+    with conftest.behind(played, fault) as (client, _):
+        changes = answer_of(played, "fine", "state-changes", client)
     assert (changes["accountCount"], changes["slotCount"]) == (600, 3000)
     assert len(changes["accounts"]) == 500 and changes["truncated"]
     assert sum(len(account["storage"]) for account in changes["accounts"]) == 2000

@@ -4,7 +4,6 @@ trace."""
 import re
 import time
 from html import unescape
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -23,7 +22,7 @@ def error_of(played, name, client=None):
     return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
 
 
-WHY: dict[str, tuple[str, str | None, list[Any] | None, list[int], str | None]] = {
+WHY = {
     # kind, name, values of arguments, trace address, function
     "require": ("error", "Error", ["the door is shut"], [], "withRequire(bool)"),
     "silent": ("revert_without_reason", None, None, [], "withoutReason()"),
@@ -158,8 +157,8 @@ def test_what_is_kept_of_another_block_is_ignored(played):
     hash_ = bytes.fromhex(played.sent["require"][2:])
     update = "UPDATE transaction_failures SET block_hash = %s, kind = 'out_of_gas' WHERE"
     execute(played.url, f"{update} transaction_hash = %s", bytes(32), hash_)
-    with FaultyNode(played.anvil.url) as node:
-        assert error_of(played, "require", conftest.client_over(played, node))["kind"] == "error"
+    with conftest.behind(played) as (client, _):
+        assert error_of(played, "require", client)["kind"] == "error"
     select = "SELECT count(*) FROM transaction_failures WHERE transaction_hash = %s AND kind = %s"
     assert execute(played.url, select, hash_, "revert") == [(1,)]
 
@@ -202,9 +201,7 @@ APPROXIMATE = {
 
 def test_without_traces_the_same_call_is_made_on_the_block_before(played):
     execute(played.url, "DELETE FROM transaction_failures")
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.NO_TRACES
-        client = conftest.client_over(played, node)
+    with conftest.behind(played, conftest.NO_TRACES) as (client, _):
         for name, (kind, error_name, values) in APPROXIMATE.items():
             error = error_of(played, name, client)
             assert (error["kind"], error["name"], error["approximate"]) == (kind, error_name, True)
@@ -233,11 +230,11 @@ def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
             answer.pop("error", None)
             answer.update(replaced)
 
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = lambda calls, forward: altering(alter)(
-            calls, lambda asked: conftest.NO_TRACES(asked, forward).body
-        )
-        error = error_of(played, "require", conftest.client_over(played, node))
+    def without_traces(calls, forward):
+        return altering(alter)(calls, lambda asked: conftest.NO_TRACES(asked, forward).body)
+
+    with conftest.behind(played, without_traces) as (client, _):
+        error = error_of(played, "require", client)
     assert (error["kind"], error["name"], error["reverting"]) == ("unknown", None, None)
     assert words in error["reason"]
 
@@ -249,8 +246,7 @@ def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
 )
 def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
     execute(played.url, "DELETE FROM transaction_failures")
-    with FaultyNode(played.anvil.url) as node:
-        client = conftest.client_over(played, node)
+    with conftest.behind(played) as (client, node):
         node.fault = fault
         assert error_of(played, "require", client)["kind"] == "unknown"
         node.fault = conftest.NO_TRACES
@@ -264,9 +260,8 @@ def test_a_trace_of_another_block_is_not_believed(played):
         if call["method"] == "eth_getTransactionByHash":
             answer["result"]["blockHash"] = "0x" + 64 * "a"
 
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = altering(alter)
-        assert error_of(played, "require", conftest.client_over(played, node))["kind"] == "unknown"
+    with conftest.behind(played, altering(alter)) as (client, _):
+        assert error_of(played, "require", client)["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
 

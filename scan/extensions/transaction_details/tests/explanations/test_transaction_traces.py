@@ -63,9 +63,8 @@ def test_a_page_has_events_among_the_calls_as_they_happened(played):
             for log in answer["result"]["logs"]:
                 del log["position"]
 
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = without_positions
-        unordered = order(conftest.client_over(played, node))
+    with conftest.behind(played, without_positions) as (client, _):
+        unordered = order(client)
     assert unordered == ["CALL", inner, "emit", "emit"]
 
 
@@ -97,9 +96,7 @@ def test_flat_traces_give_the_same_tree(played):
         "money",
         "speaking",
     )
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.NO_TRACERS
-        client = conftest.client_over(played, node)
+    with conftest.behind(played, conftest.NO_TRACERS) as (client, _):
         for name in names:
             nested, flat = answer_of(played, name), answer_of(played, name, client=client)
             for one, other in zip(nested["frames"], flat["frames"], strict=True):
@@ -113,9 +110,7 @@ def test_flat_traces_give_the_same_tree(played):
 @pytest.mark.parametrize("what", ["trace", "state-changes"])
 def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what):
     path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.NO_TRACES
-        client = conftest.client_over(played, node)
+    with conftest.behind(played, conftest.NO_TRACES) as (client, node):
         requests = []
         for _ in range(2):  # with what it remembers, too
             refused = client.get(path)
@@ -150,9 +145,7 @@ def only_steps(call, answer):
     ids=["Ganache", "Hardhat"],
 )
 def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(played, fault):
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = fault
-        client = conftest.client_over(played, node)
+    with conftest.behind(played, fault) as (client, _):
         for what in ("trace", "state-changes"):
             refused = client.get(f"/api/v1/transactions/{played.sent['fine']}/{what}")
             assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
@@ -216,8 +209,7 @@ def test_a_node_that_lies_about_a_trace_harms_nobody(played, what):
     """Neither the transaction's own record nor what the node is believed next."""
     database.execute(played.url, "DELETE FROM transaction_failures")
     fine, failed = (f"/api/v1/transactions/{played.sent[name]}" for name in ("fine", "require"))
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        client = conftest.client_over(played, node)
+    with conftest.behind(played) as (client, node):
         for lie in LIES[what]:
             node.fault = conftest.answering_traces(lie)
             answer = client.get(f"{fine}/{what}")
@@ -239,20 +231,16 @@ def test_a_frame_without_recipient_is_shown(played, kind):
         if conftest.is_trace(call) and "result" in answer:
             answer["result"]["calls"] = [inner]
 
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = faulty_node.altering(add)
-        shown = conftest.client_over(played, node).get(f"/tx/{played.sent['fine']}?tab=calls")
+    with conftest.behind(played, faulty_node.altering(add)) as (client, _):
+        shown = client.get(f"/tx/{played.sent['fine']}?tab=calls")
     assert shown.status_code == 200 and kind in shown.text
     assert ("a new contract" in shown.text) == (kind == "CREATE")
 
 
 def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
     database.execute(played.url, "DELETE FROM transaction_failures")
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = conftest.answering_traces(
-            '{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}'
-        )
-        client = conftest.client_over(played, node)
+    large = '{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}'
+    with conftest.behind(played, conftest.answering_traces(large)) as (client, node):
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
         answer = client.get(path)
         assert answer.status_code == 422 and "larger than 8 MiB" in answer.json["error"]
@@ -286,13 +274,14 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played):
     assert set(codes) <= {200, 429} and codes.count(200) >= 2  # two may wait for one client
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(n, marks=pytest.mark.long if n > 4 else ()) for n in range(20)]
+)
 @pytest.mark.parametrize("name", ["callee's error", "speaking", "deployment"])
 def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, name, seed):
     """One value of each of its answers is another."""
-    with faulty_node.FaultyNode(played.anvil.url) as node:
-        node.fault = lies = lying_node.LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
-        client = conftest.client_over(played, node)
+    lies = lying_node.LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
+    with conftest.behind(played, lies) as (client, _):
         for what in ("", "/trace", "/state-changes", "/gas", "/gas/lines"):
             path = f"/api/v1/transactions/{played.sent[name]}{what}"
             true, told = played.client.get(path).json, client.get(path)
@@ -321,6 +310,5 @@ def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
             if conftest.is_trace(call) and "result" in answer:
                 answer["result"][name] = lies[name]
 
-        with faulty_node.FaultyNode(played.anvil.url) as node:
-            node.fault = faulty_node.altering(lie)
-            assert conftest.client_over(played, node).get(path).status_code == 502, (name, value)
+        with conftest.behind(played, faulty_node.altering(lie)) as (client, _):
+            assert client.get(path).status_code == 502, (name, value)

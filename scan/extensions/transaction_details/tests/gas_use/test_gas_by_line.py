@@ -3,19 +3,16 @@
 import json
 from collections import namedtuple
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from eth_utils import keccak
 
-from app import create_app
-from scan.extensions.transaction_details import source_maps
+from scan.extensions.transaction_details import compiler_findings
 from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from tests.support.explorer import compiled, standard_input
-from tests.support.faulty_node import FaultyNode, altering
-from tests.support.indexing import settings_for
+from tests.support.explorer import behind, compiled, standard_input
+from tests.support.faulty_node import altering
 from tests.support.lists import get
 
 VERSION, PATH = "0.8.28", "src/Costly.sol"
@@ -46,7 +43,7 @@ TRANSACTIONS = [
     Transaction("refuse", 9),
     Transaction("invalid", 0, gas=50_000),
 ]
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS = {
     "plain": {"optimizer": {"enabled": False}},
     "optimized": {"optimizer": {"enabled": True, "runs": 200}},
 }
@@ -91,10 +88,8 @@ def deployed(request, explorer):
         creation = compiled(VERSION, standard, PATH, name).creation.removeprefix("0x")
         while (start := creation.find("__")) >= 0:
             creation = creation[:start] + library[2:] + creation[start + 40 :]
-        address = explorer.deploy(creation, arguments)
-        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
-        assert answer.status_code == 200, answer.json
-        return address, creation
+        verified = explorer.verified(standard, VERSION, f"{PATH}:{name}", arguments, creation)
+        return verified, creation
 
     library, _ = deploy("Sums")
     deploy("Child", arguments=f"{1:064x}")
@@ -224,13 +219,13 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(deployed, transacti
 def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
     sent = deployed.send(Transaction("itself", 78))
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
-    read = Mock(side_effect=source_maps.spans_at)
+    read = Mock(side_effect=compiler_findings.spans_at)
 
     def alter(call, answer):
         if gas_of_steps.TRACER in call["params"]:
             answer["result"] = steps
 
-    monkeypatch.setattr(source_maps, "spans_at", read)
+    monkeypatch.setattr(compiler_findings, "spans_at", read)
     assert lines_behind(deployed, sent, alter).status_code == 200
     assert read.call_count == 1
 
@@ -245,10 +240,8 @@ def test_source_maps_are_read_of_the_costliest_contracts(deployed, monkeypatch):
 
 
 def lines_behind(deployed, sent, alter):
-    with FaultyNode(deployed.explorer.anvil.url) as node:
-        node.fault = altering(alter)
-        client = create_app(settings_for(deployed.explorer.settings.database_url, node.url))
-        return client.test_client().get(f"/api/v1/transactions/{sent}/gas/lines")
+    with behind(deployed.explorer.settings, altering(alter)) as (client, _):
+        return client.get(f"/api/v1/transactions/{sent}/gas/lines")
 
 
 LIES = {

@@ -12,24 +12,9 @@ OUTER, INNER = bytes([7]) * 20, bytes([8]) * 20
 RECOVER = bytes(19) + b"\1"
 
 
-def call(*path, to=INNER, gas, **fields):
-    given = fields.pop("input", b"\1\2\3\4")
-    frame = TraceFrame(
-        trace_address=path,
-        type=fields.pop("type", "CALL"),
-        from_address=OUTER,
-        to_address=to,
-        value=0,
-        gas=None,
-        gas_used=gas,
-        input=given,
-        input_size=len(given),
-        output=b"",
-        output_size=0,
-        failure=None,
-        is_undone=False,
-        logs=None,
-    )
+def call(*path, to=INNER, gas, kind="CALL", data=b"\1\2\3\4"):
+    amounts, returned = (0, None, gas), (b"", 0, None, False, None)
+    frame = TraceFrame(path, kind, OUTER, to, *amounts, data, len(data), *returned)
     return DecodedFrame(frame, None, None, None, None)
 
 
@@ -60,14 +45,14 @@ def test_a_failed_call_of_a_flat_trace_has_no_gas():
 
 
 def test_a_self_destruction_takes_none():
-    calls = call(to=OUTER, gas=1000), call(0, gas=None, type="SELFDESTRUCT")
+    calls = call(to=OUTER, gas=1000), call(0, gas=None, kind="SELFDESTRUCT")
     assert own_gas(*calls) == [1000, 0]
 
 
 def test_a_precompiled_contract_is_one_function():
     calls = [
         call(to=OUTER, gas=1000),
-        *(call(n, to=RECOVER, gas=100, input=bytes([n]) * 128) for n in range(5)),
+        *(call(n, to=RECOVER, gas=100, data=bytes([n]) * 128) for n in range(5)),
     ]
     _, of_recover = gas_use.gas_by_function(gas_use.gas_of_calls(calls, 6))
     assert (of_recover.calls, of_recover.selector, of_recover.own) == (5, b"", 500)

@@ -6,9 +6,9 @@ from collections import defaultdict, namedtuple
 import pytest
 from eth_utils import keccak
 
-from app import create_app
 from scan.extensions.contract_details.tests.builds.projects import STANDARD, STORE_PATH, creation_of
-from tests.support import faulty_node, indexing
+from tests.support import faulty_node
+from tests.support.explorer import behind
 
 
 def call_of(name, argument):
@@ -27,14 +27,14 @@ class Stores(namedtuple("Stores", "explorer store factory sent")):
         return answer.json
 
 
+def verified_of(explorer, name, arguments=""):
+    creation = creation_of(name, explorer.deploy(creation_of("Halves")))
+    return explorer.verified(STANDARD, "0.8.28", f"{STORE_PATH}:{name}", arguments, creation)
+
+
 @pytest.fixture(scope="module")
 def stores(explorer):
-    library = explorer.deploy(creation_of("Halves"))
-    store = explorer.deploy(creation_of("Store", library), f"{5:064x}")
-    factory = explorer.deploy(creation_of("Factory", library))
-    for name, address in (("Store", store), ("Factory", factory)):
-        told = {"contractName": f"{STORE_PATH}:{name}"}
-        assert explorer.verify(address, STANDARD, "0.8.28", **told).status_code == 200
+    store, factory = verified_of(explorer, "Store", f"{5:064x}"), verified_of(explorer, "Factory")
     amounts = (7, 0, 9, FAILING, 12, 100, 3)
     sent = [explorer.send(store, call_of("keep", amount), gas=100_000) for amount in amounts]
     sent.append(explorer.send(factory, call_of("make", 3), gas=2_000_000))
@@ -90,9 +90,7 @@ def test_what_calls_of_a_method_usually_take(stores):
 
 
 def test_a_method_all_of_whose_calls_failed(explorer):
-    store = explorer.deploy(creation_of("Store", explorer.deploy(creation_of("Halves"))), "0" * 64)
-    told = {"contractName": f"{STORE_PATH}:Store"}
-    assert explorer.verify(store, STANDARD, "0.8.28", **told).status_code == 200
+    store = verified_of(explorer, "Store", "0" * 64)
     for _ in range(2):
         explorer.send(store, call_of("keep", FAILING), gas=100_000)
     [method] = explorer.client.get(f"/api/v1/contracts/{store}/gas").json["methods"]
@@ -124,11 +122,9 @@ def test_a_trace_without_gas(stores):
             for inner in walk(answer["result"]):
                 inner.pop("gasUsed", None)
 
-    with faulty_node.FaultyNode(stores.explorer.anvil.url) as node:
-        node.fault = faulty_node.altering(alter)
-        client = create_app(indexing.settings_for(stores.explorer.settings.database_url, node.url))
-        answer = client.test_client().get(f"/api/v1/transactions/{stores.sent[-1]}/gas")
-        page = client.test_client().get(f"/tx/{stores.sent[-1]}?tab=gas")
+    with behind(stores.explorer.settings, faulty_node.altering(alter)) as (client, _):
+        answer = client.get(f"/api/v1/transactions/{stores.sent[-1]}/gas")
+        page = client.get(f"/tx/{stores.sent[-1]}?tab=gas")
     factory, created = answer.json["functions"]
     assert factory["totalGas"] == answer.json["gasUsed"]
     assert [factory["ownGas"], created["ownGas"], created["totalGas"]] == [None, None, None]

@@ -1,13 +1,13 @@
 """What became of a transaction that the node does not give, and of one that is replaced."""
 
 import pytest
-from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
-from tests.support.faulty_node import FaultyNode, altering, refuse, status
+from tests.support.explorer import behind
+from tests.support.faulty_node import altering, refuse, status
 from tests.support.indexing import settings_for
-from tests.support.serving import in_thread
+from tests.support.serving import serving
 
 PATH = f"/tx/{HASH}"
 BY_NONCE = f"{PATH}?from={SENT['from']}&nonce=2"
@@ -46,8 +46,7 @@ def answering(**changed):
 @pytest.fixture
 def asking(indexed, scenario):
     """Asks for a path of a service whose node has a fault."""
-    with FaultyNode(scenario.anvil.url) as node:
-        client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+    with behind(indexed.settings) as (client, node):
 
         def ask(fault, path):
             node.fault = fault
@@ -129,20 +128,18 @@ def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
     anvil.call("evm_setAutomine", False)
     try:
         sent = anvil.send(sender, receiver, value="0x1")
-        with FaultyNode(anvil.url) as node:
-            app = create_app(settings_for(explorer.settings.database_url, node.url))
-            with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
-                page.open(f"{url}/tx/{sent}")
-                node.fault = status(500)
-                page.wait(FETCHED_503)
-                assert "Waiting to be included" in page.text("main")
-                node.fault = answering(eth_getTransactionCount="0x0")
-                page.wait("document.body?.innerText.includes('Dropped')")
-                node.fault = None
-                page.wait("document.body?.innerText.includes('Waiting to be included')")
-                anvil.mine()
-                explorer.wait_for_block(anvil.head())
-                page.wait("document.body?.innerText.includes('success')")
+        with behind(explorer.settings) as (client, node), serving(client.application) as url:
+            page.open(f"{url}/tx/{sent}")
+            node.fault = status(500)
+            page.wait(FETCHED_503)
+            assert "Waiting to be included" in page.text("main")
+            node.fault = answering(eth_getTransactionCount="0x0")
+            page.wait("document.body?.innerText.includes('Dropped')")
+            node.fault = None
+            page.wait("document.body?.innerText.includes('Waiting to be included')")
+            anvil.mine()
+            explorer.wait_for_block(anvil.head())
+            page.wait("document.body?.innerText.includes('success')")
     finally:
         anvil.call("evm_setAutomine", True)
 
@@ -230,8 +227,7 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
         if call["method"] == "eth_getTransactionByHash":
             answer["result"] = {**answer["result"], **changed}
 
-    with FaultyNode(sending.url) as node:
-        client = create_app(settings_for(explorer.settings.database_url, node.url)).test_client()
+    with behind(explorer.settings) as (client, node):
         node.fault = altering(lie)
         for name, value in {
             "to": "0x" + "66" * 20,

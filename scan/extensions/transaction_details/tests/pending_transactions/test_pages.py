@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from app import create_app
 from scan.extensions.transaction_details.tests.pending_transactions.sent import HASH, SENT
-from tests.support import indexing, serving
-from tests.support.faulty_node import FaultyNode, every_result
+from tests.support import serving
+from tests.support.explorer import behind
+from tests.support.faulty_node import every_result
 
 
 def test_a_transaction_is_pending_until_it_is_mined(explorer):
@@ -91,9 +92,7 @@ ANSWERS = (
 
 
 def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):
-    with FaultyNode(scenario.anvil.url) as node:
-        settings = indexing.settings_for(indexed.settings.database_url, node.url)
-        client = create_app(settings).test_client()
+    with behind(indexed.settings) as (client, node):
         for name, value, status in ANSWERS:
             node.fault = every_result(json.dumps({**SENT, name: value}))
             page = client.get(f"/tx/{HASH}")

@@ -9,7 +9,8 @@ from scan.extensions.transaction_details.tests.pending_transactions.sent import 
     SIGNER,
     signed,
 )
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.explorer import behind
+from tests.support.faulty_node import altering
 from tests.support.indexing import settings_for
 
 SENDER = SENT["from"]
@@ -89,8 +90,7 @@ def test_what_is_not_known_is_said(indexed, scenario):
         ({"contentFrom": []}, "does not offer"),
         ({"contentFrom": {"pending": of_nonces(0, 10_000)}}, "too large"),
     ]
-    with FaultyNode(scenario.anvil.url) as node:
-        client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+    with behind(indexed.settings) as (client, node):
         for answers, words in cases:
             node.fault = pool(**answers)
             listed = client.get(PATH).json
@@ -112,8 +112,7 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
         ({"status": {"pending": "0x7d0", "queued": "0x0"}, "content": content}, [4, 5, 8]),
         ({"status": {"pending": "0x1", "queued": "0x0"}, "content": {"pending": [1]}}, []),
     ]
-    with FaultyNode(scenario.anvil.url) as node:
-        client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+    with behind(indexed.settings) as (client, node):
         for answers, nonces in cases:
             node.fault = pool(**answers)
             rows = client.get(PATH).json["pendingTransactions"]
@@ -147,8 +146,7 @@ def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed, scenari
             "6": {**SENT, "from": SIGNER},
         },
     }
-    with FaultyNode(scenario.anvil.url) as node:
-        asking = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+    with behind(indexed.settings) as (asking, node):
         node.fault = pool()
         refused = asking.get(query).json
         assert refused["status"] == "0" and "does not offer" in refused["result"]
@@ -168,8 +166,7 @@ def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(i
     path = PATH.replace(SENDER, SIGNER)
     lies = {name: f"0x{int(value, 16) ^ 1:x}" for name, value in signed(2).items() if value}
     lies |= {"from": SENDER, "input": "0xa9059cba", "to": SENDER, "hash": HASH}
-    with FaultyNode(scenario.anvil.url) as node:
-        client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+    with behind(indexed.settings) as (client, node):
 
         def listed(**changed):
             node.fault = pool(contentFrom={"pending": {"2": {**signed(2), **changed}}})

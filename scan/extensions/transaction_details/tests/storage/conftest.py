@@ -58,11 +58,10 @@ class Deployed(namedtuple("Deployed", "explorer address")):
 
 def deploy(explorer, sources, path, name, arguments="", *, version=VERSION, is_verified=True):
     standard = standard_input(sources, **(OPTIMIZED if version == VERSION else {}))
-    address = explorer.deploy(compiled(version, standard, path, name).creation, arguments)
     if is_verified:
-        answer = explorer.verify(address, standard, version, contractName=f"{path}:{name}")
-        assert answer.status_code == 200, answer.json
-    return Deployed(explorer, address)
+        return Deployed(explorer, explorer.verified(standard, version, f"{path}:{name}", arguments))
+    creation = compiled(version, standard, path, name).creation
+    return Deployed(explorer, explorer.deploy(creation, arguments))
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,7 @@
 
 import pytest
 
-from scan.extensions.transaction_details.tests.storage.conftest import (
-    KEPT,
-    OPTIMIZED,
-    PATH,
-    VERSION,
-    calldata,
-)
+from scan.extensions.transaction_details.tests.storage import conftest
 from scan.hex import data
 from tests.api.test_bad_input import require_parameter
 from tests.support.database import execute
@@ -21,12 +15,12 @@ LONG = "a long string, ä, " * 8
 @pytest.fixture(scope="module")
 def filled(kept):
     for call in (
-        calldata("set(address,uint256)", WHO, 77),
-        calldata("write(string,bytes)", LONG, b"\x05" * 31),
-        calldata("hold(uint256,address,uint128,string)", 4, WHO, 8, LONG),
-        calldata("offer(address,uint128,string)", WHO, 9, "short"),
-        calldata("offer(address,uint128,string)", WHO, 10, LONG),
-        calldata("named(string,uint256)", "some name", 12),
+        conftest.calldata("set(address,uint256)", WHO, 77),
+        conftest.calldata("write(string,bytes)", LONG, b"\x05" * 31),
+        conftest.calldata("hold(uint256,address,uint128,string)", 4, WHO, 8, LONG),
+        conftest.calldata("offer(address,uint128,string)", WHO, 9, "short"),
+        conftest.calldata("offer(address,uint128,string)", WHO, 10, LONG),
+        conftest.calldata("named(string,uint256)", "some name", 12),
     ):
         kept.explorer.send(kept.address, call, gas=5_000_000)
     return kept
@@ -91,7 +85,9 @@ def test_the_names_of_state_changes(filled, name, variable):
 
 def test_the_state_of_an_older_block(filled):
     number = int(filled.explorer.anvil.call("eth_blockNumber"), 16)
-    filled.explorer.send(filled.address, calldata("set(address,uint256)", WHO, 78), gas=5_000_000)
+    filled.explorer.send(
+        filled.address, conftest.calldata("set(address,uint256)", WHO, 78), gas=5_000_000
+    )
     path = f"balances[{WHO}]"
     assert filled.values(variable=path, block=number) == {path: "77"}
     assert filled.values(variable=path) == {path: "78"}
@@ -117,9 +113,9 @@ def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
     url = filled.explorer.settings.database_url
     execute(url, "DELETE FROM storage_layouts WHERE address = %s", data(filled.address))
     assert filled.storage().status_code == 404
-    standard = standard_input({PATH: KEPT}, **OPTIMIZED)
-    name = f"{PATH}:Kept"
-    answer = filled.explorer.verify(filled.address, standard, VERSION, contractName=name)
+    standard = standard_input({conftest.PATH: conftest.KEPT}, **conftest.OPTIMIZED)
+    name = f"{conftest.PATH}:Kept"
+    answer = filled.explorer.verify(filled.address, standard, conftest.VERSION, contractName=name)
     assert "already stored" in answer.json["message"]
     assert filled.values()["total"] == filled.read("total")
 

@@ -1,18 +1,20 @@
 """Layouts of strangers' contracts: every walk and every size is bounded."""
 
 import json
+from functools import partial
 
 import pytest
 from eth_utils import keccak
 
 from scan.errors import NotFound
 from scan.extensions.transaction_details.storage import mapping_keys, places, slot_names
-from scan.extensions.transaction_details.storage.collisions import MAX_COLLISIONS, Comparisons
 from scan.extensions.transaction_details.storage.contract_storage import (
     MAX_ENTRIES,
     MAX_ROUNDS,
     MAX_SLOTS,
     _Values,
+    entries_of,
+    place_at,
 )
 from scan.extensions.transaction_details.storage.layout import (
     MAX_MEMBERS,
@@ -21,7 +23,7 @@ from scan.extensions.transaction_details.storage.layout import (
     read_solidity,
     read_vyper,
 )
-from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
+from scan.extensions.transaction_details.storage.queries import MAX_COLLISIONS, Comparisons
 from scan.extensions.transaction_details.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 
 pytestmark = pytest.mark.check
@@ -116,14 +118,35 @@ def test_many_variables_and_members_are_cut():
     assert (len(vyper.variables), vyper.is_truncated) == (MAX_VARIABLES, True)
 
 
+class Walked(list):
+    """A list that counts the items that were taken from it."""
+
+    count = 0
+
+    def __iter__(self):
+        for item in super().__iter__():
+            self.count += 1
+            yield item
+
+
 def test_a_struct_that_has_itself_is_walked_to_a_bound():
     """No compiler allows it in place; each level has a hundred of the next."""
     members = [variable(f"m{n}", "s") for n in range(100)]
     own = layout([variable("v", "s")], s=struct(*members))
     assert parts(own, 0) == []
-    steps = places.Steps(5_000)
-    assert len([*entries_of(own, places.Place("v", "s", 0), steps)]) <= 5_000
-    assert steps.left <= 0
+    for type_ in ("s", "none"):  # each member is a step, also one too deep or of no type
+        own = layout([variable("v", "s")], s=struct(variable("m", "s"), variable("m", type_)))
+        members = Walked(99 * own.types["s"].members)
+        own.types["s"] = own.types["s"]._replace(members=members)
+        [root] = places.roots_of(own)
+        for walk, start in (
+            (entries_of, root.place),
+            (partial(places.hashed_places, indices=()), root),
+        ):
+            members.count, steps = 0, places.Steps(5_000)
+            assert len([*walk(own, start, steps=steps)]) <= 5_000
+            assert steps.left <= 0
+            assert members.count < 5_000 + places.MAX_DEPTH * len(members)
     candidates = mapping_keys.Candidates([bytes(32)])
     assert slot_names.names_of_slots(own, {1, 2, 3}, candidates, slot_names.Budget()) == {}
 

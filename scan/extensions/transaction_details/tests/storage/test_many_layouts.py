@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from scan.extensions.transaction_details.storage import contract_storage, layout, queries
-from scan.extensions.transaction_details.storage.collisions import MAX_COMPARED, Comparisons
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates
+from scan.extensions.transaction_details.storage.queries import MAX_COMPARED, Comparisons
 from scan.extensions.transaction_details.storage.slot_names import (
     MAX_VARIABLES as MAX_VARIABLES_TOGETHER,
 )

@@ -2,19 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from eth_utils import keccak
 
+from scan.extensions.transaction_details import storage_layouts
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
-from scan.extensions.transaction_details.storage_layouts import (
-    MAX_ENUMS,
-    MAX_NODES,
-    _declared,
-    _enums,
-    slot_of,
-)
 from scan.extensions.transaction_details.tests.storage.conftest import calldata, deploy
 
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -73,29 +66,29 @@ def test_enums_of_one_name_have_no_members_however_many_there_are():
         named = [{"name": member} for member in members]
         return {"nodeType": "EnumDefinition", "name": name, "members": named}
 
-    others = [enum(f"E{number}", "A") for number in range(MAX_ENUMS - 1)]
-    enums = _enums(_of_files(*others, enum("E", "A", "B"), enum("E", "B", "A")))
-    assert "enum E" not in enums and len(enums) == MAX_ENUMS - 1
+    others = [enum(f"E{number}", "A") for number in range(storage_layouts.MAX_ENUMS - 1)]
+    enums = storage_layouts._enums(_of_files(*others, enum("E", "A", "B"), enum("E", "B", "A")))
+    assert "enum E" not in enums and len(enums) == storage_layouts.MAX_ENUMS - 1
     with pytest.raises(ValueError, match="too many"):
-        _of_files(enum("E", "A"), *[{}] * MAX_NODES, enum("E", "B"))
+        _of_files(enum("E", "A"), *[{}] * storage_layouts.MAX_NODES, enum("E", "B"))
 
 
 def _of_files(*nodes):
-    return [*_declared({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
+    return [*storage_layouts._declared({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
 
 
 @pytest.mark.check
 def test_the_slot_of_the_erc():
     """The example of ERC-7201."""
     expected = 0x183A6125C38840424C4A85FA12BAB2AB606C4B6D0E7CC73C0C06BA5300EAB500
-    assert slot_of("example.main") == expected
+    assert storage_layouts.slot_of("example.main") == expected
 
 
-PLAIN: dict[str, Any] = {
+PLAIN = {
     "storage": [{"label": "a", "type": "t_enum(E)1", "slot": "0", "offset": 0}],
     "types": {"t_enum(E)1": {"encoding": "inplace", "label": "enum E", "numberOfBytes": "1"}},
 }
-HOSTILE: dict[str, dict[str, Any]] = {
+HOSTILE = {
     "enums that are none": {"enums": 5},
     "members that are none": {"enums": {"enum E": 5}},
     "members that are no text": {"enums": {"enum E": [1, None]}},

@@ -1,28 +1,142 @@
-"""The tabs of an address that are made of its history (an entry a transaction, balances), and the
-pages of sums, at the paths of the API, with the link to them beside each of their lists.
+"""GET /api/v1/addresses/:address/history and /balances, and sums of lists by month:
+/transactions/sums, /transfers/sums, /internal/sums, and /tokens/:address/transfers/sums. The tabs
+of an address that are made of these, and the pages of sums, at the paths of the API.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from flask import Blueprint, Response, request
+import orjson
+from flask import Blueprint, request
 
 from scan import parameters
+from scan.api.hooks import Api
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
-from scan.extensions.history import balance_history, queries
+from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
+from scan.extensions.history.genesis_balances import GenesisBalances
+from scan.extensions.history.queries import HistoryFilter
 from scan.extensions.history.sums import monthly_sums
+from scan.extensions.history.sums.monthly_sums import valued_page
 from scan.hex import to_hex
+from scan.http import list_responses, request_state
+from scan.http.hooks import Service
 from scan.http.list_responses import window_of
-from scan.http.requests import query_arguments, reader
+from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, formatting, hooks
 from scan.pages.records import address_of, names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
-from scan.queries import addresses, holdings
+from scan.queries import addresses, entities, holdings, pages, tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
+
+DEFAULT_POINTS = 40
+
+blueprint = Blueprint("history", __name__)
+
+
+@blueprint.get("/addresses/<address>/history")
+def list_history(address: str) -> Response:
+    arguments = query_arguments(
+        *HistoryFilter._fields, *entities.RANGE, "group", "orderBy", "limit", "cursor", "format"
+    )
+    key, filters = parameters.address(address), history.read_filter(arguments)
+    is_grouped = "group" in arguments
+    if is_grouped:
+        parameters.one_of(arguments["group"], "group", history.GROUPS)
+    return list_responses.list_response(
+        "history",
+        arguments,
+        lambda window: history.page(reader(), key, window, filters, is_grouped=is_grouped),
+        kind="historyEntries" if is_grouped else "",
+        address=key,
+    )
+
+
+@blueprint.get("/addresses/<address>/balances")
+def list_balances(address: str) -> Response:
+    arguments = query_arguments("points", "token", "cursor", "blockTo", "timeTo")
+    points = parameters.integer_text(
+        arguments, "points", default=DEFAULT_POINTS, least=1, most=parameters.MAX_LIMIT
+    )
+    token = parameters.optional_address(arguments, "token")
+    key = parameters.address(address)
+    read = balance_history.page(reader(), key, points, token, list_responses.window_of(arguments))
+    unexplained = read.check.unexplained
+    response = json_value(
+        {
+            "balances": read.points,
+            "symbol": read.symbol,
+            "decimals": read.decimals,
+            "unproven": [] if token is None else ["symbol", "decimals"],
+            "complete": read.check.reason is None,
+            "reason": read.check.reason,
+            "unexplained": None if unexplained is None else str(unexplained),
+            "next": read.next,
+            **({} if read.at is None else {"at": read.at}),
+        }
+    )
+    if read.next is not None:
+        response.headers["Link"] = list_responses.next_link(read.next, arguments)
+    return response
+
+
+# The kinds of CSV files of sums, by entity.
+FILES = {
+    "transactions": "transactionSums",
+    "token_transfers": "transferSums",
+    "internal_transfers": "internalTransferSums",
+}
+
+
+@blueprint.get("/addresses/<address>/transactions/sums")
+def sum_transactions(address: str) -> Response:
+    return _sums("transactions", address=address)
+
+
+@blueprint.get("/addresses/<address>/transfers/sums")
+def sum_transfers_of_address(address: str) -> Response:
+    return _sums("token_transfers", address=address)
+
+
+@blueprint.get("/addresses/<address>/internal/sums")
+def sum_internal_transfers(address: str) -> Response:
+    return _sums("internal_transfers", address=address)
+
+
+@blueprint.get("/tokens/<address>/transfers/sums")
+def sum_transfers_of_token(address: str) -> Response:
+    tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
+    return _sums("token_transfers", tokenAddress=address)
+
+
+def _sums(entity: str, **fixed: str) -> Response:
+    keys = [key for key in pages.FILTER_KEYS[entity] if key not in fixed]
+    arguments = query_arguments(*keys, *entities.RANGE, request_state.PARAMETER)
+    filters = {**arguments, **fixed}
+    address = parameters.optional_address(filters, "address")
+
+    def read(window: pages.Window) -> pages.Page:
+        return valued_page(monthly_sums.page(reader(), entity, window, filters, address))
+
+    return list_responses.list_response(
+        "sums",
+        arguments,
+        read,
+        kind=FILES[entity],
+        address=address,
+        read_for_file=lambda window: _of_months(read(window)),
+    )
+
+
+def _of_months(page: pages.Page) -> pages.Page:
+    """Return sums without those of all rows, which a spreadsheet would add to the months'."""
+    sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
+    return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
+
 
 CHART_POINTS = 40
 MAX_CHOICES = 20  # tokens to choose from
@@ -50,7 +164,7 @@ def _history_tab(key: bytes) -> tuple[filtered_lists.FilteredList, dict[str, Any
     """Return the list and the other values of address_history.html."""
     fees = parameters.one_of(request.args.get("fees", FEES[0]), "fees", FEES)
 
-    def read(window: Window, values: Mapping[str, str]) -> queries.HistoryPage:
+    def read(window: Window, values: Mapping[str, str]) -> history.HistoryPage:
         filters = history.read_filter(values)
         if fees == "hide":
             filters = filters._replace(types=tuple(t for t in filters.types if t != "fee"))
@@ -113,7 +227,7 @@ def _chart(balances: balance_history.BalanceHistory) -> Chart | None:
     return line_chart(points, title=title, decimals=balances.decimals or 0)
 
 
-blueprint = Blueprint("pages_history", __name__)
+page_views = Blueprint("pages_history", __name__)
 # The entity and the rows' name by the last part of a list's path.
 LISTS = {
     "transactions": ("transactions", "transaction"),
@@ -122,22 +236,22 @@ LISTS = {
 }
 
 
-@blueprint.get("/address/<address>/transactions/sums")
+@page_views.get("/address/<address>/transactions/sums")
 def get_sums_of_transactions(address: str) -> Response:
     return _page("transactions", "address", "/addresses", address_of(address))
 
 
-@blueprint.get("/address/<address>/transfers/sums")
+@page_views.get("/address/<address>/transfers/sums")
 def get_sums_of_transfers(address: str) -> Response:
     return _page("transfers", "address", "/addresses", address_of(address))
 
 
-@blueprint.get("/address/<address>/internal/sums")
+@page_views.get("/address/<address>/internal/sums")
 def get_sums_of_internal_transfers(address: str) -> Response:
     return _page("internal", "address", "/addresses", address_of(address))
 
 
-@blueprint.get("/token/<address>/transfers/sums")
+@page_views.get("/token/<address>/transfers/sums")
 def get_sums_of_token(address: str) -> Response:
     return _page("transfers", "tokenAddress", "/tokens", address_of(address))
 
@@ -173,6 +287,8 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
 
 
 HOOKS = (
+    Api(blueprints=(blueprint,)),
+    Service(make=lambda core: GenesisBalances(core.writes)),
     hooks.Pages(
         tabs=(
             hooks.AddressTab(
@@ -188,5 +304,5 @@ HOOKS = (
             ),
         )
     ),
-    hooks.Pages(blueprints=(blueprint,), sections=(hooks.Section({"list": "list_sums.html"}),)),
+    hooks.Pages(blueprints=(page_views,), sections=(hooks.Section({"list": "list_sums.html"}),)),
 )
