@@ -95,7 +95,8 @@ def _print_requests(cases: list[dict[str, Any]]) -> None:
 
 def _print_indexing(results: dict[str, Any]) -> None:
     for name, result in results.items():
-        print(f"\n{name}: {result['transactions_per_s']:,.0f} transactions/s")
+        start = f"after {result['start_s']:.1f} s of starting"
+        print(f"\n{name}: {result['transactions_per_s']:,.0f} transactions/s, {start}")
         for key in ("microseconds", "per_transaction"):
             values = [f"{part} {value:,.2f}" for part, value in result.get(key, {}).items()]
             if values:

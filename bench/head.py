@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from http.client import HTTPException
 from typing import Any, NamedTuple
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
 
 import orjson
 import psycopg2
@@ -26,6 +26,7 @@ from bench.options import Options
 from bench.processes import (
     family,
     free_port,
+    post,
     processor_seconds,
     running,
     server_process,
@@ -84,7 +85,7 @@ def _at_pace(options: Options, programs: Programs, seen: dict[str, Seen]) -> dic
     blocks, pace = options.head_blocks, options.head_pace
     before, sent_before = _seconds(programs), _requests_sent(programs)
     commits_before = seen["commit"].sightings
-    began: float = orjson.loads(_post(programs.node_url, "bench_start", pace))["result"]
+    began: float = orjson.loads(post(programs.node_url, "bench_start", pace))["result"]
     for of_blocks in seen.values():
         _wait(of_blocks, INDEXED_FIRST + blocks)
     spent = {name: seconds - before[name] for name, seconds in _seconds(programs).items()}
@@ -199,10 +200,3 @@ def _requests_sent(programs: Programs) -> float:
             if line.startswith(b"scan_rpc_request_seconds_count "):
                 return float(line.split()[1])
     return 0.0
-
-
-def _post(url: str, method: str, *params: object) -> bytes:
-    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    with urlopen(Request(url, orjson.dumps(call))) as response:
-        answer: bytes = response.read()
-    return answer

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
+
+import orjson
 
 from scan.settings import ROOT
 
@@ -70,6 +72,14 @@ def wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]", log: Pat
             time.sleep(0.1)
     end = log.read_text(encoding="utf-8", errors="replace")[-2000:]
     raise StartFailed(f"{url} does not answer; the end of {log}:\n{end}")
+
+
+def post(url: str, method: str, *params: object) -> bytes:
+    """The answer to a call of JSON-RPC."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    with urlopen(Request(url, orjson.dumps(call))) as response:
+        answer: bytes = response.read()
+    return answer
 
 
 def resident_bytes(pid: int) -> int:

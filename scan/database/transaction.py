@@ -2,6 +2,7 @@
 reads, made from values."""
 
 import io
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -80,7 +81,7 @@ class Transaction:
         self._send()
         self._cursor.execute(text)
 
-    def copy(self, target: str, file: Readable, read_bytes: int = 8192) -> int:
+    def copy(self, target: str, file: Readable, read_bytes: int) -> int:
         """Run a COPY from a file, as copy_lines() takes it. Return how many rows the file had."""
         self._send()
         self._cursor.copy_expert(target, file, read_bytes)
@@ -95,6 +96,9 @@ def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list
 
 
 NULL = "\\N"
+# Of COPY's binary format: a signature, flags and the length of an extension; no further row.
+_BINARY_START, _BINARY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+_COPIED_BYTES = 256 * 1024  # that are sent at once
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
@@ -107,9 +111,19 @@ def copy_records(
 
 def copy_lines(tx: Transaction, table: str, columns: Iterable[str], lines: Iterable[str]) -> None:
     """COPY lines that line() has made. A text of `lines` may have several."""
-    text = "".join(lines)
+    # Bytes are passed on as they are; a StringIO would keep four bytes for each character.
+    text = "".join(lines).encode()
     if text:
-        tx.copy(f"COPY {table} ({', '.join(columns)}) FROM STDIN", io.StringIO(text))
+        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (ENCODING 'UTF8')"
+        tx.copy(target, io.BytesIO(text), _COPIED_BYTES)
+
+
+def copy_binary(tx: Transaction, table: str, columns: Iterable[str], rows: Iterable[bytes]) -> None:
+    """COPY rows that binary_row() has made."""
+    content = b"".join(rows)
+    if content:
+        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT binary)"
+        tx.copy(target, io.BytesIO(_BINARY_START + content + _BINARY_END), _COPIED_BYTES)
 
 
 def copy_file(
@@ -141,6 +155,17 @@ def line(row: Iterable[object]) -> str:
         for value in row
     ]
     return "\t".join(texts) + "\n"
+
+
+def binary_row(row: Sequence[int | bytes]) -> bytes:
+    """Return a row of bigints and bytes. Long bytes take a third of the time of their hex."""
+    fields = [
+        struct.pack(">iq", 8, value)
+        if isinstance(value, int)
+        else struct.pack(">i", len(value)) + value
+        for value in row
+    ]
+    return struct.pack(">h", len(row)) + b"".join(fields)
 
 
 # The text of values by their class. All others, such as numbers, have Python's own text.

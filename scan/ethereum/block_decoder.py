@@ -272,19 +272,19 @@ def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[blocks.Event
     records = list(chain.from_iterable(lists))
     if not records:
         return []
-    fields = _fields(records)
-    counts = list(map(len, fields["topics"]))
+    topic_lists = [log.topics for log in records]
+    counts = list(map(len, topic_lists))
     if max(counts) > blocks.MAX_TOPICS:
         raise BadHex("a log has more than four topics")
-    topics = iter(column_types.read_values(_TOPIC, list(chain.from_iterable(fields["topics"]))))
+    topics = iter(column_types.read_values(_TOPIC, list(chain.from_iterable(topic_lists))))
     return list(
         map(
             blocks.EventLog,
             [index for index, logs in enumerate(lists, start=first_index) for _ in logs],
-            column_types.read_values(_LOG_INDEX, fields["logIndex"]),
-            column_types.read_values(_ADDRESS, fields["address"]),
+            column_types.read_values(_LOG_INDEX, [log.logIndex for log in records]),
+            column_types.read_values(_ADDRESS, [log.address for log in records]),
             [tuple(islice(topics, count)) for count in counts],
-            [column_types.read_value(_DATA, value) for value in fields["data"]],
+            column_types.read_values(_DATA, [log.data for log in records]),
         )
     )
 

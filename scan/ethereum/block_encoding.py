@@ -24,7 +24,6 @@ from scan.ethereum.rlp_and_tries import (
     LISTS,
     join_list,
     list_item,
-    list_items,
     list_prefix,
     list_prefix_bytes,
     quantity_item,
@@ -32,6 +31,7 @@ from scan.ethereum.rlp_and_tries import (
     split_list,
     string_item,
     string_items,
+    string_prefix,
     string_prefix_bytes,
     word_items,
 )
@@ -105,6 +105,9 @@ _WITHDRAWAL = ("index", "validatorIndex", "address", "amount")
 _AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 
 
+_ADDRESS_DIGITS = 42  # of an address's item
+_BYTE_CHARACTERS = 4  # of DATA of one byte, which may be its own item
+
 _NO_OWN: Mapping[int, Encoding] = {}
 
 
@@ -124,10 +127,12 @@ class _Encoder(NamedTuple):
 
     def encode(self, records: Sequence[Any]) -> Iterable[str]:
         columns = list(zip(*map(self.values, records), strict=True)) or [()] * len(self.items)
-        lists = list_items(
-            [items(column) for items, column in zip(self.items, columns, strict=True)]
-        )
-        return [self.type_digits + text for text in lists] if self.type_digits else lists
+        items = [encode(column) for encode, column in zip(self.items, columns, strict=True)]
+        digits = self.type_digits
+        return [
+            f"{digits}{list_prefix(len(text) // 2)}{text}"
+            for text in map("".join, zip(*items, strict=True))
+        ]
 
 
 class _InputEncoder(NamedTuple):
@@ -309,15 +314,28 @@ def _strings(texts: Sequence[str]) -> str:
 
 
 def _log(log: Any) -> str:
-    topics = "".join(log.topics).replace("0x", "a0")
-    head = f"94{log.address[2:]}{list_prefix(len(topics) // 2)}{topics}"
-    return list_item(head + string_item(log.data))
+    topics, data_ = "".join(log.topics).replace("0x", "a0"), log.data
+    before, between, after = _log_prefixes(len(topics), len(data_))
+    if len(data_) == _BYTE_CHARACTERS:
+        return list_item(f"94{log.address[2:]}{between}{topics}{string_item(data_)}")
+    return f"{before}{log.address[2:]}{between}{topics}{after}{data_[2:]}"
+
+
+@lru_cache(4_096)
+def _log_prefixes(topic_digits: int, data_characters: int) -> tuple[str, str, str]:
+    """Return what precedes a log's address, its topics and its data of more than a byte."""
+    size, half_byte = divmod(data_characters - 2, 2)
+    if half_byte:
+        raise ValueError("half a byte")
+    between, after = list_prefix(topic_digits // 2), string_prefix(size)
+    digits = _ADDRESS_DIGITS + len(between) + topic_digits + len(after) + 2 * size
+    return f"{list_prefix(digits // 2)}94", between, after
 
 
 _ITEMS: dict[str, _Items] = {
     **dict.fromkeys(
         ("to", "feeCurrency"),
-        partial(map, lambda text: "80" if text is None else string_item(text)),
+        lambda texts: ["80" if text is None else string_item(text) for text in texts],
     ),
     "accessList": partial(map, _access_list),
     "authorizationList": partial(

@@ -36,6 +36,7 @@ SWAP_PANCAKE_V3 = _topic(
 )
 SWAP_VELODROME = _topic("Swap(address,address,uint256,uint256,uint256,uint256)")
 SWAP_V4 = _topic("Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)")
+_SWAPS = frozenset((SWAP_V2, SWAP_V3, SWAP_PANCAKE_V3, SWAP_VELODROME, SWAP_V4))
 INITIALIZE_V4 = _topic("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)")
 # A block's ConsecutiveTransfers are read item by item up to so many items. The ids of a range are
 # free for who emits it: a block could have 140 million.
@@ -366,7 +367,7 @@ def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
 
 def swap_event(log: EventLog) -> SwapEvent | None:
     """Return the swap that a log has the form of, or None; one of 0 for 0 is none."""
-    if len(log.topics) != 3:
+    if len(log.topics) != 3 or log.topics[0] not in _SWAPS:
         return None
     topic, data, pool = log.topics[0], log.data, log.address
     signed = [int.from_bytes(data[at : at + 32], signed=True) for at in (0, 32)]

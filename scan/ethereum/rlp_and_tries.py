@@ -6,7 +6,7 @@ of encoding bytes field by field. Functions of many texts take a column of a blo
 fastest installed keccak-256 is taken: roots of a block take a dozen hashes for each record.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple, TypeAlias
@@ -73,12 +73,12 @@ def word_items(texts: Sequence[str]) -> Iterable[str]:
 
 def string_item(text: str) -> str:
     """Return the item of DATA of any length; raises ValueError where half a byte is missing."""
-    size, half_byte = divmod(len(text) - 2, 2)
-    if half_byte:
+    characters = len(text)
+    if characters % 2:
         raise ValueError("half a byte")
-    if size == 1 and text < "0x80":
+    if characters == 4 and text < "0x80":
         return text[2:]
-    return string_prefix(size) + text[2:]
+    return string_prefix(characters // 2 - 1) + text[2:]
 
 
 string_items = partial(map, string_item)  # of texts
@@ -87,11 +87,6 @@ string_items = partial(map, string_item)  # of texts
 def list_item(items: str) -> str:
     """Return the list of items that are already encoded and joined."""
     return list_prefix(len(items) // 2) + items
-
-
-def list_items(columns: Sequence[Iterable[str]]) -> Iterator[str]:
-    """Yield the list of each record, whose items are given by column."""
-    return map(list_item, map("".join, zip(*columns, strict=True)))
 
 
 def split_list(encoded: bytes, most: int) -> list[bytes]:

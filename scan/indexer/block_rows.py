@@ -7,7 +7,6 @@ but for reading that from the database.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -201,10 +200,11 @@ class BlockRows(NamedTuple):
     columns: dict[str, Any]  # of the block's row, without those that count transfers and trades
     transactions: list[str]
     internal_transfers: list[str]
-    unnumbered: dict[str, list[str]]  # of the tables of UNNUMBERED that have rows in it
+    unnumbered: dict[str, str]  # of the tables of UNNUMBERED that have rows in it, but BODIES
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the stored logs
     watched_logs: list[WatchedLog]
+    body: bytes = b""  # its row of BODIES as binary_row() makes it, if there is one
 
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
@@ -268,6 +268,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
     rows, block = table_rows(fetched, selection), fetched.block
     line = transaction.line
     number = block.number
+    bodies = rows.unnumbered.pop(BODIES)
     topics: dict[bytes | None, bytes | None] = {}  # one object for equal ones: pickle sends it once
     watched = []
     for log in block.logs if selection.watched else ():
@@ -300,10 +301,11 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         rows.block,
         transactions=list(map(line, rows.transactions)),
         internal_transfers=list(map(line, rows.internal_transfers)),
-        unnumbered={table: list(map(line, of)) for table, of in rows.unnumbered.items() if of},
+        unnumbered={table: "".join(map(line, of)) for table, of in rows.unnumbered.items() if of},
         logs=[line((*row[:3], *row[4:])) for row in rows.logs],
         first_topics=tuple([topics.setdefault(row[3], row[3]) for row in rows.logs]),
         watched_logs=watched,
+        body=b"".join(map(transaction.binary_row, bodies)),
     )
 
 
@@ -322,9 +324,10 @@ def event_count(block: BlockRows) -> int:
 
 
 def long_characters(block: BlockRows) -> int:
-    """Return the length of a block's logs and body as text, which contracts can make very long."""
-    lines = chain(block.logs, block.unnumbered.get(BODIES, ()))
-    return sum(map(len, lines)) + 2 * sum(len(log.data) for log in block.watched_logs)
+    """Return the length of a block's logs as text and of its body, which contracts can make very
+    long."""
+    watched = 2 * sum(len(log.data) for log in block.watched_logs)
+    return sum(map(len, block.logs)) + watched + len(block.body)
 
 
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:

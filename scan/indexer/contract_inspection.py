@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from eth_hash.auto import keccak
-
 from scan.database.connection import Database
 from scan.ethereum import client, events, token_metadata
 from scan.ethereum.blocks import DELEGATION
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
 from scan.indexer.contract_state import (
@@ -165,7 +164,7 @@ class ContractInspector:
             if contract.code_hash is not None and not (is_created or address in block.changed):
                 continue
             code = b"" if code is None or code.startswith(DELEGATION) else code
-            code_hash = keccak(code) if code else None
+            code_hash = keccak256(code) if code else None
             if code_hash != contract.code_hash or (is_created and code):
                 contract.code_hash = code_hash
                 codes.append(ContractCode(address, block.number, code_hash, code))

@@ -143,8 +143,10 @@ class Append:
         )
         _copy_logs(tx, before.logs, blocks)
         for table, columns in block_rows.UNNUMBERED.items():
-            lines = _lines(block.unnumbered.get(table, ()) for block in blocks)
-            transaction.copy_lines(tx, table, columns, lines)
+            texts = (block.unnumbered.get(table, "") for block in blocks)
+            transaction.copy_lines(tx, table, columns, texts)
+        columns = block_rows.UNNUMBERED[block_rows.BODIES]
+        transaction.copy_binary(tx, block_rows.BODIES, columns, (block.body for block in blocks))
         if self._first_block is None:
             self._first_block = blocks[0].contracts.number
         self._ended_tokens |= {end.address for end in findings.ends}
@@ -275,7 +277,7 @@ class Writer:
 def _partitioned_rows(after: RowCounts, batch: InspectedBatch) -> dict[str, int]:
     """Return up to which ordinal each partitioned table has rows once a batch is written."""
     rows = {t: getattr(after, t) for t in partitions.TABLES if t != block_rows.BODIES}
-    if any(block_rows.BODIES in block.unnumbered for block in batch.blocks):
+    if any(block.body for block in batch.blocks):
         rows[block_rows.BODIES] = batch.blocks[-1].contracts.number + 1
     return rows
 
@@ -318,12 +320,12 @@ def _copy_numbered(
 def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     """Copy the found code, tokens, pools and rejected emitters, without transfers and trades."""
     if findings.codes:
-        present = [code for code in findings.codes if code.code]
+        distinct = {code.code_hash: code.code for code in findings.codes if code.code}
         tx.defer(
             "indexer/codes_insert",
-            code_hashes=[code.code_hash for code in present],
-            codes=[code.code for code in present],
-            are_proxies=[is_proxy_code(code.code) for code in present],
+            code_hashes=[*distinct],
+            codes=[*distinct.values()],
+            are_proxies=[*map(is_proxy_code, distinct.values())],
         )
         contracts = [code._asdict() for code in findings.codes]
         transaction.copy_records(

@@ -5,6 +5,8 @@ import rlp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scan.ethereum.block_encoding import encode_log
+from scan.ethereum.blocks import LogJson
 from scan.ethereum.rlp_and_tries import count_items, items_of, split_list
 
 pytestmark = pytest.mark.check
@@ -38,3 +40,13 @@ def test_items_are_counted_as_they_are_read(strings, hostile):
             except ValueError:
                 results.append(None)
         assert results[0] == results[1]
+
+
+@given(st.lists(st.binary(min_size=32, max_size=32), max_size=4), st.binary(max_size=300))
+def test_a_log_is_encoded_as_any_list_is(topics, data):
+    texts = ["0x" + topic.hex() for topic in topics]
+    for value in (data, data[:1], b"\x7f", b"\x80", b"\0" * 55, b"\0" * 56):
+        log = LogJson(topics=texts, address="0x" + "ab" * 20, data="0x" + value.hex())
+        assert encode_log(log) == rlp.encode([b"\xab" * 20, topics, value])
+    with pytest.raises(ValueError, match="half a byte"):
+        encode_log(LogJson(topics=texts, address="0x" + "ab" * 20, data="0x123"))
