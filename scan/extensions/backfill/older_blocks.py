@@ -23,7 +23,7 @@ from scan.commands import arguments, audit, long_work
 from scan.commands.long_work import DONE, NOT_DONE
 from scan.contracts import account_state, proxy_contracts
 from scan.database import connection, transaction
-from scan.database.transaction import copy_lines
+from scan.database.transaction import binary_row, copy_binary, copy_lines
 from scan.ethereum.blocks import DELEGATION, MalformedBlock
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.node_errors import RETRIED, Retries
@@ -292,7 +292,7 @@ class BodyBackfill:
                 partitions.make_empty(tx, BODIES, partition_rows, last + 1)
             rows = [(b.block.number, *b.block.body) for b in blocks if b.block.body]
             tx.execute("bulk/bodies_delete", block_from=first, block_to=last)
-            copy_lines(tx, BODIES, block_rows.UNNUMBERED[BODIES], map(transaction.line, rows))
+            copy_binary(tx, BODIES, block_rows.UNNUMBERED[BODIES], map(binary_row, rows))
             if not tx.execute("bulk/bodies_set_first", first=first, following=last + 1):
                 raise CannotBackfill("SCAN_BODIES was turned off, or a reorganisation is under way")
 

@@ -160,14 +160,14 @@ def test_a_fork_takes_back_bodies_that_are_being_stored(
             anvil.mine()
 
     def copy_and_fork(*given):
-        copy_lines(*given)
+        copy_binary(*given)
         anvil.reorganise(older_blocks.READ_BLOCKS + 4)
         mine(2)
         time.sleep(2)  # in which the indexer would take blocks back
 
     mine(3 * older_blocks.READ_BLOCKS)
     indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
-    copy_lines = older_blocks.copy_lines
+    copy_binary = older_blocks.copy_binary
     with (
         indexing.Indexing(database_url, anvil.url) as indexer,
         closing(Database(database_url, statement_timeout_ms=0)) as database,
@@ -176,9 +176,9 @@ def test_a_fork_takes_back_bodies_that_are_being_stored(
         serving.wait_until(older.missing)
         stored = older.run()
         assert next(stored) == older_blocks.READ_BLOCKS
-        monkeypatch.setattr(older_blocks, "copy_lines", copy_and_fork)
+        monkeypatch.setattr(older_blocks, "copy_binary", copy_and_fork)
         assert next(stored) == older_blocks.READ_BLOCKS
-        monkeypatch.setattr(older_blocks, "copy_lines", copy_lines)
+        monkeypatch.setattr(older_blocks, "copy_binary", copy_binary)
         indexer.wait_for(anvil.head())
         assert [*stored]
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
