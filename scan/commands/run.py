@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -66,12 +65,30 @@ class ChildProcess:
             self._process.wait()
 
 
-def stop_all(children: list[ChildProcess], grace_s: float = GRACE_S) -> None:
-    deadline = time.monotonic() + grace_s
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.wait(deadline)
+def keep_running(
+    settings: Settings,
+    children: list[ChildProcess],
+    stop: threading.Event,
+    goes_on: Callable[[], bool] = lambda: True,
+    grace_s: float = GRACE_S,
+) -> None:
+    """Keep children running until `stop` is set or `make`, which started this process, has ended,
+    as long as it `goes_on`; then stop them."""
+    parent = os.getppid()
+    try:
+        while not stop.is_set() and goes_on():
+            for child in children:
+                child.keep_running()
+            if settings.started_by_make and os.getppid() != parent:
+                log.info("the parent process `make` has ended; stopping")
+                stop.set()
+            stop.wait(CHECK_EVERY_S)
+    finally:
+        deadline = time.monotonic() + grace_s
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.wait(deadline)
 
 
 UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised
@@ -222,49 +239,39 @@ def _run_children(
         ChildProcess("indexer", environment, "index"),
         ChildProcess("api", environment, "serve"),
     ]
-    try:
-        _keep_running(settings, children, stop, postgres, over)
-    finally:
-        stop_all(children)
-
-
-def _keep_running(
-    settings: Settings,
-    children: list[ChildProcess],
-    stop: threading.Event,
-    postgres: EmbeddedPostgres | None,
-    over: threading.Event | None,
-) -> None:
-    parent = os.getppid()
     is_greeted = False
-    while not stop.is_set() and not (over and over.is_set()):
+
+    def goes_on() -> bool:
+        nonlocal is_greeted
         if postgres is not None and not postgres.is_running():
             log.warning("PostgreSQL has ended; restarting it")
             try:
                 postgres.start()
             except StartFailed as error:
                 log.warning("%s", error)
-        for child in children:
-            child.keep_running()
-        is_alive = False
-        with suppress(service_client.NoResponse):
-            url = f"{settings.base_url}/healthz"
-            is_alive = not is_greeted and service_client.send(url, timeout_s=2).status == 200
-        if is_alive:
-            base = f"{settings.base_url}/api/v1"
-            print(
-                f"\nScan is running at {settings.base_url} (Ctrl-C to stop). Try:\n"
-                f"  curl {base}/stats\n"
-                f"  curl '{base}/transactions?limit=2'\n"
-                f"  curl {base}/blocks\n"
-                f"or open {settings.base_url} in a browser.{_advice(settings)}",
-                flush=True,
-            )
-            is_greeted = True
-        if settings.started_by_make and os.getppid() != parent:
-            log.info("the parent process `make` has ended; stopping")
-            stop.set()
-        stop.wait(CHECK_EVERY_S)
+        is_greeted = is_greeted or _greet(settings)
+        return over is None or not over.is_set()
+
+    keep_running(settings, children, stop, goes_on)
+
+
+def _greet(settings: Settings) -> bool:
+    """Print where the service runs, if it does; return whether it does."""
+    try:
+        if service_client.send(f"{settings.base_url}/healthz", timeout_s=2).status != 200:
+            return False
+    except service_client.NoResponse:
+        return False
+    base = f"{settings.base_url}/api/v1"
+    print(
+        f"\nScan is running at {settings.base_url} (Ctrl-C to stop). Try:\n"
+        f"  curl {base}/stats\n"
+        f"  curl '{base}/transactions?limit=2'\n"
+        f"  curl {base}/blocks\n"
+        f"or open {settings.base_url} in a browser.{_advice(settings)}",
+        flush=True,
+    )
+    return True
 
 
 def _advice(settings: Settings) -> str:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from scan.cached_values import SizedCache
@@ -101,9 +102,11 @@ class BlockBodies:
                 in_blocks[indexed.block_number, data(indexed.block_hash)].append(indexed)
         for number, block_hash, block in self._blocks_of([*in_blocks]):
             if block is not None:
-                for indexed in in_blocks.pop((number, block_hash), ()):
-                    sent = block.transaction(indexed.transaction_index, with_logs=with_logs)
-                    transactions[indexed.hash] = sent
+                with damage_logged():
+                    for indexed in in_blocks.get((number, block_hash), ()):
+                        sent = block.transaction(indexed.transaction_index, with_logs=with_logs)
+                        transactions[indexed.hash] = sent
+                    in_blocks.pop((number, block_hash), None)
                 if in_blocks and time.monotonic() > until:
                     raise TooManyBlocks
         missing = [indexed for of_block in in_blocks.values() for indexed in of_block]
@@ -114,10 +117,14 @@ class BlockBodies:
             self._of_node.store(indexed, sent, size)
         return transactions
 
-    def block(self, number: int, block_hash: bytes) -> StoredBlock | None:
-        """Return what is stored of a block; None where nothing is."""
-        blocks = self._blocks_of([(number, block_hash)])
-        return next((block for _, hash_, block in blocks if hash_ == block_hash), None)
+    def stored_transaction(self, indexed: IndexedTransaction) -> StoredTransaction | None:
+        """Return a transaction as it is stored; None where it is not."""
+        key = indexed.block_number, data(indexed.block_hash)
+        for _, block_hash, block in self._blocks_of([key]):
+            if block is not None and block_hash == key[1]:
+                with damage_logged():
+                    return block.transaction(indexed.transaction_index)
+        return None
 
     def _blocks_of(
         self, keys: Sequence[tuple[int, bytes]]
@@ -138,8 +145,15 @@ class BlockBodies:
 
 def _read(number: int, digest: Any, body: Any) -> StoredBlock | None:
     """Return a stored block; None for a damaged one."""
-    try:
+    with damage_logged():
         return StoredBlock(number, StoredBody(bytes(digest), bytes(body)))
+    return None
+
+
+@contextmanager
+def damage_logged() -> Iterator[None]:
+    """Log that a stored block is damaged, which ends what is inside: it counts as not stored."""
+    try:
+        yield
     except DamagedBody as error:
         log.error("%s", error.message)
-        return None

@@ -60,7 +60,25 @@ class Statement(NamedTuple):
 def read_statement(name: str, folder: Path = FOLDER) -> Statement:
     """Return a statement by its file's name. Raises StatementError where declared and used
     parameters differ."""
-    return _parsed(name, texts(folder)[name]())
+    text = texts(folder)[name]()
+    header = re.match(r"(?:--[^\n]*\n)+", text)
+    declared = _PARAMS.search(header.group()) if header else None
+    if header is None or declared is None:
+        raise StatementError(f"{name} has no header with a '-- params:' line")
+    body = text[header.end() :].strip().rstrip(";")
+    types = _types(declared[1])
+    used = set(re.findall(r"%\((\w+)\)s", body))
+    if types.keys() != used:
+        raise StatementError(f"{name} declares {sorted(types)} but uses {sorted(used)}")
+    literals = _LITERALS.search(header.group())
+    if literals is None:
+        return Statement(name, body, types, None)
+    literal_names = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
+    if not literal_names <= used:
+        raise StatementError(
+            f"{name} has literals that are no parameters: {sorted(literal_names - used)}"
+        )
+    return Statement(name, body, types, literal_names)
 
 
 @functools.cache
@@ -176,27 +194,6 @@ def _instances(template: str) -> Iterator[tuple[str, Callable[[], str]]]:
                         (folder / f"{instance_name}.sql").exists() for folder in all_folders()
                     ):
                         yield instance_name, partial(render, template, entity=entity, list=instance)
-
-
-def _parsed(name: str, text: str) -> Statement:
-    header = re.match(r"(?:--[^\n]*\n)+", text)
-    declared = _PARAMS.search(header.group()) if header else None
-    if header is None or declared is None:
-        raise StatementError(f"{name} has no header with a '-- params:' line")
-    body = text[header.end() :].strip().rstrip(";")
-    types = _types(declared[1])
-    used = set(re.findall(r"%\((\w+)\)s", body))
-    if types.keys() != used:
-        raise StatementError(f"{name} declares {sorted(types)} but uses {sorted(used)}")
-    literals = _LITERALS.search(header.group())
-    if literals is None:
-        return Statement(name, body, types, None)
-    literal_names = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
-    if not literal_names <= used:
-        raise StatementError(
-            f"{name} has literals that are no parameters: {sorted(literal_names - used)}"
-        )
-    return Statement(name, body, types, literal_names)
 
 
 def _types(declared: str) -> dict[str, str]:

@@ -1,10 +1,15 @@
 """SCAN_BODIES: blocks are stored whole, as their roots prove them."""
 
+from contextlib import closing
+
 import pytest
 
+from scan.contracts.block_bodies import BlockBodies
 from scan.database import migrations
+from scan.database.connection import Database
 from scan.ethereum import stored_blocks
 from scan.ethereum.blocks import StoredBody
+from scan.ethereum.transaction_reader import IndexedTransaction
 from tests.support import indexing
 from tests.support.database import execute
 from tests.support.table_digest import digest
@@ -16,6 +21,10 @@ NOT_STORED = set(
     blobs commitments cellProofs proofs
     """.split()
 )
+A_TRANSACTION = """
+SELECT '0x' || encode(t.hash, 'hex'), b.number, '0x' || encode(b.hash, 'hex'), t.transaction_index
+FROM transactions t JOIN blocks b ON b.number = t.block_number LIMIT 1
+"""
 
 
 def bodies(url):
@@ -126,6 +135,19 @@ def test_a_damaged_body_is_an_error(indexed, damage):
     stored = StoredBody(bytes(digest_), damage(bytes(body), bytes(other)))
     with pytest.raises(stored_blocks.DamagedBody, match="of block 7 are damaged"):
         stored_blocks.StoredBlock(7, stored)
+
+
+def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, indexed_template):
+    malformed = stored_blocks.stored_body([b"\xc0"], [b"\xc0"])  # with the digest of these bytes
+    with (
+        postgres.cloned(indexed_template) as url,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+    ):
+        [row] = execute(url, A_TRANSACTION)
+        indexed = IndexedTransaction(*row, None)
+        assert BlockBodies(database).stored_transaction(indexed)
+        execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
+        assert BlockBodies(database).stored_transaction(indexed) is None
 
 
 def test_a_database_from_before_bodies_has_them_from_its_next_block_on(database_url, anvil):

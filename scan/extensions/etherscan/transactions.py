@@ -271,9 +271,8 @@ def _made(
     own_fees = {record["feeParts"]["l1"], record["feeParts"]["operator"]} - {None}
     if own_fees or "chainFields" in record or record["type"] not in TRANSACTION_FIELDS:
         return None
-    indexed = transactions.indexed(record)
-    block = reader().sources.block_bodies.block(indexed.block_number, data(indexed.block_hash))
-    return None if block is None else make(record, block.transaction(indexed.transaction_index))
+    sent = reader().sources.block_bodies.stored_transaction(transactions.indexed(record))
+    return None if sent is None else make(record, sent)
 
 
 def _transaction(record: Record, sent: StoredTransaction) -> dict[str, Any]:

@@ -1,22 +1,17 @@
 """`scan run --chains`: `scan run` for each chain, and the gateway in front of them."""
 
 import argparse
-import logging
-import os
 import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from scan.commands import database_commands, hooks, startup
-from scan.commands.run import GRACE_S, ChildProcess, stop_all
+from scan.commands.run import GRACE_S, ChildProcess, keep_running
 from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.gateway.forwarding import Chain, read_chains
 from scan.settings import Settings, environment_with
 
-log = logging.getLogger(__name__)
-
-CHECK_EVERY_S = 0.5
 STOP_S = GRACE_S + 15.0  # a chain's `scan run` stops its children, then PostgreSQL
 
 
@@ -43,22 +38,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     links = "\n".join(f"  {settings.base_url}/{chain.path}/  {chain.name}" for chain in chains)
     print(f"\n{settings.base_url} serves these chains (Ctrl-C to stop):\n{links}", flush=True)
     with database_commands.locked_data_dir(settings):
-        _keep_running(settings, children, stop)
+        keep_running(settings, children, stop, grace_s=STOP_S)
     return 0
-
-
-def _keep_running(settings: Settings, children: list[ChildProcess], stop: threading.Event) -> None:
-    parent = os.getppid()
-    try:
-        while not stop.is_set():
-            for child in children:
-                child.keep_running()
-            if settings.started_by_make and os.getppid() != parent:
-                log.info("the parent process `make` has ended; stopping")
-                break
-            stop.wait(CHECK_EVERY_S)
-    finally:
-        stop_all(children, STOP_S)
 
 
 def _environment(settings: Settings, chain: Chain) -> dict[str, str]:

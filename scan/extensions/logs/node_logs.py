@@ -15,6 +15,7 @@ from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
+from scan.contracts.block_bodies import damage_logged
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -284,17 +285,17 @@ def _read(
     """Return the logs of blocks, given in ascending order, and whether some are the node's. Raises
     as read_spans() does for those that are not stored."""
     missing, logs = dict.fromkeys(numbers), []
-    values = log_filter.values
     for number, block_hash, block in reader.sources.block_bodies.stored(numbers):
-        del missing[number]
-        if len(numbers) - len(missing) > FIRST_BLOCKS:
+        if len(numbers) - len(missing) >= FIRST_BLOCKS:
             reader.hold_processor()
-        for index, receipt in block.receipts_with(values) if block else ():
+        with damage_logged():
             logs += [
                 NodeLog(number, log_index, index, block_hash, b"", address, topics, log_data)
+                for index, receipt in (block.receipts_with(log_filter.values) if block else ())
                 for address, topics, log_data, log_index in receipt.logs or ()
                 if log_filter.matches(address, topics)
             ]
+            del missing[number]
     if missing:
         logs += read_spans(reader, node, log_filter, _joined([*missing]))
     return logs, bool(missing)
@@ -329,9 +330,8 @@ def read_spans(
     _require_indexed(reader, logs)
     matching = [log for log in logs if log_filter.matches(log.address, log.topics)]
     # The node is asked for a superset where topics are joined by `or`.
-    if log_filter.is_conjunction and len(matching) < len(logs):
-        raise UpstreamFailed(NOT_LOGS)
-    if len({(log.block_number, log.log_index) for log in logs}) < len(logs):
+    has_others = log_filter.is_conjunction and len(matching) < len(logs)
+    if has_others or len({(log.block_number, log.log_index) for log in logs}) < len(logs):
         raise UpstreamFailed(NOT_LOGS)
     return matching
 

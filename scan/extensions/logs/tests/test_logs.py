@@ -9,6 +9,7 @@ import pytest
 
 from app import create_app
 from scan.contracts.block_bodies import BlockBodies
+from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.node_logs import MOST_STORED_AT_ONCE
 from tests.api.test_bad_input import require_parameter
 from tests.support import faulty_node
@@ -109,6 +110,15 @@ def test_few_stored_blocks_are_read_at_once(indexed, scenario, monkeypatch):
     [oldest] = get(client, "/logs", limit=1, page=len(scenario.truth.logs))["logs"]
     assert oldest["blockNumber"] == min(log["blockNumber"] for log in scenario.truth.logs)
     assert sum(counts) > 2 * MOST_STORED_AT_ONCE and max(counts) == MOST_STORED_AT_ONCE
+
+
+def test_logs_of_a_malformed_block_are_the_nodes(postgres, indexed_template, scenario):
+    """By its digest it is what was written."""
+    malformed = stored_body([b"\xc0"], [b"\xc0"])
+    with postgres.cloned(indexed_template) as url:
+        execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
+        client = create_app(settings_for(url, scenario.anvil.url)).test_client()
+        same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
 def test_events_are_decoded_as_those_of_their_transaction(client):

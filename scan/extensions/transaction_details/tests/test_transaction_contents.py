@@ -11,7 +11,7 @@ from eth_utils import keccak
 from app import create_app
 from scan.contracts import block_bodies
 from scan.ethereum import request_node, transaction_reader
-from scan.ethereum.stored_blocks import StoredBlock
+from scan.ethereum.stored_blocks import StoredBlock, stored_body
 from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.decoding import event_of
@@ -310,12 +310,20 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
         check_work(work.get(proxied, client)[1])
 
 
-@pytest.mark.parametrize("damage", ["substring(body FOR 20)", "''"])
+MALFORMED = stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was written
+DAMAGE = [
+    "body = substring(body FOR 20)",
+    "body = ''",
+    f"body = '\\x{MALFORMED.body.hex()}', digest = '\\x{MALFORMED.digest.hex()}'",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
     sent = work.send(work.worker, WORK)
     url, settings = work.explorer.settings.database_url, work.explorer.settings
     last = "WHERE block_number = (SELECT max(number) FROM blocks)"
-    execute(url, f"UPDATE block_bodies SET body = {damage} {last}")  # noqa: S608
+    execute(url, f"UPDATE block_bodies SET {damage} {last}")  # noqa: S608
     check_work(work.get(sent, create_app(settings).test_client())[1])
     alone = create_app(replace(settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
     status, found = work.get(sent, alone)
