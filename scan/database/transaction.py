@@ -96,7 +96,7 @@ def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list
 
 NULL = "\\N"
 # Of COPY's binary format: a signature, flags and the length of an extension; no further row.
-_BINARY_START, _BINARY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
+BINARY_START, BINARY_END = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
 _COPIED_BYTES = 256 * 1024  # that are sent at once
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
@@ -122,7 +122,7 @@ def copy_binary(tx: Transaction, table: str, columns: Iterable[str], rows: Itera
     content = b"".join(rows)
     if content:
         target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT binary)"
-        tx.copy(target, io.BytesIO(_BINARY_START + content + _BINARY_END), _COPIED_BYTES)
+        tx.copy(target, io.BytesIO(BINARY_START + content + BINARY_END), _COPIED_BYTES)
 
 
 def copy_file(

@@ -16,7 +16,7 @@ from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
 from scan.ethereum import blocks, client, node_errors
-from scan.extensions.backfill import body_command, trace_command
+from scan.extensions.backfill import older_blocks
 from scan.extensions.backfill.history_files import command_options
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
 from scan.indexer import node_reader
@@ -34,7 +34,6 @@ AUDITED_BLOCKS = 100
 MAX_DIFFERENCES = 5  # after which the comparison ends
 COMPARISON_PATIENCE_S = 60.0  # with a node that fails, in the transaction that ends the backfill
 GB = 10**9
-TLS_OPTIONS = ("--tls-ca-file", "--tls-cert", "--tls-key")
 
 CHAIN = """\
 Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
@@ -47,43 +46,28 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "index a whole chain into an empty database, in bulk"
     actions = add_actions(group)
     chain = add_command(actions, "chain", text, CHAIN, run)
-    trace_command.add_arguments(actions)
-    body_command.add_arguments(actions)
-    chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
-    chain.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
-    chain.add_argument("--memory", type=count, metavar="GB", help="default: a quarter of all")
-    chain.add_argument(
-        "--tables-at-once",
-        type=count,
-        default=2,
-        help="tables or partitions loaded at the same time (2)",
-    )
-    chain.add_argument("--range-blocks", type=count, default=500, help="blocks in one file (500)")
-    chain.add_argument(
-        "--last-block",
-        type=whole_number,
-        help="default: SCAN_FINALITY blocks behind the node's head",
-    )
-    chain.add_argument(
-        "--cluster", metavar="ADDRESS", help="a Dask scheduler whose workers fetch: tls://host:8786"
-    )
-    chain.add_argument(
-        "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
-    )
-    chain.add_argument(
-        "--believe-senders",
-        action="store_true",
-        help="take senders from the node instead of signatures; blocks are marked as not proven",
-    )
-    for option in TLS_OPTIONS:
+    older_blocks.add_arguments(actions)
+    add = chain.add_argument
+    add("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
+    add("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
+    add("--memory", type=count, metavar="GB", help="default: a quarter of all")
+    at_once = "tables or partitions loaded at the same time (2)"
+    add("--tables-at-once", type=count, default=2, help=at_once)
+    add("--range-blocks", type=count, default=500, help="blocks in one file (500)")
+    last = "default: SCAN_FINALITY blocks behind the node's head"
+    add("--last-block", type=whole_number, help=last)
+    scheduler = "a Dask scheduler whose workers fetch: tls://host:8786"
+    add("--cluster", metavar="ADDRESS", help=scheduler)
+    add("--files", metavar="URI", help="where its workers write: a shared folder, or s3://…")
+    for option in ("--tls-ca-file", "--tls-cert", "--tls-key"):
         file = setting_type(existing_file)
-        chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
+        add(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
+    believe = "take senders from the node instead of signatures; blocks are marked as not proven"
+    add("--believe-senders", action="store_true", help=believe)
     command_options.add_arguments(chain)
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
-    chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
-    chain.add_argument(
-        "--discard", action="store_true", help="end an unfinished backfill; empties the index"
-    )
+    add("--automatic", action="store_true", help=argparse.SUPPRESS)
+    add("--discard", action="store_true", help="end an unfinished backfill; empties the index")
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:

@@ -19,61 +19,50 @@ from scan.extensions.exports import parquet
 from scan.indexer.block_rows import UNNUMBERED, FetchedBlock, LogSelection, Rows, table_rows
 
 # Events in the form of a transfer, one row for each moved id: TransferEvent with its words.
-TRANSFER_EVENTS = {
-    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
-    "transaction_index": parquet.ColumnFormat(parquet.INDEX),
-    "log_index": parquet.ColumnFormat(parquet.INDEX),
-    "batch_index": parquet.ColumnFormat(parquet.INDEX),
-    "token_address": parquet.ColumnFormat(parquet.ADDRESS),
-    "from_address": parquet.ColumnFormat(parquet.ADDRESS),
-    "to_address": parquet.ColumnFormat(parquet.ADDRESS),
-    "shape": parquet.ColumnFormat(parquet.TEXT),
-    "claim": parquet.ColumnFormat(parquet.TEXT, is_nullable=True),  # JSON of a WrapClaim
-    "id": parquet.ColumnFormat(parquet.UINT256),
-    "amount": parquet.ColumnFormat(parquet.UINT256),
-}
+TRANSFER_EVENTS = parquet.kind(
+    block_number=parquet.BLOCK_NUMBER,
+    **dict.fromkeys(("transaction_index", "log_index", "batch_index"), parquet.INDEX),
+    **dict.fromkeys(("token_address", "from_address", "to_address"), parquet.ADDRESS),
+    shape=parquet.TEXT,
+    claim=parquet.optional(parquet.TEXT),  # JSON of a WrapClaim
+    id=parquet.UINT256,
+    amount=parquet.UINT256,
+)
 # Events in the form of a swap. The amounts alone show which of the pool's tokens went in.
-SWAP_EVENTS = {
-    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
-    "log_index": parquet.ColumnFormat(parquet.INDEX),
-    "transaction_index": parquet.ColumnFormat(parquet.INDEX),
-    "pool_address": parquet.ColumnFormat(parquet.BYTES),
-    "maker": parquet.ColumnFormat(parquet.ADDRESS),
-    "family": parquet.ColumnFormat(parquet.TEXT),
-    "is_token0_in": parquet.ColumnFormat(parquet.BOOLEAN),
-    "amount_in": parquet.ColumnFormat(parquet.UINT256),
-    "amount_out": parquet.ColumnFormat(parquet.UINT256),
-}
+SWAP_EVENTS = parquet.kind(
+    block_number=parquet.BLOCK_NUMBER,
+    log_index=parquet.INDEX,
+    transaction_index=parquet.INDEX,
+    pool_address=parquet.BYTES,
+    maker=parquet.ADDRESS,
+    family=parquet.TEXT,
+    is_token0_in=parquet.BOOLEAN,
+    amount_in=parquet.UINT256,
+    amount_out=parquet.UINT256,
+)
+_SIGHTS = {"block_number": parquet.BLOCK_NUMBER, "address": parquet.ADDRESS}
 # Blocks in which an address may have code, or was created, one row for each. `is_first`: the first
 # row of the address in the file.
-CODE_SIGHTS = {
-    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
-    "address": parquet.ColumnFormat(parquet.ADDRESS),
-    "is_created": parquet.ColumnFormat(parquet.BOOLEAN),
-    "is_first": parquet.ColumnFormat(parquet.BOOLEAN),
-}
+CODE_SIGHTS = parquet.kind(**_SIGHTS, is_created=parquet.BOOLEAN, is_first=parquet.BOOLEAN)
 # Blocks in which a contract emitted an event of CHANGES.
-CHANGE_SIGHTS = {
-    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
-    "address": parquet.ColumnFormat(parquet.ADDRESS),
-}
+CHANGE_SIGHTS = parquet.kind(**_SIGHTS)
 # Pools that their manager began, as PoolEvent has them.
-POOL_EVENTS = {
-    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
-    "address": parquet.ColumnFormat(parquet.BYTES),
-    "token0": parquet.ColumnFormat(parquet.ADDRESS),
-    "token1": parquet.ColumnFormat(parquet.ADDRESS),
-}
+POOL_EVENTS = parquet.kind(
+    block_number=parquet.BLOCK_NUMBER,
+    address=parquet.BYTES,
+    token0=parquet.ADDRESS,
+    token1=parquet.ADDRESS,
+)
 # The first event of a kind that a contract emitted in the file, and of wraps and swaps the first of
 # each block: `sight` is transfer, wrap or swap, `form` a TransferShape or a swap's family.
-EVENT_SIGHTS = {
-    "block_number": parquet.ColumnFormat(parquet.BLOCK_NUMBER),
-    "log_index": parquet.ColumnFormat(parquet.INDEX),
-    "address": parquet.ColumnFormat(parquet.ADDRESS),
-    "sight": parquet.ColumnFormat(parquet.TEXT),
-    "form": parquet.ColumnFormat(parquet.TEXT),
-    "claim": parquet.ColumnFormat(parquet.TEXT, is_nullable=True),
-}
+EVENT_SIGHTS = parquet.kind(
+    block_number=parquet.BLOCK_NUMBER,
+    log_index=parquet.INDEX,
+    address=parquet.ADDRESS,
+    sight=parquet.TEXT,
+    form=parquet.TEXT,
+    claim=parquet.optional(parquet.TEXT),
+)
 SPOOLED: Mapping[str, Mapping[str, parquet.ColumnFormat]] = LazyMapping(
     lambda: {
         "transactions": parquet.KINDS["transactions"],

@@ -220,7 +220,7 @@ class ChainBackfill:
             progress = self._progress.part("spool", "ranges", total, total - len(missing))
             resources = self._resources
             tasks = make_tasks(self._settings, resources, selection, missing, self._history)
-            pool = partial(start_pool, self._resources, self._source, files)
+            pool = partial(start_pool, resources, files)
 
             def advance(transactions: int) -> None:
                 progress.advance(1, transactions)

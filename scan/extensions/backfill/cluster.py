@@ -33,7 +33,6 @@ class ClusterTask(NamedTuple):
     range_task: spool.RangeTask
     files: str  # the path or URI where the archive is to be written
     version: str  # of Scan: all machines must decode alike
-    chain: ChainIdentity
 
 
 class StoredRange(NamedTuple):
@@ -66,9 +65,10 @@ def _range_store(task: ClusterTask, files: range_files.RangeFiles, worker: str) 
         rpc_urls=settings.rpc_urls or task.range_task.rpc_urls, ca_bundle=settings.ca_bundle
     )
     if range_task.history is not None:
-        history = range_task.history.on_another_machine(files.folder / "history")
+        # Another machine has its own folder for downloads.
+        history = range_task.history._replace(downloads=str(files.folder / "history"))
         range_task = range_task._replace(history=history)
-    if _chain(range_task.rpc_urls, range_task.ca_bundle) != task.chain:
+    if _chain(range_task.rpc_urls, range_task.ca_bundle) != range_task.chain:
         raise plan.SpoolFailed("its node serves another chain")
     transactions = spool.spool_range(range_task, files.folder)
     digest = range_files.RangeStore(task.files).put(files, range_task.blocks)
@@ -98,11 +98,8 @@ class _Submitted(NamedTuple):
 class ClusterPool:
     """A pool of the workers that a scheduler has at the time."""
 
-    def __init__(
-        self, cluster: resources.Cluster, chain: ChainIdentity, files: range_files.RangeFiles
-    ) -> None:
+    def __init__(self, cluster: resources.Cluster, files: range_files.RangeFiles) -> None:
         self._cluster = cluster
-        self._chain = chain
         self._files = files
         self._numbers = count()
         self._submitted: dict[Future[Any], _Submitted] = {}
@@ -130,7 +127,7 @@ class ClusterPool:
         remote = self._ask(
             "submit",
             store_range,
-            ClusterTask(task, self._cluster.files, version("scan"), self._chain),
+            ClusterTask(task, self._cluster.files, version("scan")),
             key=f"blocks-{task.blocks.first}-{task.blocks.last}-{next(self._numbers)}",
             pure=False,
             workers=others,

@@ -7,7 +7,8 @@ contracts are.
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 import pyarrow
 from pyarrow import compute
@@ -20,26 +21,7 @@ from scan.indexer import contract_inspection, contract_state
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
 
 MAX_REMEMBERED = 1_000_000
-
-
-class CodeSight(NamedTuple):
-    """A row of CODE_SIGHTS."""
-
-    block_number: int
-    address: bytes
-    is_created: bool
-    is_first: bool
-
-
-class EventSight(NamedTuple):
-    """A row of EVENT_SIGHTS."""
-
-    block_number: int
-    log_index: int
-    address: bytes
-    sight: str
-    form: str
-    claim: str | None
+_Sight = dict[str, Any]  # a row of a file of sights, by column
 
 
 class RangeInspector:
@@ -66,20 +48,18 @@ class RangeInspector:
         firsts = table.filter(compute.invert(is_repeated))
         contracts = [
             sight
-            for sight in map(CodeSight, *_values(firsts))
-            if sight.is_created or sight.address not in self._with_code
+            for sight in firsts.to_pylist()
+            if sight["is_created"] or sight["address"] not in self._with_code
         ]
-        changes, pools = (
-            list(zip(*_values(self._read(kind, blocks)), strict=True))
-            for kind in ("change_sights", "pool_events")
-        )
-        changing = {address for _, address in changes}
-        events = self._events(blocks, changing | {s.address for s in contracts if s.is_created})
+        changes = self._read("change_sights", blocks).to_pylist()
+        pools = self._read("pool_events", blocks).to_pylist()
+        created = (sight for sight in contracts if sight["is_created"])
+        events = self._events(blocks, {sight["address"] for sight in (*changes, *created)})
         hashes = self._hashes(blocks)
         first = self._inspector.inspect(
-            _blocks([s for s in contracts if s.is_first], [], [], [], hashes)
+            _blocks([s for s in contracts if s["is_first"]], [], [], [], hashes)
         )
-        addresses = {sight.address for sight in contracts}
+        addresses = {sight["address"] for sight in contracts}
         without_code = self._inspector.without_code(addresses)
         if len(self._with_code) > MAX_REMEMBERED:
             self._with_code.clear()
@@ -87,8 +67,7 @@ class RangeInspector:
         repeated = table.filter(is_repeated)
         codeless = pyarrow.array(list(without_code), ADDRESS)
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
-        later = [sight for sight in contracts if not sight.is_first]
-        later += map(CodeSight, *_values(repeated))
+        later = [sight for sight in contracts if not sight["is_first"]] + repeated.to_pylist()
         second = self._inspector.inspect(_blocks(later, events, changes, pools, hashes))
         return second._replace(
             codes=first.codes + second.codes,
@@ -98,11 +77,11 @@ class RangeInspector:
             ends=first.ends + second.ends,
         )
 
-    def _events(self, blocks: plan.Range, changing: set[bytes]) -> list[EventSight]:
+    def _events(self, blocks: plan.Range, changing: set[bytes]) -> list[_Sight]:
         """Return the sights of events of contracts that are not known as tokens or pools yet, or
         that may be others by now."""
         table = self._read("event_sights", blocks)
-        events: list[EventSight] = []
+        events: list[_Sight] = []
         for sight in ("transfer", "wrap", "swap"):
             of_sight = table.filter(compute.equal(table["sight"], sight))
             addresses = of_sight["address"].unique().to_pylist()
@@ -111,7 +90,7 @@ class RangeInspector:
             )
             unsettled = pyarrow.array(unsettled, ADDRESS)
             open_sights = of_sight.filter(compute.is_in(of_sight["address"], value_set=unsettled))
-            events += map(EventSight, *_values(open_sights))
+            events += open_sights.to_pylist()
         return events
 
     def _read(self, kind: str, blocks: plan.Range) -> pyarrow.Table:
@@ -158,26 +137,22 @@ class Inspection:
         self._last_hash = self.files.ends(self.remaining.popleft()).hash
 
 
-def _values(table: pyarrow.Table) -> list[list[object]]:
-    return [column.to_pylist() for column in table.columns]
-
-
 def _blocks(
-    codes: Iterable[CodeSight],
-    events: Iterable[EventSight],
-    changes: Iterable[tuple[int, bytes]],
-    pools: Iterable[tuple[Any, ...]],
+    codes: Iterable[_Sight],
+    events: Iterable[_Sight],
+    changes: Iterable[_Sight],
+    pools: Iterable[_Sight],
     hashes: dict[int, tuple[bytes, bytes]],
 ) -> Sequence[BlockContracts]:
     """Return blocks that have nothing but these sights, in the chain's order."""
     by_block = []
-    for rows in (codes, events, changes, pools):
-        grouped: dict[int, list[Any]] = defaultdict(list)
-        for row in rows:
-            grouped[row[0]].append(row)
+    for sights in (codes, events, changes, pools):
+        grouped: dict[int, list[_Sight]] = defaultdict(list)
+        for sight in sights:
+            grouped[sight["block_number"]].append(sight)
         by_block.append(grouped)
     return [
-        _block(number, *hashes[number], *(rows[number] for rows in by_block))
+        _block(number, *hashes[number], *(sights[number] for sights in by_block))
         for number in sorted(set().union(*by_block))
     ]
 
@@ -186,32 +161,35 @@ def _block(
     number: int,
     block_hash: bytes,
     parent_hash: bytes,
-    codes: Sequence[CodeSight],
-    events: Sequence[EventSight],
-    changes: Sequence[tuple[int, bytes]],
-    pools: Sequence[tuple[Any, ...]],
+    codes: Sequence[_Sight],
+    events: Sequence[_Sight],
+    changes: Sequence[_Sight],
+    pools: Sequence[_Sight],
 ) -> BlockContracts:
-    events = sorted(events)  # in the order of their logs
-    changed = [address for _, address in changes]
-    addresses = [*(code.address for code in codes), *(event.address for event in events)]
+    events = sorted(events, key=itemgetter("log_index"))
     return BlockContracts(
         number,
         block_hash,
         parent_hash,
-        possible_contracts=tuple(dict.fromkeys(addresses)),
-        created=frozenset(code.address for code in codes if code.is_created),
-        changed=frozenset(changed),
+        possible_contracts=tuple(dict.fromkeys(sight["address"] for sight in (*codes, *events))),
+        created=frozenset(code["address"] for code in codes if code["is_created"]),
+        changed=frozenset(change["address"] for change in changes),
         transfer_logs=[
-            TransferLog(TransferShape(e.form), e.address, e.log_index, claim=_claim(e.claim))
-            for e in events
-            if e.sight != "swap"
+            TransferLog(
+                TransferShape(event["form"]),
+                event["address"],
+                event["log_index"],
+                claim=_claim(event["claim"]),
+            )
+            for event in events
+            if event["sight"] != "swap"
         ],
         swap_logs=[
-            SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0))
-            for e in events
-            if e.sight == "swap"
+            SwapLog(SwapEvent(event["form"], 0, event["log_index"], event["address"], 0, 0))
+            for event in events
+            if event["sight"] == "swap"
         ],
-        pool_events=[PoolEvent(*pool) for _, *pool in pools],
+        pool_events=[PoolEvent(pool["address"], pool["token0"], pool["token1"]) for pool in pools],
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from struct import Struct
 from typing import NamedTuple
 
 import pyarrow
@@ -46,7 +45,6 @@ COPY: Mapping[str, str] = LazyMapping(
 REPLACED = ("timestamp_s", "dex", "topic0")
 READ_BYTES = 1 << 18  # read from a file at once
 BODIES_AT_ONCE = 16
-_BODY, _LENGTH = Struct("!hiqi"), Struct("!i")  # the number of columns, and each length before them
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
 ENDING: Sequence[str] = LazySequence(
     lambda: [
@@ -225,15 +223,12 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
 def _binary_bodies(paths: Sequence[str], first: int, bound: int) -> Iterator[bytes]:
     """Yield rows of block_bodies from files in COPY's binary format: as text a body takes twice the
     bytes, and DuckDB would hold some thousand."""
-    yield b"PGCOPY\n\xff\r\n\0" + bytes(8)  # without flags and extension
+    yield transaction.BINARY_START
     for path in paths:
         for batch in parquet.ParquetFile(path).iter_batches(BODIES_AT_ONCE):
-            yield b"".join(
-                _BODY.pack(3, 8, number, len(digest)) + digest + _LENGTH.pack(len(body)) + body
-                for number, digest, body in zip(*map(pyarrow.Array.to_pylist, batch), strict=True)
-                if first <= number < bound
-            )
-    yield b"\xff\xff"
+            rows = zip(*map(pyarrow.Array.to_pylist, batch), strict=True)
+            yield b"".join(transaction.binary_row(row) for row in rows if first <= row[0] < bound)
+    yield transaction.BINARY_END
 
 
 def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:

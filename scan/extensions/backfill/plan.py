@@ -166,10 +166,10 @@ class Progress:
 
 
 class PartProgress:
-    """The progress of a part, in the log and as a share of the whole. Units of an earlier run do
-    not count for its speed."""
+    """The progress of a part of PARTS, in the log and as a share of the whole. `done` of the units
+    an earlier run has done, which do not count for its speed."""
 
-    def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int) -> None:
+    def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int = 0) -> None:
         self._whole = whole
         self._name, self._unit = name, unit
         self.done = self._done_before = done
@@ -223,19 +223,14 @@ class Attempts:
             try:
                 result = step()
             except RETRIED as error:
-                self._wait_after(error)
+                pause_s = self._retries.pause_s(error, self._progress.share)
+                kind = "database" if isinstance(error, ScanError) else str(error)
+                if (kind, self._progress.share) != self._logged:  # since the last progress
+                    self._logged = kind, self._progress.share
+                    log.warning("%s; trying again for %.0f minutes", error, PATIENCE_S / 60)
+                self._progress.problem = str(error)
+                if self._stop.wait(pause_s):
+                    raise
             else:
                 self._retries.succeeded()
                 return result
-
-    def _wait_after(self, error: Exception) -> None:
-        """Wait as long as the error demands, and log it unless it was logged since the last
-        progress. Raise it where the backfill ends."""
-        pause_s = self._retries.pause_s(error, self._progress.share)
-        kind = "database" if isinstance(error, ScanError) else str(error)
-        if (kind, self._progress.share) != self._logged:
-            self._logged = kind, self._progress.share
-            log.warning("%s; trying again for %.0f minutes", error, PATIENCE_S / 60)
-        self._progress.problem = str(error)
-        if self._stop.wait(pause_s):
-            raise error

@@ -81,10 +81,10 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
 
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-# Measured: a process of Python with its packages; each transaction in a range of 75,000, as columns
-# and as the records that are decoded at once; the process that inspects and derives, without the
-# memory that DuckDB counts.
-WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 2_400, 250_000_000
+# Measured: a process of Python with its packages; each transaction in a range of 75,000, as
+# columns, whole, and as the records decoded at once; the process that inspects and derives, without
+# the memory that DuckDB counts.
+WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 2_800, 250_000_000
 DUCKDB_EXCESS = 1.1  # DuckDB held at most 1.1 GB with a limit of 1 GB
 
 

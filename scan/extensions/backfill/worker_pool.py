@@ -28,8 +28,6 @@ from scan.extensions.backfill.range_files import INCOMING, RangeFiles
 from scan.extensions.backfill.resources import Resources
 from scan.extensions.backfill.spool import RangeTask, begin_worker, spool_range
 from scan.indexer.block_rows import LogSelection
-from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # most runs read no files of history
@@ -290,13 +288,13 @@ class WorkerPool:
         return _start(processes)
 
 
-def start_pool(resources: Resources, source: BlockSource, files: RangeFiles) -> Pool:
-    """Start processes on this machine, or connect to a cluster. Raises SpoolFailed, NodeError."""
+def start_pool(resources: Resources, files: RangeFiles) -> Pool:
+    """Start processes on this machine, or connect to a cluster. Raises SpoolFailed."""
     if resources.cluster is None:
         return WorkerPool(resources.processes, files)
     from scan.extensions.backfill.cluster import ClusterPool  # which needs the extra `cluster`
 
-    return ClusterPool(resources.cluster, read_identity(source.node), files)
+    return ClusterPool(resources.cluster, files)
 
 
 def _start(processes: int) -> ProcessPool:

@@ -50,11 +50,12 @@ class ColumnFormat(NamedTuple):
     is_nullable: bool = False
 
 
-def _optional(type_: ColumnType) -> ColumnFormat:
+def optional(type_: ColumnType) -> ColumnFormat:
     return ColumnFormat(type_, is_nullable=True)
 
 
-def _kind(**columns: ColumnType | ColumnFormat) -> dict[str, ColumnFormat]:
+def kind(**columns: ColumnType | ColumnFormat) -> dict[str, ColumnFormat]:
+    """Return the columns of a kind of row by name."""
     return {
         name: column if isinstance(column, ColumnFormat) else ColumnFormat(column)
         for name, column in columns.items()
@@ -96,39 +97,39 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
     lambda: {
         "blocks": {
             **_declared(blocks.BLOCK_COLUMNS),
-            **_kind(
+            **kind(
                 gas_price_sum=TEXT,  # decimal: it may exceed a uint256
-                withdrawal_count=_optional(INDEX),
-                traced=_optional(BOOLEAN),
+                withdrawal_count=optional(INDEX),
+                traced=optional(BOOLEAN),
                 transaction_count=INDEX,
                 internal_transfer_count=INDEX,
                 log_count=INDEX,
                 # Null where contracts were not inspected yet.
-                token_transfer_count=_optional(INDEX),
-                dex_trade_count=_optional(INDEX),
+                token_transfer_count=optional(INDEX),
+                dex_trade_count=optional(INDEX),
             ),
         },
-        "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(blocks.TRANSACTION_COLUMNS),
-        "internal_transfers": _kind(block_number=BLOCK_NUMBER)
+        "transactions": kind(block_number=BLOCK_NUMBER) | _declared(blocks.TRANSACTION_COLUMNS),
+        "internal_transfers": kind(block_number=BLOCK_NUMBER)
         | _of_record(sparse_tables.InternalTransfer),
-        "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(blocks.Withdrawal),
+        "withdrawals": kind(block_number=BLOCK_NUMBER) | _of_record(blocks.Withdrawal),
         "credits": _of_record(Credit),
         "contract_creations": _of_record(sparse_tables.ContractCreation),
-        "block_bodies": _kind(block_number=BLOCK_NUMBER) | _of_record(blocks.StoredBody),
+        "block_bodies": kind(block_number=BLOCK_NUMBER) | _of_record(blocks.StoredBody),
         "uncles": _of_record(blocks.Uncle),
-        "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
-        "token_transfers": _kind(
+        "log_emitters": kind(address=ADDRESS, block_number=BLOCK_NUMBER),
+        "token_transfers": kind(
             block_number=BLOCK_NUMBER,
             transaction_index=INDEX,
             log_index=INDEX,
             token_address=ADDRESS,
             from_address=ADDRESS,
             to_address=ADDRESS,
-            batch_index=_optional(INDEX),  # null: 0
+            batch_index=optional(INDEX),  # null: 0
             value=UINT256,
-            token_id=_optional(UINT256),
+            token_id=optional(UINT256),
         ),
-        "dex_trades": _kind(
+        "dex_trades": kind(
             block_number=BLOCK_NUMBER,
             log_index=INDEX,
             transaction_index=INDEX,
@@ -140,11 +141,11 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
             amount_in=UINT256,
             amount_out=UINT256,
         ),
-        "logs": _kind(
+        "logs": kind(
             block_number=BLOCK_NUMBER,
             log_index=INDEX,
             transaction_index=INDEX,
-            topic0=_optional(HASH),
+            topic0=optional(HASH),
             address=ADDRESS,
             topics=BYTES,  # those after topic0, 32 bytes each
             data=BYTES,

@@ -28,7 +28,6 @@ HISTORY = "a folder or URL with era1 or ere files of old blocks; may be repeated
 
 def add_arguments(chain: argparse.ArgumentParser) -> None:
     chain.add_argument("--history", metavar="FOLDER|URL", action="append", help=HISTORY)
-    chain.add_argument("--keep-history", action="store_true", help="keep downloaded files")
     chain.add_argument(
         "--last-hash", metavar="HASH", help="of --last-block, where the node has pruned it"
     )

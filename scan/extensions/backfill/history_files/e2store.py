@@ -115,25 +115,20 @@ class E2File:
             self._are_slim,
         )
 
-    def _part(self, entry: "_Entry") -> bytes:
-        if entry.end - entry.start > MAX_COMPRESSED_BYTES:
+    def _part(self, entry: slice) -> bytes:
+        if entry.stop - entry.start > MAX_COMPRESSED_BYTES:
             raise BadFile(f"a part of a block has more than {MAX_PART_BYTES:,} bytes")
         try:
-            framed = self._data[entry.start : entry.end]
+            framed = self._data[entry]
             size = cramjam.snappy.decompress_into(framed, self._content)
         except cramjam.DecompressionError as fault:  # also where it has more bytes
             raise BadFile(f"a part of a block cannot be decompressed: {fault}"[:200]) from None
         return self._content[:size]
 
 
-class _Entry(NamedTuple):
-    start: int  # of its data
-    end: int
-
-
-def _walk(data: mmap.mmap) -> dict[int, list[_Entry]]:
-    """Return a file's entries by type, in their order."""
-    entries: dict[int, list[_Entry]] = defaultdict(list)
+def _walk(data: mmap.mmap) -> dict[int, list[slice]]:
+    """Return where the data of a file's entries are, by type, in their order."""
+    entries: dict[int, list[slice]] = defaultdict(list)
     start, size, walked = 0, len(data), 0
     while start < size:
         try:
@@ -148,21 +143,21 @@ def _walk(data: mmap.mmap) -> dict[int, list[_Entry]]:
             raise BadFile(f"entry {walked} is longer than the file, or malformed")
         if walked > MAX_ENTRIES:
             raise BadFile(f"it has more than {MAX_ENTRIES:,} entries")
-        entries[type_].append(_Entry(start, start + length))
+        entries[type_].append(slice(start, start + length))
         start += length
     return entries
 
 
-def _read_index(data: mmap.mmap, entries: dict[int, list[_Entry]]) -> tuple[int, int]:
+def _read_index(data: mmap.mmap, entries: dict[int, list[slice]]) -> tuple[int, int]:
     """Return the first block and the number of blocks by the index, the last entry."""
     indexes = entries[BLOCK_INDEX] + entries[DYNAMIC_BLOCK_INDEX]
-    if len(indexes) != 1 or indexes[0].end != len(data):
+    if len(indexes) != 1 or indexes[0].stop != len(data):
         raise BadFile("it does not end in its index of blocks")
     [index] = indexes
-    if index.end - index.start < 2 * _NUMBER.size:
+    if index.stop - index.start < 2 * _NUMBER.size:
         raise BadFile("its index of blocks is too short")
     [first] = _NUMBER.unpack_from(data, index.start)
-    [count] = _NUMBER.unpack_from(data, index.end - _NUMBER.size)
+    [count] = _NUMBER.unpack_from(data, index.stop - _NUMBER.size)
     return first, count
 
 

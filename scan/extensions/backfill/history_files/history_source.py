@@ -15,7 +15,7 @@ from scan.ethereum import block_validation, client
 from scan.ethereum.encoded_parts import slim_receipt, transaction_item
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import stored_body
-from scan.extensions.backfill.history_files import raw_block, raw_decoder
+from scan.extensions.backfill.history_files import raw_block
 from scan.extensions.backfill.history_files.e2store import BadFile, E2File
 from scan.extensions.backfill.history_files.file_sources import (
     FileStore,
@@ -46,10 +46,6 @@ class RangeHistory(NamedTuple):
 
     def source(self, node: client.Node, blocks: BlockSource) -> "HistorySource":
         return HistorySource(self, node, blocks)
-
-    def on_another_machine(self, folder: Path) -> "RangeHistory":
-        """Return the same files for a machine that has its own folder for downloads."""
-        return self._replace(downloads=str(folder))
 
 
 class HistorySource:
@@ -107,7 +103,7 @@ class HistorySource:
 
     def _fetched(self, raw: raw_block.RawBlock) -> FetchedBlock:
         assert self._chain_id is not None
-        block, header, uncles = raw_decoder.decode(raw, self._chain_id)
+        block, header, uncles = raw_block.decode(raw, self._chain_id)
         try:
             if not block.withdrawals and is_mined(header):
                 block = completed(block, self._chain_id, len(uncles), uncles)
@@ -183,13 +179,10 @@ class ChainFiles:
         eras: Mapping[int, Sequence[HistoryFile]],
         downloads: Path,
         ca_bundle: str,
-        *,
-        last_hash: bytes | None = None,
-        keeps: bool = False,
+        last_hash: bytes | None,
     ) -> None:
-        """Downloaded files are deleted unless it `keeps` them. Raises BadFile, NodeError."""
+        """Raises BadFile, NodeError."""
         self.last_hash = last_hash
-        self._keeps = keeps
         self._eras = eras
         self._downloads = downloads
         self._ca_bundle = ca_bundle
@@ -259,7 +252,7 @@ class ChainFiles:
 
     def release(self, is_done: Callable[[int, int], bool]) -> None:
         """Delete downloaded files whose blocks are all written, in the chain's order."""
-        while self._unreleased and not self._keeps:
+        while self._unreleased:
             era = self._unreleased[0]
             first, last = _blocks_of(era)
             is_written = is_done(first, min(last, self.last_block))
@@ -270,8 +263,7 @@ class ChainFiles:
             self._unreleased.pop(0)
 
     def end(self) -> None:
-        if not self._keeps:
-            shutil.rmtree(self._downloads, ignore_errors=True)
+        shutil.rmtree(self._downloads, ignore_errors=True)
 
 
 def _blocks_of(era: int) -> Range:
@@ -292,8 +284,7 @@ def open_files(
             eras,
             settings.data_dir.absolute() / DOWNLOADS,
             settings.ca_bundle,
-            last_hash=data(options.last_hash, 32) if options.last_hash else None,
-            keeps=options.keep_history,
+            data(options.last_hash, 32) if options.last_hash else None,
         )
     except BadHex as error:
         raise CannotBackfill(f"--last-hash: {error}") from None

@@ -46,12 +46,15 @@ def bucket(monkeypatch):
 @pytest.fixture
 def tasks(scenario):
     """Of a node that the workers do not reach: each has one in its environment."""
-    ranges = split(0, scenario.anvil.head(), 5)
-    return [RangeTask((UNREACHABLE,), "", "auto", block_rows.NO_LOGS, blocks) for blocks in ranges]
+    return tasks_of(UNREACHABLE, scenario, 5)
 
 
-def chain(scenario):
-    return chain_identity.read_identity(Node((scenario.anvil.url,)))
+def tasks_of(url, scenario, blocks):
+    chain = chain_identity.read_identity(Node((scenario.anvil.url,)))
+    return [
+        RangeTask((url,), "", "auto", block_rows.NO_LOGS, range_, chain=chain)
+        for range_ in split(0, scenario.anvil.head(), blocks)
+    ]
 
 
 def content(files, blocks):
@@ -67,7 +70,7 @@ def test_workers_are_killed_frozen_and_late(
     monkeypatch.setattr(worker_pool, "LEAST_SLOW_S", 2.0)
     environment = {"RPC_URL": scenario.anvil.url}
     killed, frozen = (dask.add_worker(**environment) for _ in range(2))
-    pool = ClusterPool(dask.settings(bucket), chain(scenario), files := RangeFiles(tmp_path))
+    pool = ClusterPool(dask.settings(bucket), files := RangeFiles(tmp_path))
     wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
     finished = 0
     for number, _ in enumerate(worker_pool.spool(pool, tasks)):
@@ -90,32 +93,29 @@ def test_workers_are_killed_frozen_and_late(
 @pytest.mark.long
 def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scenario, tmp_path):
     dask.add_worker(RPC_URL=scenario.anvil.url)
-    other = chain(scenario)._replace(chain_id=1)
-    pool = ClusterPool(dask.settings(str(tmp_path / "shared")), other, RangeFiles(tmp_path))
+    task = tasks[0]._replace(chain=tasks[0].chain._replace(chain_id=1))
+    pool = ClusterPool(dask.settings(str(tmp_path / "shared")), RangeFiles(tmp_path))
     with pytest.raises(SpoolFailed, match=r"its node serves another chain \(worker tls://"):
-        list(worker_pool.spool(pool, tasks[:1]))
+        list(worker_pool.spool(pool, [task]))
 
 
 @pytest.mark.long
-def test_a_scheduler_takes_nobody_without_its_certificates(dask, scenario, tmp_path, monkeypatch):
+def test_a_scheduler_takes_nobody_without_its_certificates(dask, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "CONNECT_S", 2.0)
     stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
     plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
     for settings in (stranger, plain):
         with pytest.raises(SpoolFailed, match="no scheduler answers at"):
-            ClusterPool(settings, chain(scenario), RangeFiles(tmp_path))
+            ClusterPool(settings, RangeFiles(tmp_path))
 
 
 @pytest.mark.long
 def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_path, caplog):
     with DaskCluster(tmp_path) as own:
         own.add_worker()
-        tasks = [
-            RangeTask((scenario.anvil.url,), "", "auto", block_rows.NO_LOGS, blocks)
-            for blocks in split(0, scenario.anvil.head(), 2)
-        ]
+        tasks = tasks_of(scenario.anvil.url, scenario, 2)
         settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")
-        results = worker_pool.spool(ClusterPool(settings, chain(scenario), files), tasks)
+        results = worker_pool.spool(ClusterPool(settings, files), tasks)
         next(results)
         own.kill_scheduler()
         with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):

@@ -72,7 +72,7 @@ def test_memory_is_the_machines_or_that_of_a_control_group(tmp_path, files, avai
 @pytest.mark.check
 def test_what_does_not_fit_names_the_option_to_lower():
     spool, load = spool_need(7, 100_000), load_need(2_000 * MEGABYTE, 2, 250 * MEGABYTE)
-    assert spool.size == 7 * 340 * MEGABYTE + 250 * MEGABYTE
+    assert spool.size == 7 * 380 * MEGABYTE + 250 * MEGABYTE
     assert load.size == 2_950 * MEGABYTE
     require_memory([spool, load], load.size)
     require_memory([spool, load], None)

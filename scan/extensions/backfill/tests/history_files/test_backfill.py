@@ -20,8 +20,8 @@ import requests
 from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill.body_command import READ_BLOCKS, BodyBackfill
 from scan.extensions.backfill.history_files.history_source import open_files
+from scan.extensions.backfill.older_blocks import READ_BLOCKS, BodyBackfill
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
@@ -45,7 +45,7 @@ class Chain(namedtuple("Chain", "node head first_kept files digest")):
     """A pruned node; `digest` is of the index that the indexer makes of a node that has all."""
 
 
-OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
+OPTIONS = argparse.Namespace(cluster=None, last_hash=None)
 
 
 @pytest.fixture(scope="module")

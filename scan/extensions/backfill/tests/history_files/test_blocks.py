@@ -3,7 +3,7 @@
 import pytest
 
 from scan.ethereum import block_decoder, block_hashing, client, fork_schedule
-from scan.extensions.backfill.history_files import raw_block, raw_decoder
+from scan.extensions.backfill.history_files import raw_block
 from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
@@ -24,7 +24,7 @@ def test_a_block_with_blobs_is_that_of_the_node(scenario):
     raw = raw_block.read_block(raw_block.parts_of(header, receipts, ()), int(header.number, 16))
     header.size = hex(raw.size)
     expected = block_decoder.decode_block(header, receipts, int(header.number, 16))
-    assert raw_decoder.decode(raw, signed_chain.CHAIN_ID).block == expected
+    assert raw_block.decode(raw, signed_chain.CHAIN_ID).block == expected
     assert expected.blob_base_fee
 
 
@@ -42,7 +42,7 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium():
             completer = BlockCompleter(client.Node([proxy.url]), lambda: signed_chain.CHAIN_ID)
             uncles = completer.headers(expected, header)
             raw = raw_block.read_block(raw_block.parts_of(header, receipts, uncles), number)
-            decoded = raw_decoder.decode(raw, signed_chain.CHAIN_ID)
+            decoded = raw_block.decode(raw, signed_chain.CHAIN_ID)
             assert decoded.block == expected._replace(size=raw.size)
             assert not decoded.block.has_statuses
             assert (0, b"Invoice") in decoded.block.text_inputs

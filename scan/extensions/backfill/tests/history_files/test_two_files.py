@@ -17,7 +17,7 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, prune
 from tests.support.table_digest import digest
 
-OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
+OPTIONS = argparse.Namespace(cluster=None, last_hash=None)
 GENESIS = BLOCKS_OF_FILE - 13  # of anvil; it is block 0 for those who ask, as anvil mines slowly
 START = GENESIS + 1  # the first block that is indexed
 LAST = BLOCKS_OF_FILE + 19  # block of the second file
