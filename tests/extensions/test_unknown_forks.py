@@ -308,7 +308,9 @@ def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
         with caplog.at_level(logging.WARNING):
             settings = Indexing(url, node.url).run_until(2).settings
         assert words in caplog.text
-        assert any(words in text for _, text, _ in doctor_node.check_node(node.url, None, settings))
+        assert any(
+            words in finding.text for finding in doctor_node.check_node(node.url, None, settings)
+        )
 
 
 AMSTERDAM_S = 1_791_294_816  # 2026-10-06 13:53:36 UTC, the start of Sepolia's epoch 353,024
@@ -353,7 +355,7 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
         with caplog.at_level(logging.WARNING):
             settings = Indexing(url, node.url).run_until(1).settings
         assert (f"{MISSED}: update the node" in caplog.text) is is_missed
-        outcomes = [text for _, text, _ in doctor_node.check_node(node.url, None, settings)]
+        outcomes = [finding.text for finding in doctor_node.check_node(node.url, None, settings)]
         assert (MISSED in outcomes) is is_missed
 
 

@@ -142,7 +142,7 @@ def balance_block(client, who):
     return alone
 
 
-def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, database_url):
+def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, database, database_url):
     """The node does not answer here."""
     client = create_app(settings_for(database_url, NOBODY)).test_client()
     chain.append([PAID, Move(address("x"), address("y"))], is_traced=True)
