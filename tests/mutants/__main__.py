@@ -18,6 +18,7 @@ import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from importlib.util import cache_from_source
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -88,6 +89,8 @@ def tried(mutant, folder, tests, bound_s):
         why = failure(folder, tests or tests_of(mutant.place), bound_s)
     finally:
         path.write_text(original, encoding="utf-8")
+        # Its bytecode is that of the original, by size and second, where the tests ended as fast.
+        Path(cache_from_source(path)).unlink(missing_ok=True)
     word = "killed" if why else "tuning" if mutant.is_tuning else "survived"
     print(f"{word}: {mutant}\n    {why or 'all tests pass'}", flush=True)
     return word
