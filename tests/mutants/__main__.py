@@ -80,17 +80,21 @@ def _end(process):
     process.wait()
 
 
+def _write(path, text):
+    """Write a file, without the bytecode of what had its size in the same second."""
+    path.write_text(text, encoding="utf-8")
+    Path(cache_from_source(path)).unlink(missing_ok=True)
+
+
 def tried(mutant, folder, tests, bound_s):
     """Return how a mutant ended in a copy of the tree, and say why."""
     path = folder / mutant.place
     original = path.read_text(encoding="utf-8")
-    path.write_text(mutant.text, encoding="utf-8")
+    _write(path, mutant.text)
     try:
         why = failure(folder, tests or tests_of(mutant.place), bound_s)
     finally:
-        path.write_text(original, encoding="utf-8")
-        # Its bytecode is that of the original, by size and second, where the tests ended as fast.
-        Path(cache_from_source(path)).unlink(missing_ok=True)
+        _write(path, original)
     word = "killed" if why else "tuning" if mutant.is_tuning else "survived"
     print(f"{word}: {mutant}\n    {why or 'all tests pass'}", flush=True)
     return word
