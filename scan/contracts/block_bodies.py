@@ -31,6 +31,7 @@ ENTRY_BYTES = 650  # memory of a transaction besides its input, measured
 LOG_BYTES = 650  # memory of a log besides its data, measured
 NEWEST = 16
 AT_ONCE = 64  # blocks, of 0.1 to 0.3 MB
+READING_LOCKS = 32
 READ_S = 10.0  # for the blocks of one request, of which 10,000 take half of it
 
 
@@ -46,7 +47,8 @@ class BlockBodies:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._blocks: SizedCache[StoredBlock] = SizedCache(CACHE_BYTES, least_entries=4)
-        self._reading = threading.Lock()  # so that no two threads decode the same block
+        # So that no two threads decode the same block, and few wait for that of another.
+        self._reading = [threading.Lock() for _ in range(READING_LOCKS)]
         # With the most logs that are read, a transaction takes 13 MB and its data.
         self._of_node: SizedCache[StoredTransaction] = SizedCache(CACHE_BYTES, least_entries=4)
 
@@ -57,7 +59,7 @@ class BlockBodies:
     def keep(self, number: int, block_hash: Any, digest: Any, body: Any) -> StoredBlock | None:
         """Keep a block as a statement has brought it, and return it; None for a damaged one."""
         key = bytes(block_hash)
-        with self._reading:
+        with self._reading[key[-1] % READING_LOCKS]:
             block = self._blocks.get(key)
             if block is None and (block := _read(number, digest, body)):
                 self._blocks.store(key, block, block.bytes)
