@@ -64,7 +64,7 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         block_from,
         block_to,
         cursor,
-        list_responses.time_of(filters, "timeFrom") if "timeFrom" in filters else None,
-        list_responses.time_of(filters, "timeTo") if "timeTo" in filters else None,
+        list_responses.time_of(filters, "timeFrom"),
+        list_responses.time_of(filters, "timeTo"),
         max_entries=MAX_ENTRIES,
     )

@@ -136,9 +136,9 @@ def _has_uncovered_end(header: Any, receipts: Sequence[Any], chain_id: int | Non
     return chain_id not in FORM_OF_CHAIN or bool(form and form.has_uncovered_end)
 
 
-def transactions_root(transactions: Sequence[Any], form: Form = ETHEREUM) -> bytes:
-    """Return the root of transactions; raises Unencodable for an unknown type."""
-    return rlp_and_tries.list_root(encode_transactions(transactions, form.encodings))
+def transactions_root(transactions: Sequence[Any]) -> bytes:
+    """Return the root of Ethereum's transactions; raises Unencodable for an unknown type."""
+    return rlp_and_tries.list_root(encode_transactions(transactions, ETHEREUM.encodings))
 
 
 def receipt_leaf(receipt: Any) -> bytes:

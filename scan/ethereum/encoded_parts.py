@@ -19,9 +19,8 @@ from scan.ethereum.rlp_and_tries import (
     items_of,
     join_list,
     keccak256,
-    list_content,
-    read_list,
     string_prefix_bytes,
+    whole_list,
 )
 from scan.hex import to_hex
 
@@ -74,7 +73,7 @@ def read_transaction(encoded: bytes) -> tuple[int, dict[str, Any]]:
     layout = _LAYOUTS.get(type_)
     if layout is None:
         raise ValueError(f"this version of Scan does not know transactions of type {type_}")
-    items = read_list(encoded, *list_content(encoded, 1 if type_ else 0))
+    items = whole_list(encoded, 1 if type_ else 0)
     if [*map(type, items)] != layout.kinds or len(items[layout.to]) not in (0, _ADDRESS_BYTES):
         raise ValueError(f"a transaction of type {type_} has another form")
     if max([len(items[place]) for place in layout.quantities]) > _WORD_BYTES:

@@ -45,8 +45,8 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
         parameters.integer_text(arguments, "blockFrom", default=0, least=0),
         parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0),
         cursor,
-        time_of(arguments, "timeFrom") if "timeFrom" in arguments else None,
-        time_of(arguments, "timeTo") if "timeTo" in arguments else None,
+        time_of(arguments, "timeFrom"),
+        time_of(arguments, "timeTo"),
         max_entries=MAX_ENTRIES,
     )
 
@@ -60,8 +60,11 @@ def require_order(window: Window) -> None:
         raise InvalidParameter("timeTo is before timeFrom: no row can match.", field="timeTo")
 
 
-def time_of(values: Mapping[str, Any], name: str) -> int:
-    """Return a time of a Window, `timeFrom` or `timeTo` of a query string or a filter."""
+def time_of(values: Mapping[str, Any], name: str) -> int | None:
+    """Return a time of a Window, `timeFrom` or `timeTo` of a query string or a filter, if it is
+    there."""
+    if name not in values:
+        return None
     return parameters.time_s(values[name], name, is_upper=name == "timeTo")
 
 

@@ -225,16 +225,16 @@ def visible_block(text: str) -> str:
     return "\n".join(visible_lines(text))
 
 
-def text_in(content: bytes, most: int = MAX_TEXT) -> str | None:
-    """Return bytes as text, cut after `most` characters; None where they are not UTF-8, have other
-    controls than line breaks and tabs, or are empty."""
+def text_in(content: bytes) -> str | None:
+    """Return bytes as text, cut after MAX_TEXT characters; None where they are not UTF-8, have
+    other controls than line breaks and tabs, or are empty."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
         return None
     if not text.strip() or any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in text):
         return None
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= MAX_TEXT else f"{text[:MAX_TEXT]}…"
 
 
 def as_json(value: object) -> str:

@@ -151,8 +151,8 @@ def contract_creations(parameters: Parameters) -> Reply:
     rows = []
     for row in orjson.loads(text):
         factory = row.pop("contractFactory")
-        place = (row.pop(name) for name in ("blockHash", "transactionIndex", "to"))
-        sent = IndexedTransaction(row["txHash"], int(row["blockNumber"]), *place)
+        position = (row.pop(name) for name in ("blockHash", "transactionIndex", "to"))
+        sent = IndexedTransaction(row["txHash"], int(row["blockNumber"]), *position)
         code = _creation_code(
             sent, data(row["contractAddress"]), is_by_contract=factory is not None
         )
