@@ -37,7 +37,8 @@ class Watched:
         self.watch = BuildWatch(Builds(folders), services.writes, services.verifier)
 
     def step(self):
-        """Take steps until nothing waits."""
+        """List the folders, however long ago that was, and take steps until nothing waits."""
+        self.watch._builds._next_at = 0.0
         self.watch.step()
         while self.watch._waiting:
             self.watch.step()
