@@ -1,4 +1,4 @@
-"""Blocks read ahead of the writer in a catch-up: fetched by threads or a second process, checked
+"""Blocks read ahead of the writer in a catch-up: fetched by threads or other processes, checked
 for links, inspected and gathered into batches. Blocks that one request has, as at the head, are
 fetched by the writer's own thread.
 """
@@ -34,7 +34,7 @@ class BlockPrefetcher:
         self._source = source
         self._stop = stop
         self.limit = prefetch_process.FetchLimit(stop)
-        self._second_process = prefetch_process.ProcessForLongRanges(settings, self.limit)
+        self._processes = prefetch_process.ProcessesForLongRanges(settings, self.limit)
         # Its threads stay, with their connections to the node.
         self._threads = ThreadPoolExecutor(prefetch_process.MAX_CONCURRENCY, "fetch")
 
@@ -44,23 +44,23 @@ class BlockPrefetcher:
         """Yield the blocks first..last in order, the blocks of one request at a time. Raises the
         errors of BlockSource.blocks(), and ProcessEnded.
 
-        After a fault the second process stays: it remembers which methods the node offers.
+        After a fault the processes stay: they remember which methods the node offers.
         """
-        process = self._second_process.for_range(last - first + 1)
+        processes = self._processes.for_range(last - first + 1)
 
         def submit(start: int, end: int) -> "Future[FetchedRows]":
-            if process is not None:
-                return process.submit(start, end, selection)
+            if processes is not None:
+                return processes.submit(start, end, selection)
             request = partial(self._source.rows, start, end, selection)
             return self._threads.submit(self.limit.run, request)
 
         yield from self._in_order(submit, first, last, seconds)
-        self._second_process.close()
+        self._processes.close()
 
     def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
         """Return what one request of this thread returns of the blocks first..last. Raises as
         blocks() does, and RateLimited at once: there is nothing else in flight."""
-        self._second_process.close()
+        self._processes.close()
         fetched = self._source.rows(first, last, selection)
         transactions = sum(len(block.transactions) for block in fetched.blocks)
         self.limit.record_answer(len(fetched.blocks), transactions, was_waited_for=False)
@@ -69,8 +69,8 @@ class BlockPrefetcher:
         return fetched.blocks
 
     def close(self) -> None:
-        """End the threads, and the second process, if there is one."""
-        self._second_process.close()
+        """End the threads, and the processes, if there are any."""
+        self._processes.close()
         self._threads.shutdown(cancel_futures=True)
 
     def _in_order(

@@ -1,4 +1,4 @@
-"""The second process of a long catch-up: it changes nothing but speed, and leaves no trace."""
+"""The processes of a long catch-up: they change nothing but speed, and leave no trace."""
 
 import logging
 import multiprocessing
@@ -56,7 +56,7 @@ def is_gone(pid):
 
 
 def slow_receipts(calls, forward):
-    """What the second process asks for takes its time; all else is quick."""
+    """What the processes request takes its time; all else is quick."""
     if any(call["method"] == "eth_getBlockReceipts" for call in calls):
         time.sleep(0.5)
     return Reply(body=forward(calls))
@@ -72,14 +72,13 @@ def stuck_receipts(calls, forward):
 def processes(monkeypatch):
     """The numbers of those started, for ranges of any length."""
     started = []
-    start = prefetch_process.PrefetchProcess.__init__
+    start = prefetch_process.FetchProcesses.__init__
 
     def watched(self, *arguments):
         start(self, *arguments)
-        assert self.pid
-        started.append(self.pid)
+        started.extend(self.pids)
 
-    monkeypatch.setattr(prefetch_process.PrefetchProcess, "__init__", watched)
+    monkeypatch.setattr(prefetch_process.FetchProcesses, "__init__", watched)
     monkeypatch.setattr(prefetch_process, "MIN_PROCESS_BLOCKS", 1)
     return started
 
@@ -91,9 +90,9 @@ def node(scenario):
 
 
 def start_process(indexed, url):
-    """One of the indexer of the scenario's chain: the database says which chain that is."""
+    """Those of the indexer of the scenario's chain: the database says which chain that is."""
     limit = prefetch_process.FetchLimit(threading.Event())
-    return prefetch_process.PrefetchProcess(settings_for(indexed.settings.database_url, url), limit)
+    return prefetch_process.FetchProcesses(settings_for(indexed.settings.database_url, url), limit)
 
 
 @pytest.fixture
@@ -111,24 +110,23 @@ def test_a_killed_process_is_reported_once_and_replaced(
     node.fault = slow_receipts
     with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
         for number in (1, 2, 3):
-            serving.wait_until(lambda least=number: len(processes) >= least)
-            os.kill(processes[-1], signal.SIGKILL)
+            least = number * prefetch_process.PROCESSES
+            serving.wait_until(lambda least=least: len(processes) >= least)
+            os.kill(processes[-1 - number % 2], signal.SIGKILL)
         indexing.wait_for(scenario.anvil.head())
-    reports = [
-        r for r in caplog.records if "the process that fetches blocks ended" in r.getMessage()
-    ]
+    reports = [r for r in caplog.records if "a process that fetches blocks ended" in r.getMessage()]
     assert len(reports) == 1
     assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
 
 
 @pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false"])
-def test_without_a_second_process_it_goes_on_in_the_first(
+def test_without_further_processes_it_goes_on_in_the_first(
     scenario, indexed, database_url, processes, monkeypatch, caplog, interpreter
 ):
     start_with(monkeypatch, interpreter)
     with Indexing(database_url, scenario.anvil.url) as indexing, caplog.at_level(logging.WARNING):
         indexing.wait_for(scenario.anvil.head())
-    assert [r for r in caplog.records if "no second process" in r.getMessage()]
+    assert [r for r in caplog.records if "no process to fetch" in r.getMessage()]
     assert processes == []
     assert table_digest.digest(database_url) == table_digest.digest(indexed.settings.database_url)
 
@@ -186,11 +184,11 @@ def test_an_ended_process_returns_nothing(indexed, node):
     node.fault = stuck_receipts
     process = start_process(indexed, node.url)
     waiting = process.submit(0, 3)
-    assert process.pid
-    os.kill(process.pid, signal.SIGKILL)
+    for pid in process.pids:
+        os.kill(pid, signal.SIGKILL)
     with pytest.raises(prefetch_process.ProcessEnded, match="ended with -9"):
         waiting.result(PATIENCE_S)
-    serving.wait_until(lambda: not process.is_alive)
+    serving.wait_until(lambda: not process.are_alive)
     with pytest.raises(prefetch_process.ProcessEnded):
         process.submit(0, 3).result(PATIENCE_S)
     process.close()
@@ -213,27 +211,26 @@ def test_a_process_killed_while_it_sends_leaves_nobody_waiting(indexed, node):
 
 @pytest.fixture
 def busy(anvil, database_url):
-    """`scan index` while its second process waits for the node; and the number of that process."""
+    """`scan index` while its processes wait for the node; and their numbers."""
     anvil.mine(LONG)
     with FaultyNode(anvil.url) as node:
         node.fault = stuck_receipts
         with indexer_process.IndexerProcess(database_url, node.url) as indexer:
-            serving.wait_until(lambda: workers(indexer.pid))
-            [pid] = workers(indexer.pid)
+            serving.wait_until(lambda: len(workers(indexer.pid)) == prefetch_process.PROCESSES)
             time.sleep(1.0)
-            yield indexer, pid
+            yield indexer, workers(indexer.pid)
 
 
 def test_a_killed_indexer_leaves_no_process(busy):
-    indexer, pid = busy
+    indexer, pids = busy
     indexer.kill()
-    serving.wait_until(lambda: is_gone(pid))
+    serving.wait_until(lambda: all(map(is_gone, pids)))
     assert "Traceback" not in indexer.output()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_indexer_ends_at_once_and_quietly(busy, number):
-    indexer, pid = busy
+    indexer, pids = busy
     assert indexer.terminate(number) == 0
-    assert is_gone(pid)
+    assert all(map(is_gone, pids))
     assert "Traceback" not in indexer.output()

@@ -2,7 +2,6 @@
 an extension may bring them, checks how they join, and writes the files of the range.
 """
 
-import gc
 import multiprocessing
 import os
 import threading
@@ -22,7 +21,7 @@ from scan.extensions.backfill.range_files import RangeFiles
 from scan.indexer.block_rows import FetchedBlock, LogSelection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import read_hash
-from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
+from scan.indexer.prefetch_process import prefer_throughput
 
 if TYPE_CHECKING:  # most workers read no files of history
     from scan.extensions.backfill.history_files.history_source import (
@@ -83,7 +82,7 @@ def spool_range(task: RangeTask, folder: Path) -> int:
     }
     key = (task.rpc_urls, task.ca_bundle, task.chain, *options.values())
     if key not in _sources:
-        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+        prefer_throughput()
         chain = served_chain.ServedChain(task.rpc_urls, lambda: task.chain)
         node = client.Node(task.rpc_urls, ca_bundle=task.ca_bundle, chain=chain)
         _sources[key] = (node, BlockSource(node, **options))

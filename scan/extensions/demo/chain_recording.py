@@ -32,7 +32,7 @@ from scan.indexer.node_reader import MAX_BLOCK_BYTES
 from scan.settings import Settings
 
 FORMAT = 1
-# Below MIN_PROCESS_BLOCKS, with which the prefetcher starts a second process, whose requests would
+# Below MIN_PROCESS_BLOCKS, with which the prefetcher starts processes, whose requests would
 # not be recorded.
 MAX_BLOCKS = 100
 DEFAULT_BLOCKS = 20
