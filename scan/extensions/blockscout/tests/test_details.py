@@ -189,8 +189,3 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
     client = create_app(settings_for(database_url, NOWHERE)).test_client()
     counters = client.get("/api/v2/smart-contracts/counters").json
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")
-
-
-def test_what_is_no_contract_is_not_found(explorer):
-    missing = explorer.client.get(f"/api/v2/smart-contracts/0x{'9d' * 20}")
-    assert (missing.status_code, missing.json) == (404, {"message": "Not found"})

@@ -31,10 +31,10 @@ def taken(rule):
 
 
 def test_refusals_have_the_published_form(client):
-    missing = client.get(f"/api/v2/transactions/0x{'9d' * 32}")
-    assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
-    unknown = client.get("/api/v2/nothing/at/all")
-    assert (unknown.status_code, unknown.json) == (404, {"message": "Not found"})
+    absent = (f"transactions/0x{'9d' * 32}", f"smart-contracts/0x{'9d' * 20}", "nothing/at/all")
+    for path in absent:
+        missing = client.get(f"/api/v2/{path}")
+        assert (missing.status_code, missing.json) == (404, {"message": "Not found"}), path
     for path, status in (
         ("/addresses/0x1", 422),
         ("/transactions/0x1", 422),
