@@ -97,6 +97,16 @@ UNFINISHED = [
 ]
 
 
+def test_the_end_of_a_body_may_come_in_two_pieces(shared_server):
+    whole = CHUNKED + b'13\r\n{"entity":"blocks"}\r\n0\r\n\r\n'
+    for last in range(1, 5):
+        with serving.connect(shared_server) as client:
+            client.sendall(whole[:-last])
+            time.sleep(0.05)
+            client.sendall(whole[-last:])
+            assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 def test_the_rest_of_a_body_is_waited_for(database_url):
     """Beyond the worker's next check of its connections, at which it closes the idle one."""
     whole = CHUNKED + b'13\r\n{"entity":"blocks"}\r\n0\r\n\r\n'
