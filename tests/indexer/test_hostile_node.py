@@ -42,6 +42,14 @@ def test_a_deadline_is_for_all_of_an_answer(node, fault):
         Node([node.url], timeout_s=TIMEOUT_S).call("eth_chainId")
 
 
+def test_halves_of_a_batch_that_timed_out_are_not_asked_for(node):
+    """Each would have a deadline of its own."""
+    node.fault = faulty_node.hang(2)
+    with pytest.raises(NodeError):
+        Node([node.url]).batch([Call("eth_getBalance", ()), Call("eth_getCode", ())], TIMEOUT_S)
+    assert node.requests == 1
+
+
 @pytest.mark.long
 def test_the_head_goes_on_when_the_node_is_sane_again(node, anvil, database_url):
     with IndexerProcess(database_url, node.url) as indexer, PeakMemory(indexer.pid) as memory:
