@@ -40,17 +40,9 @@ class ColumnType(NamedTuple):
     size: int | None = None
 
 
-def _timestamp(value: object) -> int:
-    seconds = quantity(value)
-    if seconds > MAX_TIMESTAMP_S:
-        raise BadHex("beyond any calendar")
-    return seconds
-
-
-def _below(bits: int, value: object) -> int:
-    number = quantity(value)
-    if number >= 2**bits:
-        raise BadHex(f"beyond {bits} bits")
+def _at_most(largest: int, fault: str, value: object) -> int:
+    if (number := quantity(value)) > largest:
+        raise BadHex(fault)
     return number
 
 
@@ -75,10 +67,12 @@ HASHES = ColumnType("hashes", lambda values: tuple([data(value, 32) for value in
 BYTES = ColumnType("bytes")
 UINT256 = ColumnType("uint256", _Known(quantity).__getitem__)
 UNSIGNED = ColumnType("unsigned", _Known(_unsigned).__getitem__)
-BIGINT = ColumnType("bigint", partial(_below, 63))
+BIGINT = ColumnType("bigint", partial(_at_most, 2**63 - 1, "beyond 63 bits"))
 SMALLINT = ColumnType("smallint")
-INTEGER = ColumnType("integer", _Known(partial(_below, 31)).__getitem__)
-TIMESTAMP = ColumnType("timestamp", _timestamp)  # in seconds since 1970
+INTEGER = ColumnType("integer", _Known(partial(_at_most, 2**31 - 1, "beyond 31 bits")).__getitem__)
+TIMESTAMP = ColumnType(  # in seconds since 1970
+    "timestamp", partial(_at_most, MAX_TIMESTAMP_S, "beyond any calendar")
+)
 BOOLEAN = ColumnType("boolean")
 TEXT = ColumnType("text")
 

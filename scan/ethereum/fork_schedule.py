@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scan.ethereum.block_encoding import type_number
-from scan.ethereum.block_hashing import NoBytes
+from scan.ethereum.block_hashing import RawBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.transaction_checks import BLOBS, Contradiction
 from scan.hex import quantity
@@ -110,30 +110,16 @@ def _contracts(fork: dict[str, Any]) -> set[str]:
 
 WEI_PER_GWEI = 10**9
 
-_CANCUN, _PRAGUE, _BPO1, _BPO2 = 3_338_477, 5_007_716, 8_346_193, 11_684_671
-_GNOSIS = 1_112_826
+# Of Cancun, Prague and the forks that changed blobs' parameters alone, in their order.
+_FRACTIONS = (3_338_477, 5_007_716, 8_346_193, 11_684_671)
+_GNOSIS_FRACTION = 1_112_826
 # Times from which a fraction holds, by chain id: mainnet, Sepolia, Holesky, Hoodi, Gnosis, Chiado.
 _SCHEDULES: Mapping[int, Sequence[tuple[int, int]]] = {
-    1: ((0, _CANCUN), (1_746_612_311, _PRAGUE), (1_765_290_071, _BPO1), (1_767_747_671, _BPO2)),
-    11_155_111: (
-        (0, _CANCUN),
-        (1_741_159_776, _PRAGUE),
-        (1_761_017_184, _BPO1),
-        (1_761_607_008, _BPO2),
-    ),
-    17_000: (
-        (0, _CANCUN),
-        (1_740_434_112, _PRAGUE),
-        (1_759_800_000, _BPO1),
-        (1_760_389_824, _BPO2),
-    ),
-    560_048: (
-        (0, _CANCUN),
-        (1_742_999_832, _PRAGUE),
-        (1_762_365_720, _BPO1),
-        (1_762_955_544, _BPO2),
-    ),
-    **dict.fromkeys((100, 10_200), ((0, _GNOSIS),)),
+    1: [*zip((0, 1_746_612_311, 1_765_290_071, 1_767_747_671), _FRACTIONS, strict=True)],
+    11_155_111: [*zip((0, 1_741_159_776, 1_761_017_184, 1_761_607_008), _FRACTIONS, strict=True)],
+    17_000: [*zip((0, 1_740_434_112, 1_759_800_000, 1_760_389_824), _FRACTIONS, strict=True)],
+    560_048: [*zip((0, 1_742_999_832, 1_762_365_720, 1_762_955_544), _FRACTIONS, strict=True)],
+    **dict.fromkeys((100, 10_200), ((0, _GNOSIS_FRACTION),)),
 }
 _LEAST = dict.fromkeys((100, 10_200), WEI_PER_GWEI)
 
@@ -186,7 +172,7 @@ def unproven_blob_prices(
     header: Any,
     transactions: Sequence[Any],
     receipts: Sequence[Any],
-    raw: NoBytes,
+    raw: RawBlock,
     chain_id: int | None,
 ) -> list[str]:
     """Compare the price that receipts have with the header's excessBlobGas by the chain's schedule,
@@ -211,7 +197,7 @@ def unproven_blob_prices(
 
 
 def _price(
-    header: Any, prices: set[int], raw: NoBytes, chain_id: int | None
+    header: Any, prices: set[int], raw: RawBlock, chain_id: int | None
 ) -> tuple[int | None, bool]:
     """Return the price of a block's blobs, None where nothing tells it; and whether it follows from
     a schedule that this version of Scan knows."""

@@ -3,21 +3,22 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum import block_decoder, block_validation
 from scan.ethereum.block_hashing import LOG_INDEX, own_form
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
-from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
+from scan.ethereum.client import MAX_ANSWER_BYTES, Call, MalformedResponse, Node, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
 from scan.ethereum.stored_blocks import body_of
 from scan.hex import quantity
 from scan.indexer import hooks, node_reader
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_rows import BlockRows, FetchedBlock, LogSelection, make_block_rows
-from scan.indexer.node_reader import READS, UNREAD, MissingPart, present
+from scan.indexer.node_reader import UNREAD, MissingPart, present, settled
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +101,8 @@ class BlockSource:
         size = 0
         for number, pair in enumerate(self._pairs(self.node, first, last), start=first):
             try:
-                (block, header), verdict = self._settle(self._decode, pair, number)
+                read = partial(self._decode, number, [pair])
+                (block, header), verdict = settled(self.node, read, self._doubts)
                 block = self.complete(block, header)
             except MalformedBlock:
                 if blocks:
@@ -116,9 +118,13 @@ class BlockSource:
             size += len(block.body.body) if block.body else 0
             if size >= FETCHED_BYTES:
                 break
-        traces = node_reader.read_again(self.node, lambda: self._traces.read(blocks))
+        traces = settled(self.node, lambda _: self._traces.read(blocks))
         return [
-            FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
+            FetchedBlock(
+                block.with_failed(traced.failed) if traced.failed else block,
+                *traced[:3],
+                traced.destroyed,
+            )
             for block, traced in zip(blocks, traces, strict=False)
         ]
 
@@ -140,47 +146,21 @@ class BlockSource:
             block = completer.complete(block, header)
         return block_in_unit(block, self.known_chain_id()) if block.withdrawals else block
 
-    def _settle(
-        self, read: Callable[[Node, Any, Any, int], _Read], pair: tuple[Any, Any], number: int
-    ) -> _Read:
-        """Return what `read` makes of a block and its receipts; while hashes do not prove all of
-        it, of the block as other nodes have it, or the same node later.
+    def _doubts(self, read: _Read) -> int:
+        """Return how much of a block is not proven that another node, or the same one later, may
+        prove."""
+        unproven = read.verdict.unproven
+        if unproven and self._known_reasons.issuperset(unproven):
+            form = FORM_OF_CHAIN.get(self.known_chain_id())
+            is_never_proven = OWN_HEADER in unproven or (form and form.has_unproven_blocks)
+            if is_never_proven or self.node.is_single:
+                return 0
+        return len(unproven)
 
-        Raises MalformedBlock where it contradicts its hash whoever is asked, NodeError.
-        """
-        results: list[_Read] = []
-        failure: Exception | None = None
-        nodes = [self.node]
-        for attempt, node in enumerate(nodes):  # others are added after the first reading
-            try:
-                if attempt:
-                    [pair] = self._pairs(node, number, number)
-                results.append(result := read(node, *pair, number))
-                if not result.verdict.unproven or self._is_settled(result.verdict):
-                    return result
-            except (MalformedBlock, NodeError) as error:
-                failure = error
-            if not attempt:
-                self.node.rest()
-                is_single = self.node.is_single
-                nodes += [node] * (READS - 1) if is_single else self.node.all_single_nodes()
-        if not results:
-            assert failure is not None
-            raise failure
-        # The node that was read first is the last to be read again.
-        return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
-
-    def _is_settled(self, verdict: block_validation.Verdict) -> bool:
-        """Return whether no other node, nor the same one later, could prove more of a block of
-        which something is not proven."""
-        if not self._known_reasons.issuperset(verdict.unproven):
-            return False
-        form = FORM_OF_CHAIN.get(self.known_chain_id())
-        is_never_proven = OWN_HEADER in verdict.unproven or (form and form.has_unproven_blocks)
-        return bool(is_never_proven) or self.node.is_single
-
-    def _decode(self, node: Node, header: Any, receipts: Any, number: int) -> _Read:
-        """Return a decoded block with its header. Raises MalformedBlock, NodeError."""
+    def _decode(self, number: int, pairs: list[tuple[Any, Any]], node: Node) -> _Read:
+        """Return a decoded block with its header: of the pair that was read already, or else as the
+        node has it. Raises MalformedBlock, NodeError."""
+        header, receipts = pairs.pop() if pairs else next(self._pairs(node, number, number))
         if not self._is_large(node, header, receipts):
             verdict = self._verdict(node, header, receipts, number)
             block = block_decoder.decode_block(header, receipts, number, self.known_chain_id())
@@ -220,8 +200,9 @@ class BlockSource:
             log.warning("block %d is too large for its transactions to be stored", block.number)
         return block._replace(body=body)
 
-    def _pair(self, node: Node, header: Any, receipts: Any, number: int) -> _Read:
-        """Return a block's header and receipts. Raises MalformedBlock, NodeError."""
+    def _pair(self, number: int, pairs: list[tuple[Any, Any]], node: Node) -> _Read:
+        """Return a block's header and receipts, as _decode() takes them."""
+        header, receipts = pairs.pop() if pairs else next(self._pairs(node, number, number))
         if self._is_large(node, header, receipts):
             header, receipts = node_reader.large_pair(node, number)
         return _Read((header, receipts), self._verdict(node, header, receipts, number))
@@ -234,7 +215,7 @@ class BlockSource:
                 raise part
         is_large = isinstance(header, UNREAD) or isinstance(receipts, UNREAD)
         if is_large and node is self.node and not node.is_single:
-            raise NodeError("the node's response is too large, the next node is asked")
+            raise MalformedResponse("the node's response is too large, the next node is asked")
         return is_large
 
     def _verdict(
@@ -265,7 +246,8 @@ class BlockSource:
         `checked`, blocks that contradict themselves are yielded, too."""
         for number, pair in enumerate(self._pairs(self.node, first, last), start=first):
             if checked:
-                pair, verdict = self._settle(self._pair, pair, number)
+                read = partial(self._pair, number, [pair])
+                pair, verdict = settled(self.node, read, self._doubts)
                 self._words(verdict, number)
             elif self._is_large(None, *pair):
                 pair = node_reader.large_pair(self.node, number)
@@ -295,9 +277,9 @@ class BlockSource:
                     yield from node_reader.pairs_one_by_one(node, number, last)
                     return
                 header = node_reader.read_part(header, BlockJson, number)
-                receipts = node_reader.complete_receipts(
-                    node_reader.read_part(receipts, ReceiptsJson, number), number
-                )
+                receipts = node_reader.read_part(receipts, ReceiptsJson, number)
+                for part in receipts if isinstance(receipts, list) else [receipts]:
+                    present(part, node_reader.RECEIPTS, number)
                 if isinstance(receipts, list) and not isinstance(header, UNREAD):
                     # Polygon's state sync: some nodes return its receipt only by its hash.
                     is_short = len(receipts) == len(header.transactions) - 1

@@ -22,9 +22,9 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-# How often a block that contradicts its hash is read from one node, whose fault may pass; with
-# several nodes, each of them is asked.
-READS = 3
+RECEIPTS = "the receipts of block"
+READS = 3  # of one node, whose fault may pass; with several nodes, each of them is asked
+FALSE_ANSWERS = client.MalformedResponse, client.StateUnavailable, blocks.MalformedBlock
 UNREAD = (
     client.AnswerTooLarge,
     blocks.MalformedBlock,
@@ -95,7 +95,7 @@ def blocks_with_receipts(
     for number, header, hashes in headers:
         receipts: Any = [read_part(next(results), blocks.ReceiptJson, number) for _ in hashes]
         unread = [receipt for receipt in receipts if isinstance(receipt, UNREAD)]
-        yield header, unread[0] if unread else complete_receipts(receipts, number)
+        yield header, unread[0] if unread else [present(r, RECEIPTS, number) for r in receipts]
 
 
 class LargeReceipts:
@@ -163,14 +163,6 @@ def present(answer: Any, name: str, number: int) -> Any:
     if answer is None:
         raise MissingPart(f"the node does not have {name} {number}", number=number)
     return answer
-
-
-def complete_receipts(receipts: Any, number: int) -> Any:
-    """Return a block's receipts unchanged. Raises NodeError if the node lacks any of them."""
-    present(receipts, "the receipts of block", number)
-    for receipt in receipts if isinstance(receipts, list) else []:
-        present(receipt, "a receipt of block", number)
-    return receipts
 
 
 def result_of(answer: Any) -> Any:
@@ -251,17 +243,37 @@ def answers_of(node: client.Node) -> Iterator[None]:
         raise client.NodeError(f"the node returned an error: {error}") from error
 
 
-def read_again(node: client.Node, read: Callable[[], _T]) -> _T:
-    """Return what `read` returns: one of many answers that a batch of blocks takes. Where it is
-    malformed, or an error in place of state, the node rests, and the next one is asked, as the
-    whole batch would be read again otherwise. Raises MalformedResponse, MalformedBlock and
-    StateUnavailable after READS."""
-    for _ in range(READS - 1):
+def settled(
+    node: client.Node,
+    read: Callable[[client.Node], _T],
+    doubts: Callable[[_T], int] = lambda result: 0,
+) -> _T:
+    """Return what `read` makes of a node's answer: one of many that a batch of blocks takes, which
+    would all be read again otherwise.
+
+    This is the one rule by which a step asks again: where an answer is one of FALSE_ANSWERS, or
+    `doubts` are left of its result, the node rests, and each other one is asked, or the same one
+    READS times; of doubtful results that with the fewest is returned, of another than the node that
+    was read first. All else, and what stays false, is raised, and the next step begins anew.
+    """
+    results: list[_T] = []
+    failure: Exception | None = None
+    nodes = [node]
+    for attempt, read_from in enumerate(nodes):  # others are added after the first reading
         try:
-            return read()
-        except (client.MalformedResponse, blocks.MalformedBlock, client.StateUnavailable):
+            results.append(read(read_from))
+            if not doubts(results[-1]):
+                return results[-1]
+        except (blocks.MalformedBlock, client.NodeError) as error:
+            failure = error
+            if read_from is node and not isinstance(error, FALSE_ANSWERS):
+                break
+        if not attempt:
             node.rest()
-    return read()
+            nodes += [node] * (READS - 1) if node.is_single else node.all_single_nodes()
+    if failure is not None and not results:
+        raise failure
+    return min(results[1:] or results, key=doubts)
 
 
 # Behind one URL there may be several nodes, of which some lack the newest blocks yet.

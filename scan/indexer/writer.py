@@ -141,7 +141,8 @@ class Append:
             before.internal_transfers,
             moves,
         )
-        _copy_logs(tx, before.logs, blocks)
+        if batch.rows.logs:
+            _copy_logs(tx, before.logs, blocks)
         for table, columns in block_rows.UNNUMBERED.items():
             texts = (block.unnumbered.get(table, "") for block in blocks)
             transaction.copy_lines(tx, table, columns, texts)
@@ -382,8 +383,6 @@ def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
 
 def _copy_logs(tx: Transaction, before: int, batch: Sequence[block_rows.BlockRows]) -> None:
     first_topics = [topic for block in batch for topic in block.first_topics]
-    if not first_topics:
-        return
     topics = {topic for topic in first_topics if topic is not None}
     rows = tx.rows("indexer/event_topics_insert", topics=list(topics))
     numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}

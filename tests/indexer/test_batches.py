@@ -5,11 +5,11 @@ from concurrent.futures import Future
 
 import pytest
 
-from scan.indexer import block_rows, prefetch, prefetch_process
+from scan.indexer import block_rows, block_source, prefetch
 
 pytestmark = pytest.mark.check
 
-TOO_LARGE = "x" * (prefetch_process.CHARACTERS_AHEAD // 2)
+TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 
 def block(number, transactions=100, logs=""):
@@ -53,14 +53,14 @@ def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch):
 
 def fetched(logs):
     future = Future()
-    future.set_result(prefetch_process.FetchedRows([block(1, logs=logs)], 0.0, 0.0))
+    future.set_result(block_source.FetchedRows([block(1, logs=logs)], 0.0, 0.0))
     return future, 1
 
 
 def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
     assert not prefetch._are_enough(deque())
-    assert not prefetch._are_enough(deque([fetched("")] * (prefetch_process.FETCHES_AHEAD - 1)))
-    assert prefetch._are_enough(deque([fetched("")] * prefetch_process.FETCHES_AHEAD))
+    assert not prefetch._are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
+    assert prefetch._are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
     assert not prefetch._are_enough(deque([fetched(TOO_LARGE)]))
     assert prefetch._are_enough(deque([fetched(TOO_LARGE)] * 2))
     failed = Future()

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from scan.ethereum import client, node_errors
-from scan.indexer import prefetch_process
+from scan.indexer import prefetch
 
 pytestmark = pytest.mark.check
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.check
 @pytest.fixture
 def limit(monkeypatch):
     monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.0)
-    return prefetch_process.FetchLimit(threading.Event())
+    return prefetch.FetchLimit(threading.Event())
 
 
 def refuse(retry_after_s=None):
@@ -23,10 +23,10 @@ def refuse(retry_after_s=None):
 def test_requests_that_are_waited_for_become_more(limit):
     for _ in range(100):
         limit.record_answer(5, 750, was_waited_for=False)
-    assert limit.concurrency == prefetch_process.FIRST_CONCURRENCY
+    assert limit.concurrency == prefetch.FIRST_CONCURRENCY
     for _ in range(100):
         limit.record_answer(5, 750, was_waited_for=True)
-    assert limit.concurrency == prefetch_process.MAX_CONCURRENCY
+    assert limit.concurrency == prefetch.MAX_CONCURRENCY
 
 
 def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit):

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 from scan.ethereum import block_decoder, block_encoding, blocks, column_types
 from scan.ethereum.encoded_parts import (
-    AUTHORIZATION,
     BLOOM_BYTES,
     BLOOM_PREFIX,
     RawReceipt,
@@ -22,8 +21,6 @@ from scan.ethereum.encoded_parts import (
     named,
     raw_receipt,
     read_transaction,
-    slim_receipt,
-    transaction_item,
 )
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
@@ -42,7 +39,8 @@ from scan.ethereum.rlp_and_tries import (
     string_prefix_bytes,
     whole_list,
 )
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
+from scan.ethereum.stored_blocks import slim_receipt, transaction_item
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.ethereum.transaction_checks import signer
 from scan.extensions.backfill.history_files.e2store import BadFile, Parts
 from scan.hex import to_hex
@@ -241,7 +239,9 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
             for log_index, log in enumerate(receipt.logs, len(logs))
         ]
         if "authorizationList" in fields:
-            entries = [named(AUTHORIZATION, entry) for entry in fields["authorizationList"]]
+            entries = [
+                named(block_encoding.AUTHORIZATION, entry) for entry in fields["authorizationList"]
+            ]
             authorizations.append((index, entries, fields["chainId"].lstrip(b"\0")))
     return block_decoder.assembled(
         header,
@@ -252,7 +252,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
         chain_fields=form and form.chain_fields_of_block(header, {}, {}),
         has_statuses=not any(len(receipt.outcome) == _HASH_BYTES for receipt in raw.receipts),
         authorization_lists=tuple(authorizations),
-        text_inputs=text_inputs([t.to_address for t in transactions], texts),
+        text_inputs=blocks.text_inputs([t.to_address for t in transactions], texts),
     )
 
 
