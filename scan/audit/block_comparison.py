@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.cached_values import LazyMapping, LazySequence
+from scan.cached_values import LazyMapping
 from scan.database import connection, transaction
 from scan.ethereum import client, column_types, events
 from scan.ethereum.block_decoder import decode_block
@@ -60,12 +60,7 @@ ENTITIES: Mapping[str, Entity] = LazyMapping(
     }
 )
 # These are not compared in blocks that were traced and that the node cannot trace now.
-OF_TRACES = LazySequence(
-    lambda: (
-        *("internal_transfers", "contract_creations", "log_emitters"),
-        *(name for name, table in block_rows.TABLES.items() if table.of_traces),
-    )
-)
+OF_TRACES = "internal_transfers", "contract_creations", "log_emitters"
 
 
 class Expected(NamedTuple):

@@ -61,7 +61,7 @@ RowsOfBlock = Callable[[DecodedBlock, Sequence[InternalTransfer]], Iterable[tupl
 class SparseTable:
     """A table's rows: `record` is the NamedTuple of a row, with an annotated Column for each field,
     and `rows` returns a block's. Where `emitters` are given, a block without a log of any of these
-    addresses has no row. Rows that are `of_traces` differ where a block was not traced. Columns
+    addresses has no row. Columns
     that are `filled_later` are of no record: the chain's state after a row's block tells them. The
     code of the addresses in the column `changed` may be another from a row's block on."""
 
@@ -71,14 +71,12 @@ class SparseTable:
         rows: RowsOfBlock,
         *,
         emitters: Collection[bytes] | None = None,
-        of_traces: bool = False,
         filled_later: Collection[str] = (),
         changed: str | None = None,
     ) -> None:
         self.record = record
         self.rows = rows
         self.emitters = None if emitters is None else frozenset(emitters)
-        self.of_traces = of_traces
         self.filled_later = filled_later
         self.changed = changed
 

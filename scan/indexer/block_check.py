@@ -192,7 +192,7 @@ Kinds = Mapping[str, ValueKind]
 _STORED_AS = {"timestamp_s": "timestamp"}  # of blocks
 
 
-def _kinds(proven: str = "", computed: str = "", said: str = "") -> Kinds:
+def _kinds(proven: str = "", computed: str = "", said: str = "") -> dict[str, ValueKind]:
     """Return the kinds of columns, given by their names."""
     names = zip(ValueKind, (proven, computed, said), strict=True)
     return {name: kind for kind, of_kind in names for name in of_kind.split()}

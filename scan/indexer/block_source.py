@@ -169,17 +169,17 @@ class BlockSource:
         # decoded, and released one by one.
         with self._large_lock:
             header = node_reader.large_header(node, number)
-            large = node_reader.LargeReceipts(
-                node_reader.large_receipts(node, header, number), number
-            )
-            block = block_decoder.decode_block(header, iter(large), number, self.known_chain_id())
-            verdict = self._verdict(node, header, large.read, number, large.leaves)
+            read, leaves = list[Any](), list[bytes]()
+            receipts = node_reader.large_receipts(node, header, number)
+            encoded = node_reader.encoded_receipts(receipts, number, read, leaves)
+            block = block_decoder.decode_block(header, encoded, number, self.known_chain_id())
+            verdict = self._verdict(node, header, read, number, leaves)
             if [entry.log_index for entry in block.logs] != [*range(len(block.logs))]:
                 raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
             # The check has computed it, where it can.
             size = None if header.size is None else quantity(header.size)
-            verdict = verdict._replace(received=large.leaves)
-            block = self._with_body(block._replace(size=size), header, large.read, verdict)
+            verdict = verdict._replace(received=leaves)
+            block = self._with_body(block._replace(size=size), header, read, verdict)
             return _Read((block, header), verdict)
 
     def _with_body(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from scan.database.connection import Database
 from scan.ethereum import client, events, token_metadata
@@ -52,7 +53,7 @@ class ContractInspector:
         findings = state.ContractFindings(*([] for _ in state.ContractFindings._fields))
         for blocks in self._between_changes(batch):
             self._inspect(blocks, findings)
-        found = chain(
+        found: Iterable[Any] = chain(
             *(findings.codes, findings.ends, findings.tokens, findings.wrappers),
             *(findings.rejections, findings.pools),
         )

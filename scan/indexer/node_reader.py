@@ -39,8 +39,7 @@ MAX_BLOCK_BYTES = 96 * 1024 * 1024
 def large_pair(node: client.Node, number: int) -> tuple[Any, list[Any]]:
     """Return a large block and its receipts as structs, all of them in memory."""
     header = large_header(node, number)
-    receipts = large_receipts(node, header, number)
-    return header, [blocks.read_json(receipt, blocks.ReceiptJson, number) for receipt in receipts]
+    return header, [*large_receipts(node, header, number)]
 
 
 def large_header(node: client.Node, number: int) -> Any:
@@ -49,6 +48,7 @@ def large_header(node: client.Node, number: int) -> Any:
 
 
 def large_receipts(node: client.Node, header: Any, number: int) -> Iterator[Any]:
+    """Yield a large block's receipts as structs."""
     calls = [
         client.Call("eth_getTransactionReceipt", (hash_,)) for hash_ in transaction_hashes(header)
     ]
@@ -56,7 +56,8 @@ def large_receipts(node: client.Node, header: Any, number: int) -> Iterator[Any]
     for call, receipt in zip(calls, results, strict=True):
         if isinstance(receipt, client.AnswerTooLarge):
             receipt = _large(node, call.method, *call.params)
-        yield present(receipt, "a receipt of block", number)
+        receipt = present(receipt, "a receipt of block", number)
+        yield blocks.read_json(receipt, blocks.ReceiptJson, number)
 
 
 def _large(node: client.Node, method: str, *params: object) -> Any:
@@ -98,26 +99,19 @@ def blocks_with_receipts(
         yield header, unread[0] if unread else [present(r, RECEIPTS, number) for r in receipts]
 
 
-class LargeReceipts:
-    """A large block's receipts, yielded as structs. Once one's logs are taken from it, it is in
-    `read` without them, and encoded in `leaves`, which takes a quarter of its JSON."""
-
-    def __init__(self, results: Iterator[Any], number: int) -> None:
-        self.read: list[Any] = []
-        self.leaves: list[bytes] = []
-        self._results = results
-        self._number = number
-
-    def __iter__(self) -> Iterator[Any]:
-        for result in self._results:
-            receipt = blocks.read_json(result, blocks.ReceiptJson, self._number)
-            try:
-                self.leaves.append(block_hashing.receipt_leaf(receipt))
-            except (ValueError, TypeError, AttributeError) as error:
-                name = type(error).__name__
-                raise blocks.MalformedBlock(f"block {self._number}: a receipt: {name}") from None
-            self.read.append(receipt)
-            yield receipt
+def encoded_receipts(
+    receipts: Iterator[Any], number: int, read: list[Any], leaves: list[bytes]
+) -> Iterator[Any]:
+    """Yield receipts, and add each to `read`, from where its logs may be taken, since `leaves` have
+    it encoded, which takes a quarter of its JSON."""
+    for receipt in receipts:
+        try:
+            leaves.append(block_hashing.receipt_leaf(receipt))
+        except (ValueError, TypeError, AttributeError) as error:
+            name = type(error).__name__
+            raise blocks.MalformedBlock(f"block {number}: a receipt: {name}") from None
+        read.append(receipt)
+        yield receipt
 
 
 def read_part(result: Any, type_: Any, number: int) -> Any:

@@ -14,8 +14,7 @@ from contextlib import closing, suppress
 from functools import partial
 from operator import ge
 from queue import Full, Queue
-from types import TracebackType
-from typing import NamedTuple, Self, TypeVar
+from typing import NamedTuple, TypeVar
 
 from scan.ethereum import client, node_errors
 from scan.indexer import contract_inspection, fork_finder, prefetch_process, progress, writer
@@ -250,7 +249,7 @@ class MissingBlocks(NamedTuple):
 
 
 class BatchReader:
-    """The inspected batches of missing blocks, read ahead by a thread."""
+    """The inspected batches of missing blocks, read ahead by a thread until close()."""
 
     def __init__(
         self,
@@ -269,17 +268,9 @@ class BatchReader:
         self._is_at_end = False
         self.fault: Exception | None = None  # the error that ended the batches
         self._thread = threading.Thread(target=self._read, name="read", daemon=True)
-
-    def __enter__(self) -> Self:
         self._thread.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._ended.set()
         self._thread.join()
 
