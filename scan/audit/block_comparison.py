@@ -184,7 +184,7 @@ class NodeComparison(Comparison):
                         f"block {number}: the node's block contradicts itself ({contradiction})"
                     )
                 self.unproven.update(verdict.unproven)
-            block = decode_block(header, receipts, number, self._source.known_chain_id())
+            block = decode_block(header, receipts, number, self._source.chain_id())
             block = self._source.complete(block, header)
             traced = self._traced(block)
             if traced.is_complete is False:

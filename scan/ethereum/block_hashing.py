@@ -73,7 +73,7 @@ def uncles_hash(uncles: Sequence[Any]) -> bytes:
 NO_UNCLES = uncles_hash(())
 
 
-def own_form(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
+def form_of_roots(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
     """Return the form by which the block's roots are computed: Ethereum's, unless a transaction has
     a type of the chain's own."""
     types = {type_number(type_) for type_ in {sent.type for sent in header.transactions}}

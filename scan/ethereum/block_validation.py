@@ -67,7 +67,7 @@ def check_body(
         types, others = ([record.type for record in of] for of in (header.transactions, receipts))
         if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
             raise Contradiction("types of transactions and receipts")
-        form = block_hashing.own_form(header, receipts, chain_id)
+        form = block_hashing.form_of_roots(header, receipts, chain_id)
         sent, received = block_hashing.covered_by_roots(header, receipts, chain_id)
         encoded, unknown, excusable, unproven = check_sent(
             header, sent, form, raw, computes_senders

@@ -123,7 +123,7 @@ def _bloom_bits(value: bytes) -> int:
     return bits
 
 
-def named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
+def entry_object(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
     """Return an entry of a list as an object; all fields but `address` are QUANTITYs."""
     return {
         name: to_hex(value) if name == "address" else hex(int.from_bytes(value))

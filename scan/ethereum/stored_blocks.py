@@ -295,7 +295,7 @@ def _json(name: str, value: Any) -> Any:
     if name == "accessList":
         return [{"address": to_hex(a), "storageKeys": [*map(to_hex, k)]} for a, k in value]
     if name == "authorizationList":
-        return [encoded_parts.named(AUTHORIZATION, entry) for entry in value]
+        return [encoded_parts.entry_object(AUTHORIZATION, entry) for entry in value]
     if name == "blobVersionedHashes":
         return [*map(to_hex, value)]
     if name == "to":

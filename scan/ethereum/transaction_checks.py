@@ -119,7 +119,7 @@ def check_sent(
     if unknown and _has_false_type(transactions, unknown, form):
         raise Contradiction("types of transactions and their hashes")
     leaves: list[Any] = (
-        _known_leaves(transactions, unknown, form, raw)
+        _leaves_of_unknown_types(transactions, unknown, form, raw)
         if unknown
         else encode_transactions(transactions, form.encodings)
     )
@@ -212,7 +212,7 @@ def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) 
     return False
 
 
-def _known_leaves(
+def _leaves_of_unknown_types(
     transactions: Sequence[Any], unknown: Set[int], form: Form, raw: RawBlock
 ) -> list[bytes | None]:
     """Return the encoded transactions; None for each of an unknown type whose bytes are not known,

@@ -79,12 +79,12 @@ class BlockChecker:
         """Check a block, given as structs. `leaves` are the encoded receipts, where these have no
         logs any more; the bytes of its parts are of `node`, by default of the one that serves."""
         node = node or self._node
-        own_raw = block_hashing.RawBlock(
+        raw = block_hashing.RawBlock(
             self._raws.setdefault(node, block_hashing.RawBlocks(node)), number
         )
         try:
             is_proven = self._proves(number, header)
-            verdict = Verdict() if is_proven else self._other_proof(number, header, own_raw)
+            verdict = Verdict() if is_proven else self._other_proof(number, header, raw)
         except (ValueError, TypeError, AttributeError) as error:
             return Verdict(f"malformed fields of the header ({type(error).__name__})")
         if verdict.contradiction or OWN_HEADER in verdict.unproven:
@@ -94,7 +94,7 @@ class BlockChecker:
             check_body,
             header,
             receipts,
-            own_raw,
+            raw,
             chain_id,
             leaves,
             computes_senders=self._computes_senders,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum import block_decoder, block_validation
-from scan.ethereum.block_hashing import LOG_INDEX, own_form
+from scan.ethereum.block_hashing import LOG_INDEX, form_of_roots
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, MalformedResponse, Node, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
@@ -63,17 +63,16 @@ class BlockSource:
         stores_bodies: bool = False,
     ) -> None:
         """Blocks that blocks() returns have their bodies where it `stores_bodies`."""
-        self.checker = BlockChecker(node, self.known_chain_id, computes_senders=computes_senders)
+        self.checker = BlockChecker(node, self.chain_id, computes_senders=computes_senders)
         self.node = node
         self.stores_bodies = stores_bodies
         self._without_block_receipts: set[Node] = set()  # which have no eth_getBlockReceipts
         self._chain_id: int | None = None
-        self._known_reasons: set[str] = set()  # why blocks so far are not proven
+        self._logged_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = hooks.make_trace_reader(node, self._large_lock, traces=traces)
         self._completers = [
-            part.completer(node, self.known_chain_id)
-            for part in registry.parts(hooks.BlockCompletion)
+            part.completer(node, self.chain_id) for part in registry.parts(hooks.BlockCompletion)
         ]
 
     @property
@@ -81,7 +80,7 @@ class BlockSource:
         """Whether the node may offer traces, as far as it was asked for any."""
         return self._traces.can_trace
 
-    def known_chain_id(self) -> int:
+    def chain_id(self) -> int:
         """Return the chain id of the database, or else the one that the node gave first."""
         if self._chain_id is None:
             expected = self.node.chain_id
@@ -144,14 +143,14 @@ class BlockSource:
         `header` is a struct."""
         for completer in self._completers:
             block = completer.complete(block, header)
-        return block_in_unit(block, self.known_chain_id()) if block.withdrawals else block
+        return block_in_unit(block, self.chain_id()) if block.withdrawals else block
 
     def _doubts(self, read: _Read) -> int:
         """Return how much of a block is not proven that another node, or the same one later, may
         prove."""
         unproven = read.verdict.unproven
-        if unproven and self._known_reasons.issuperset(unproven):
-            form = FORM_OF_CHAIN.get(self.known_chain_id())
+        if unproven and self._logged_reasons.issuperset(unproven):
+            form = FORM_OF_CHAIN.get(self.chain_id())
             is_never_proven = OWN_HEADER in unproven or (form and form.has_unproven_blocks)
             if is_never_proven or self.node.is_single:
                 return 0
@@ -163,7 +162,7 @@ class BlockSource:
         header, receipts = pairs.pop() if pairs else next(self._pairs(node, number, number))
         if not self._is_large(node, header, receipts):
             verdict = self._verdict(node, header, receipts, number)
-            block = block_decoder.decode_block(header, receipts, number, self.known_chain_id())
+            block = block_decoder.decode_block(header, receipts, number, self.chain_id())
             return _Read((self._with_body(block, header, receipts, verdict), header), verdict)
         # Only one is in memory at a time: receipts are read, encoded as the leaves of their root,
         # decoded, and released one by one.
@@ -172,7 +171,7 @@ class BlockSource:
             read, leaves = list[Any](), list[bytes]()
             receipts = node_reader.large_receipts(node, header, number)
             encoded = node_reader.encoded_receipts(receipts, number, read, leaves)
-            block = block_decoder.decode_block(header, encoded, number, self.known_chain_id())
+            block = block_decoder.decode_block(header, encoded, number, self.chain_id())
             verdict = self._verdict(node, header, read, number, leaves)
             if [entry.log_index for entry in block.logs] != [*range(len(block.logs))]:
                 raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
@@ -191,7 +190,7 @@ class BlockSource:
     ) -> DecodedBlock:
         if not self.stores_bodies or not receipts:
             return block
-        encodings = own_form(header, receipts, self.known_chain_id()).encodings
+        encodings = form_of_roots(header, receipts, self.chain_id()).encodings
         try:
             body = body_of(header.transactions, receipts, verdict.sent, verdict.received, encodings)
         except (ValueError, IndexError) as error:
@@ -234,9 +233,9 @@ class BlockSource:
     def _words(self, verdict: block_validation.Verdict, number: int) -> str:
         """Return what no hash proves of a block, in words, of which new ones are logged."""
         for reason in verdict.unproven:
-            if reason not in self._known_reasons:
+            if reason not in self._logged_reasons:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
-        self._known_reasons.update(verdict.unproven)
+        self._logged_reasons.update(verdict.unproven)
         return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS]
 
     def raw_blocks(

@@ -30,8 +30,10 @@ class ContractInspector:
         self._state = state.StateReader(node)
         self._database = database
         self._factories = factories
-        self._contracts: dict[bytes, state.KnownContract] = {}
-        self._inspected_at: dict[bytes, int] = {}  # the last block of its batch, by contract found
+        self._contracts: dict[bytes, state.InspectedContract] = {}
+        self._inspected_at: dict[
+            bytes, int
+        ] = {}  # the last block of its batch, by the contract of a finding
         self.stored_to = -1  # the block up to which all findings are in the database
 
     def inspect(self, batch: Batch) -> state.ContractFindings:
@@ -53,11 +55,11 @@ class ContractInspector:
         findings = state.ContractFindings(*([] for _ in state.ContractFindings._fields))
         for blocks in self._between_changes(batch):
             self._inspect(blocks, findings)
-        found: Iterable[Any] = chain(
+        recorded: Iterable[Any] = chain(
             *(findings.codes, findings.ends, findings.tokens, findings.wrappers),
             *(findings.rejections, findings.pools),
         )
-        self._inspected_at |= {finding.address: batch[-1].number for finding in found}
+        self._inspected_at |= {finding.address: batch[-1].number for finding in recorded}
         return findings
 
     def _between_changes(self, batch: Batch) -> Iterator[Batch]:
@@ -124,11 +126,11 @@ class ContractInspector:
         if not unknown:
             return
         for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
-            contract = self._contracts[bytes(row[0])] = state.KnownContract()
+            contract = self._contracts[bytes(row[0])] = state.InspectedContract()
             contract.token_type, contract.item_type, contract.wraps_since = row[1:4]
             contract.may_begin_at = row[4]
             if row[5] is not None:
-                contract.pool = state.FoundPool(
+                contract.pool = state.NewPool(
                     bytes(row[0]), 0, row[5], bytes(row[6]), bytes(row[7])
                 )
             contract.rejected = {claim: (first, last) for claim, (first, last) in row[8].items()}
@@ -193,7 +195,7 @@ class ContractInspector:
             findings.ends.append(state.TokenEnd(address, number, end_block, *labels))
             if address not in ended | block.created:
                 since = number, 0
-                token = self._found_token(address, since, shapes[address], present[address])
+                token = self._new_token(address, since, shapes[address], present[address])
                 findings.tokens.append(token)
         findings.changes.extend(state.ContractChange(address, number) for address in contracts)
 
@@ -210,18 +212,18 @@ class ContractInspector:
             for address, of_token in queries.items()
         }
 
-    def _found_token(
+    def _new_token(
         self,
         address: bytes,
         since: tuple[int, int],
         shape: events.TransferShape,
         metadata: token_metadata.TokenMetadata,
-    ) -> state.FoundToken:
+    ) -> state.NewToken:
         contract = self._contracts[address]
         contract.token_type, contract.token_since = events.token_type(shape, metadata), since
         is_fungible = contract.token_type == "BEP20"
         contract.item_type = events.item_type(shape, metadata) if is_fungible else None
-        return state.FoundToken(
+        return state.NewToken(
             address,
             *since,
             contract.token_type,
@@ -254,10 +256,10 @@ class ContractInspector:
                         self._reject(log.token, "token", block.number, findings)
                         continue
                     contract.wraps_since = block.number
-                    findings.wrappers.append(state.FoundWrapper(log.token, block.number))
+                    findings.wrappers.append(state.NewWrapper(log.token, block.number))
                 if contract.token_type is None:
                     since = block.number, log.log_index
-                    token = self._found_token(log.token, since, log.shape, metadata)
+                    token = self._new_token(log.token, since, log.shape, metadata)
                     findings.tokens.append(token)
 
     def _is_due(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
@@ -304,13 +306,13 @@ class ContractInspector:
     # Pools
 
     def _find_pools(self, batch: Batch, findings: state.ContractFindings) -> None:
-        pools: list[state.FoundPool] = []
+        pools: list[state.NewPool] = []
         for block in batch:
             for address, token0, token1 in block.pool_events:  # of managers, which begin them
                 manager, contract = address[:20], self._contracts[address]
                 if contract.pool is None:
                     dex = self._factories.get(manager) or f"v4-{to_hex(manager)}"
-                    contract.pool = state.FoundPool(address, block.number, dex, token0, token1)
+                    contract.pool = state.NewPool(address, block.number, dex, token0, token1)
                     pools.append(contract.pool)
         tried: _Tried = {}
         swaps = [
@@ -339,7 +341,7 @@ class ContractInspector:
                 call = token_metadata.get_pool(family, *tokens, variant)
                 confirmations[address] = state.StateQuery(factory, call, at)
                 dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
-                pools.append(state.FoundPool(address, at.number, dex, *tokens))
+                pools.append(state.NewPool(address, at.number, dex, *tokens))
         confirmed = self._state.read(confirmations.values())
         for number, pool in enumerate(pools):
             if pool.address not in confirmations:

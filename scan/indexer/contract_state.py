@@ -223,7 +223,7 @@ class ContractCode(NamedTuple):
     code: bytes
 
 
-class FoundToken(NamedTuple):
+class NewToken(NamedTuple):
     address: bytes
     block_number: int
     log_index: int
@@ -249,7 +249,7 @@ class TokenEnd(NamedTuple):
     total_supply: int | None
 
 
-class FoundWrapper(NamedTuple):
+class NewWrapper(NamedTuple):
     """A token whose Deposits and Withdrawals mint and burn, from a block on."""
 
     address: bytes
@@ -263,7 +263,7 @@ class ContractChange(NamedTuple):
     block_number: int
 
 
-class FoundPool(NamedTuple):
+class NewPool(NamedTuple):
     address: bytes
     block_number: int
     dex: str
@@ -288,9 +288,9 @@ class ContractFindings(NamedTuple):
     """The rows of a batch of blocks besides blocks and transactions."""
 
     codes: list[ContractCode]
-    tokens: list[FoundToken]
-    wrappers: list[FoundWrapper]
-    pools: list[FoundPool]
+    tokens: list[NewToken]
+    wrappers: list[NewWrapper]
+    pools: list[NewPool]
     rejections: list[RejectedEmitter]
     transfers: list[tuple[int, str]]  # block number, and the row as COPY text
     trades: list[PoolTrade]
@@ -307,7 +307,7 @@ class TokenLife(NamedTuple):
     wraps_since: int | None  # block number
 
 
-class KnownContract:
+class InspectedContract:
     """A contract's stored state, as far as it is needed to read logs."""
 
     __slots__ = (
@@ -322,7 +322,7 @@ class KnownContract:
         self.wraps_since: int | None = None  # block number
         self.may_begin_at: int | None = None  # the first block after a token's last life
         self.ended_lives: list[tuple[int, TokenLife]] = []  # of blocks since it is known
-        self.pool: FoundPool | None = None
+        self.pool: NewPool | None = None
         self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
         self.code_hash: bytes | None = None
 

@@ -39,7 +39,6 @@ CHECK_STOP_S = 0.2
 log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-_Submit = Callable[[int, int], "Future[FetchedRows]"]
 _Pending = deque[tuple["Future[FetchedRows]", int]]
 
 
@@ -127,7 +126,8 @@ class BlockPrefetcher:
     def blocks(
         self, first: int, last: int, selection: LogSelection, seconds: progress.StageSeconds
     ) -> Generator[list[BlockRows]]:
-        """Yield the blocks first..last in order, the blocks of one request at a time. Raises the
+        """Yield the blocks first..last in order, the blocks of one request at a time, with some
+        requests ahead. Blocks that a request left out at its end are requested next. Raises the
         errors of BlockSource.blocks(), and ProcessEnded.
 
         After a fault the processes stay: they remember which methods the node offers.
@@ -140,7 +140,34 @@ class BlockPrefetcher:
             request = partial(self._source.rows, start, end, selection)
             return self._threads.submit(self.limit.run, request)
 
-        yield from self._in_order(submit, first, last, seconds)
+        pending: _Pending = deque()
+        try:
+            while not self._stop.is_set():
+                while first <= last and not _are_enough(pending):
+                    range_last = min(first + self.limit.blocks - 1, last)
+                    pending.append((submit(first, range_last), range_last))
+                    first = range_last + 1
+                if not pending:
+                    break
+                future, range_last = pending[0]
+                was_waited_for = not future.done()
+                if not wait([future], CHECK_STOP_S).done:
+                    continue
+                pending.popleft()
+                fetched = future.result()
+                fetched_last = fetched.blocks[-1].contracts.number
+                if fetched_last < range_last:
+                    pending.appendleft((submit(fetched_last + 1, range_last), range_last))
+                blocks = fetched.blocks
+                transactions = sum(len(block.transactions) for block in blocks)
+                self.limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
+                seconds.add("node", fetched.node_s)
+                seconds.add("decode", fetched.decode_s)
+                del future, fetched
+                yield blocks
+        finally:
+            for future, _ in pending:
+                future.cancel()
         self._end_processes()
 
     def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
@@ -178,40 +205,6 @@ class BlockPrefetcher:
         if self._processes is not None:
             self._processes.close()
             self._processes = None
-
-    def _in_order(
-        self, submit: _Submit, first: int, last: int, seconds: progress.StageSeconds
-    ) -> Generator[list[BlockRows]]:
-        """Yield blocks in order, with some requests ahead. Blocks that a request left out at its
-        end are requested next."""
-        pending: _Pending = deque()
-        try:
-            while not self._stop.is_set():
-                while first <= last and not _are_enough(pending):
-                    range_last = min(first + self.limit.blocks - 1, last)
-                    pending.append((submit(first, range_last), range_last))
-                    first = range_last + 1
-                if not pending:
-                    return
-                future, range_last = pending[0]
-                was_waited_for = not future.done()
-                if not wait([future], CHECK_STOP_S).done:
-                    continue
-                pending.popleft()
-                fetched = future.result()
-                fetched_last = fetched.blocks[-1].contracts.number
-                if fetched_last < range_last:
-                    pending.appendleft((submit(fetched_last + 1, range_last), range_last))
-                blocks = fetched.blocks
-                transactions = sum(len(block.transactions) for block in blocks)
-                self.limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
-                seconds.add("node", fetched.node_s)
-                seconds.add("decode", fetched.decode_s)
-                del future, fetched
-                yield blocks
-        finally:
-            for future, _ in pending:
-                future.cancel()
 
 
 def _are_enough(pending: _Pending) -> bool:

@@ -12,12 +12,7 @@ from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.indexer import block_rows, derivation, partitions
-from scan.indexer.contract_state import (
-    ContractChange,
-    ContractFindings,
-    FoundToken,
-    RejectedEmitter,
-)
+from scan.indexer.contract_state import ContractChange, ContractFindings, NewToken, RejectedEmitter
 from scan.indexer.derivation import derive, read_block_range, unwind_day
 from scan.observability import metrics
 from scan.settings import PARTITION_ROWS, Keep
@@ -27,7 +22,7 @@ from scan.settings import PARTITION_ROWS, Keep
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
-TOKEN_COLUMNS = (*FoundToken._fields[:-1], "read_block", "supply_block", "supply_missing")
+TOKEN_COLUMNS = (*NewToken._fields[:-1], "read_block", "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):

@@ -17,8 +17,8 @@ from scan.ethereum.encoded_parts import (
     BLOOM_BYTES,
     BLOOM_PREFIX,
     RawReceipt,
+    entry_object,
     logs_bloom,
-    named,
     raw_receipt,
     read_transaction,
 )
@@ -209,7 +209,7 @@ def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
         header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
         header.uncles = [to_hex(keccak256(uncle)) for uncle in raw.uncles]
         if raw.withdrawals is not None:
-            header.withdrawals = [named(_WITHDRAWAL, entry) for entry in raw.withdrawals]
+            header.withdrawals = [entry_object(_WITHDRAWAL, entry) for entry in raw.withdrawals]
         uncles = [_header_json(blocks.UncleJson, read_header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
     except blocks.MalformedBlock as error:
@@ -240,7 +240,8 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
         ]
         if "authorizationList" in fields:
             entries = [
-                named(block_encoding.AUTHORIZATION, entry) for entry in fields["authorizationList"]
+                entry_object(block_encoding.AUTHORIZATION, entry)
+                for entry in fields["authorizationList"]
             ]
             authorizations.append((index, entries, fields["chainId"].lstrip(b"\0")))
     return block_decoder.assembled(
