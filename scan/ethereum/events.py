@@ -149,6 +149,7 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
     if not topics or topics[0] not in _TRANSFERS:
         return None
     topic, form = topics[0], (len(topics), len(data))
+    parties: Sequence[bytes]
     words: tuple[tuple[int, int], ...]
     if topic == TRANSFER:
         if form[0] == 3 and form[1] >= 32:

@@ -102,8 +102,8 @@ def blocks_with_receipts(
 def encoded_receipts(
     receipts: Iterator[Any], number: int, read: list[Any], leaves: list[bytes]
 ) -> Iterator[Any]:
-    """Yield receipts, and add each to `read`, from where its logs may be taken, since `leaves` have
-    it encoded, which takes a quarter of its JSON."""
+    """Yield receipts, and add each to `read`, and its encoding to `leaves`, before its logs are
+    taken from it: encoded it takes a quarter of its JSON."""
     for receipt in receipts:
         try:
             leaves.append(block_hashing.receipt_leaf(receipt))
