@@ -239,12 +239,15 @@ class Page:
         )
 
     @classmethod
-    def keyed(cls, traversal: Traversal, row: Row, **more: Any) -> Self:
+    def keyed(cls, traversal: Traversal, row: Sequence[Any], **more: Any) -> Self:
         """Return the page in the row of a statement whose rows have no ordinals: data, count,
         total, and the position of the last row, null where no rows follow."""
         data, count, total, *last = row
-        position = [bytes(v) if isinstance(v, memoryview) else v for v in last]
-        return cls(data, count, total, traversal.next(None if None in last else position), **more)
+        following = None
+        if None not in last:
+            position = [bytes(v) if isinstance(v, memoryview) else int(v) for v in last]
+            following = traversal.next(position)
+        return cls(data, count, total, following, **more)
 
 
 def _position_at(traversal: Traversal, end: int) -> int:

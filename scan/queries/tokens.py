@@ -119,8 +119,7 @@ def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
         )
         if data is None:
             raise NotFound(UNKNOWN)
-        following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
-        return pages.Page(data, count, total, following), since
+        return pages.Page.keyed(traversal, (data, count, total, balance, holder)), since
 
     page, since = by_events(window.limit, window.offset)
     is_own = since is not None and since > reader.first_block
