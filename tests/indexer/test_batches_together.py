@@ -7,7 +7,7 @@ import pytest
 
 from scan.errors import Unavailable
 from scan.ethereum import node_errors
-from scan.indexer import chain_indexer, prefetch, prefetch_process, progress, writer
+from scan.indexer import chain_indexer, prefetch, progress, writer
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
 from tests.support.database import execute, insert
@@ -24,7 +24,7 @@ BLOCKS = 2  # in a batch
 @pytest.fixture
 def transactions(monkeypatch):
     """Of the database: how many batches were written in each."""
-    monkeypatch.setattr(prefetch_process, "FETCH_BLOCKS", BLOCKS)
+    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(prefetch, "BATCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(chain_indexer, "COMMIT_SHARE", 1)
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.2)
