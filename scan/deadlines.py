@@ -39,7 +39,8 @@ class Deadline:
         """Have the sockets shut down unless end() is called in time."""
         self.is_late = False
         self.until = math.inf if seconds is None else time.monotonic() + seconds
-        _watcher.working.add(self)
+        if seconds is not None:
+            _watcher.working.add(self)
 
     def end(self) -> None:
         self.until = math.inf
@@ -93,11 +94,11 @@ class _Watcher:
     def _run(self) -> None:
         while True:
             time.sleep(CHECK_EVERY_S)
-            now = time.monotonic()
-            for deadline in [d for d in list(self.working) if d.until <= now]:
-                self.working.discard(deadline)
-                if not deadline.is_late:
-                    deadline.expire()
+            for deadline in list(self.working):
+                if deadline.is_over:
+                    if not deadline.is_late:
+                        deadline.expire()
+                    self.working.discard(deadline)
 
 
 _watcher = _Watcher()
