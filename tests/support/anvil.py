@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections import namedtuple
 
-import requests
+import urllib3
 from eth_abi import decode, encode
 from eth_utils import keccak
 
@@ -44,8 +44,7 @@ class Node:
 
     def __init__(self, url):
         self.url = url
-        self._session = requests.Session()
-        self._session.trust_env = False
+        self._connections = urllib3.PoolManager(retries=False)
 
     def call(self, method, *params):
         answer = self._post(_request(1, method, params))
@@ -63,11 +62,11 @@ class Node:
         return [RpcError(a["error"]) if "error" in a else a["result"] for a in answers]
 
     def close(self):
-        self._session.close()
+        self._connections.clear()
 
     def _post(self, body):
-        answer = self._session.post(self.url, json=body, timeout=REQUEST_TIMEOUT_S)
-        answer.raise_for_status()
+        answer = self._connections.request("POST", self.url, json=body, timeout=REQUEST_TIMEOUT_S)
+        assert answer.status == 200, answer.data
         return answer.json()
 
 

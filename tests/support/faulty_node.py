@@ -10,7 +10,7 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import requests
+import urllib3
 
 from tests.support.serving import in_thread
 
@@ -285,7 +285,7 @@ class FaultyNode:
         self.requests = 0
         self._random = random.Random(seed)
         self._lock = threading.Lock()
-        self._local = threading.local()
+        self._upstream = urllib3.PoolManager(maxsize=100, retries=False)
         self._server = _Server(("127.0.0.1", port), _handler_of(self))
         self._serving = in_thread(self._server)
 
@@ -313,13 +313,8 @@ class FaultyNode:
         answers = ANSWERS.get(self.upstream, {})
         missing = [call for call in calls if _key(call) not in answers]
         if missing:
-            session = getattr(self._local, "session", None)
-            if session is None:
-                session = self._local.session = requests.Session()
-                session.trust_env = False
-            by_id = {
-                a["id"]: a for a in session.post(self.upstream, json=missing, timeout=30).json()
-            }
+            answer = self._upstream.request("POST", self.upstream, json=missing, timeout=30)
+            by_id = {a["id"]: a for a in answer.json()}
             answers |= {_key(call): json.dumps(by_id[call["id"]]) for call in missing}
         return [json.loads(answers[_key(call)]) | {"id": call["id"]} for call in calls]
 
@@ -346,7 +341,7 @@ def _handler_of(node):
             is_batch = isinstance(asked, list)
             try:
                 reply = node.reply(asked if is_batch else [asked])
-            except requests.RequestException:
+            except urllib3.exceptions.HTTPError:
                 reply = Reply(502, {"error": "upstream"})
             self._send(reply, is_batch)
 

@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import urllib3
+
 from tests.support import anvil, serving, solidity
 
 FOLDER = solidity.SUPPORT / "nodes"
@@ -110,7 +112,7 @@ class OtherNode(anvil.Node):
             try:
                 self.call("eth_blockNumber")
                 return
-            except OSError:
+            except urllib3.exceptions.HTTPError:
                 text = (self.folder / "output").read_text()
                 assert self._process.poll() is None and time.monotonic() < deadline, text
                 time.sleep(0.2)

@@ -3,9 +3,11 @@ published_services.toml as JSON Schema."""
 
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
+from urllib.parse import quote
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 FOLDER = Path(__file__).parent
 PATHS, OBJECTS, SERVICES = (
@@ -73,7 +75,7 @@ def _alternative(text):
     if text.startswith("="):
         value = text.removeprefix("=")
         return {"enum": [int(value), value] if value.isdigit() else [value]}
-    return KINDS.get(text, {"$ref": f"#/$defs/{text}"})
+    return KINDS.get(text, {"$ref": f"#/$defs/{quote(text)}"})
 
 
 def _object(fields, more=()):
@@ -109,6 +111,7 @@ def _definition(name):
     return schema
 
 
+@cache
 def _validator(type_):
     return Draft202012Validator({**type_schema(type_), "$defs": DEFINITIONS})
 
@@ -118,9 +121,7 @@ def _whole(path):
 
 
 DEFINITIONS = {name: _definition(name) for name in OBJECTS}
-RESPONSES = {
-    _whole(path): _validator(type_) for path, type_ in PATHS["answers"].items() if type_ != "csv"
-}
+RESPONSES = {_whole(path): type_ for path, type_ in PATHS["answers"].items()}
 # The types of each path's parameters, by name.
 PARAMETERS = {_whole(path): _types(PATHS["parameters"].get(path, ())) for path in PATHS["answers"]}
 ERRORS = _validator("JsonErrorResponse")
@@ -133,6 +134,6 @@ def route_of(rule):
 def faults(route, body):
     """Return what of a response is not as published."""
     return [
-        f"{route} {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
-        for error in RESPONSES[route].iter_errors(body)
+        f"{route} {'/'.join(map(str, error.instance_path))}: {error.message[:200]}"
+        for error in _validator(RESPONSES[route]).iter_errors(body)
     ]

@@ -1,5 +1,7 @@
 """The demo chain as `scan run` serves it: its times end now, and blocks are added to it."""
 
+import threading
+
 import pytest
 import rlp
 from eth_utils import keccak
@@ -176,6 +178,10 @@ def node(tmp_path, monkeypatch):
     node = demo_chain.start(tmp_path, now=lambda: NOW)
     yield node
     node.stop()
+    monkeypatch.setattr(demo_chain, "MAX_ADDED", 0)  # or blocks are added for as long as tests run
+    for thread in threading.enumerate():
+        if thread.name == "demo-chain":
+            thread.join()
 
 
 def test_a_restarted_service_goes_on_with_the_same_chain(node, tmp_path, first):

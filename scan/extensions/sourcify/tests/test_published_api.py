@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from eth_utils import keccak, to_checksum_address
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from scan.extensions.sourcify.tests.submissions import CHAIN, ended, get, submit
 from tests.support.database import execute
