@@ -92,9 +92,8 @@ def _data(value: object) -> bytes:
     if isinstance(value, str) and len(value) > 2 * MAX_BYTES + 2:
         raise InvalidParameter(f"data must be at most {MAX_BYTES:,} bytes.", field="data")
     if not isinstance(value, str) or not _DATA.fullmatch(value):
-        raise InvalidParameter(
-            "data must be 0x followed by an even number of hex digits.", field="data"
-        )
+        message = "data must be 0x followed by an even number of hex digits."
+        raise InvalidParameter(message, field="data")
     return bytes.fromhex(value[2:])
 
 
@@ -116,9 +115,8 @@ def entry_of(signature: str) -> dict[str, Any]:
     try:
         return {"type": "function", **parse_signature(signature)}
     except AbiError as error:
-        raise InvalidParameter(
-            f"The function is not a signature: {error}.", field=FUNCTION_FIELD
-        ) from None
+        message = f"The function is not a signature: {error}."
+        raise InvalidParameter(message, field=FUNCTION_FIELD) from None
 
 
 def encode(
