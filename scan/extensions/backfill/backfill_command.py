@@ -110,23 +110,17 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     ) as (settings, database, stop):
         node = node_of_index(settings)
         history = None if options.discard else command_options.open_history(settings, options)
-        backfill = ChainBackfill(
-            settings,
-            database,
-            node,
-            Resources(
-                options.workers,
-                memory_bytes,
-                threads=len(os.sched_getaffinity(0)),
-                tables_at_once=options.tables_at_once,
-                index_bytes=index_bytes,
-                cluster=cluster,
-                computes_senders=not options.believe_senders,
-            ),
-            partial(_differences, node, settings, history),
-            stop,
-            history,
+        resources = Resources(
+            options.workers,
+            memory_bytes,
+            threads=len(os.sched_getaffinity(0)),
+            tables_at_once=options.tables_at_once,
+            index_bytes=index_bytes,
+            cluster=cluster,
+            computes_senders=not options.believe_senders,
         )
+        audit = partial(_differences, node, settings, history)
+        backfill = ChainBackfill(settings, database, node, resources, audit, stop, history)
         if options.discard:
             backfill.discard()
             long_work.write_line("the bulk backfill is discarded")
@@ -149,9 +143,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _extra_missing(extra: str, package: str | None) -> ScanError:
-    return ScanError(
-        f"this needs the extra `{extra}` ({package} is not installed): {install_extra(extra)}"
-    )
+    reason = f"this needs the extra `{extra}` ({package} is not installed)"
+    return ScanError(f"{reason}: {install_extra(extra)}")
 
 
 def _differences(
@@ -162,20 +155,14 @@ def _differences(
     comparison = NodeComparison(tx, node, settings, checked=True)
     retries = node_errors.Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
-    for first, last in comparison.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
+    start = 0
+    if history is not None:  # the node may have dropped the oldest blocks
+        first, last = tx.row("audit/blocks_get_ends") or (0, 0)
+        is_kept = node_reader.is_kept(node, max(first, 1))
+        start = int(first) if is_kept else node_reader.first_kept(node, first, last) or last + 1
+    for first, last in comparison.ranges(AUDITED_BLOCKS, start):
         lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
         differences += [(line, first, last) for line in lines]
         if len(differences) >= MAX_DIFFERENCES:
             break
     return differences
-
-
-def _first_comparable(node: client.Node, history: "ChainFiles | None", tx: Transaction) -> int:
-    """Return the first block that the node has to be compared with: with history from elsewhere, it
-    may have dropped the oldest ones."""
-    if history is None:
-        return 0
-    first, last = tx.row("audit/blocks_get_ends") or (0, 0)
-    if node_reader.is_kept(node, max(first, 1)):
-        return int(first)
-    return node_reader.first_kept(node, first, last) or last + 1

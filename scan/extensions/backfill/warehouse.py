@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +21,10 @@ from scan.extensions.exports import parquet
 from scan.settings import ROOT
 
 FILE = "derived.duckdb"
-MACROS = (
-    "bulk/macros_uint256_text",
-    "bulk/macros_sum_text",
-    "bulk/macros_bytea_text",
-    "bulk/macros_bytea_array_text",
-    "bulk/macros_csv_text",
-    "bulk/macros_uint256",
-    "bulk/macros_zero_address",
-    "bulk/macros_all_blocks",
-    "bulk/macros_day_of",
-    "bulk/macros_removed_first_transfer",
-    "bulk/macros_in_bucket",
-    "bulk/macros_in_partition",
-)
+MACROS = """
+    uint256_text sum_text bytea_text bytea_array_text csv_text uint256 zero_address all_blocks
+    day_of removed_first_transfer in_bucket in_partition
+""".split()
 KEY_HASHES = 1 << 64  # of in_bucket()
 BATCH_ROWS = 2048  # of text; the size of DuckDB's own chunks
 _FUNCTION = re.compile(
@@ -73,13 +64,12 @@ class Warehouse:
                 raise
             path.unlink()  # SIGKILL came while the file was made
             connection = duckdb.connect(str(path), config=config)
-        connection.create_function(
-            "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
-        )
-        connection.create_function("price_order", _price_order, [HUGEINT] * 8, BLOB, type="native")
+        define = partial(connection.create_function, type="native")
+        define("integer_text", _integer_text, [HUGEINT] * 4, VARCHAR)
+        define("price_order", _price_order, [HUGEINT] * 8, BLOB)
         warehouse = Warehouse(connection)
-        for statement in MACROS:
-            warehouse.define(statement)
+        for macro in MACROS:
+            warehouse.define(f"bulk/macros_{macro}")
         return warehouse
 
     def session(self) -> "Warehouse":
@@ -100,15 +90,13 @@ class Warehouse:
         """Define a macro from the text of a function in sql/schema/, for this session."""
         params, is_table, body = _functions()[name]
         kind = "TABLE " if is_table else ""
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMPORARY MACRO {name}({params}) AS {kind}({body})"
-        )
+        macro = f"CREATE OR REPLACE TEMPORARY MACRO {name}({params}) AS {kind}({body})"
+        self._connection.execute(macro)
 
     def define_as_table(self, function: str, table: str) -> None:
         """Let a function without parameters return the rows of a table that was derived from it."""
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMPORARY MACRO {function}() AS TABLE (FROM {table})"
-        )
+        macro = f"CREATE OR REPLACE TEMPORARY MACRO {function}() AS TABLE (FROM {table})"
+        self._connection.execute(macro)
 
     def close(self) -> None:
         self._connection.close()
@@ -157,10 +145,8 @@ class Warehouse:
 
     def set_files(self, kind: str, paths: Sequence[Path]) -> None:
         """Let statements read files, one after the other, as `kind`_files."""
-        files = self._connection.read_parquet(
-            [str(path) for path in paths], filename=True, file_row_number=True
-        )
-        files.create_view(f"{kind}_files")
+        read, names = self._connection.read_parquet, [*map(str, paths)]
+        read(names, filename=True, file_row_number=True).create_view(f"{kind}_files")
 
     @contextmanager
     def copy_text(
@@ -218,11 +204,8 @@ def _copied(name: str, column: parquet.ColumnFormat) -> str:
         return f"uint256_text({', '.join(parquet.limb_names(name))}) AS {name}"
     if column.type == parquet.HASHES:
         return f"bytea_array_text({name}) AS {name}"
-    return (
-        f"bytea_text({name}) AS {name}"
-        if column.type in (parquet.ADDRESS, parquet.HASH, parquet.BYTES)
-        else name
-    )
+    is_bytea = column.type in (parquet.ADDRESS, parquet.HASH, parquet.BYTES)
+    return f"bytea_text({name}) AS {name}" if is_bytea else name
 
 
 @functools.cache
