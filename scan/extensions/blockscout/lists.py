@@ -128,9 +128,8 @@ def read_sparse_page(
     and the position of the next page; None where no rows follow. The page may end before it is
     full."""
     after = number("position")
-    window = (window or first_window())._replace(
-        position=None if after is None else (after,), max_entries=MAX_ENTRIES
-    )
+    position = None if after is None else (after,)
+    window = (window or first_window())._replace(position=position, max_entries=MAX_ENTRIES)
     page = filtered_page(reader(), entity, filters, window)
     following = None if page.position is None else {"position": page.position}
     return orjson.loads(page.data), following
@@ -147,16 +146,12 @@ def position(entity: str, block_number: int | None = None) -> tuple[int, ...] | 
         raise InvalidParameter("block_number is missing.", field="block_number")
     if entity == "logs":
         return block, place["index"] or 0
-    return (
-        ordinal_at(
-            reader(),
-            entity,
-            block,
-            place["index"] or 0,
-            transaction_index=place.get("transaction_index") or 0,
-            batch_index=place.get("index_in_batch") or 0,
-        ),
-    )
+    transaction_index = place.get("transaction_index") or 0
+    indexes = {
+        "transaction_index": transaction_index,
+        "batch_index": place.get("index_in_batch") or 0,
+    }
+    return (ordinal_at(reader(), entity, block, place["index"] or 0, **indexes),)
 
 
 def require_block(expected: int) -> None:

@@ -124,12 +124,8 @@ NOT_FOUND = "Not found"
 def refuse(error: ScanError) -> WsgiResponse:
     headers = list(error.headers.items())
     if isinstance(error, InvalidParameter):
-        field = error.body().get("field", "")
-        fault = {
-            "title": "Invalid value",
-            "source": {"pointer": f"/{field}"},
-            "detail": error.message,
-        }
+        source = {"pointer": f"/{error.body().get('field', '')}"}
+        fault = {"title": "Invalid value", "source": source, "detail": error.message}
         return json_response(UNPROCESSABLE, {"errors": [fault]}, headers)
     message = NOT_FOUND if isinstance(error, NotFound) else error.message
     return json_response(error.status, {"message": message}, headers)
@@ -156,9 +152,8 @@ BLOCKSCOUT = Interface(
 
 
 Object = dict[str, Any]
-NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    TABLE.with_name("names.toml").read_text(encoding="utf-8")
-)
+_NAMES = TABLE.with_name("names.toml").read_text(encoding="utf-8")
+NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(_NAMES)
 
 # The names of Ethereum's standards, by the types of records.
 STANDARDS = {kind: network.token_standard(kind) for kind in pages.TOKEN_TYPES}
