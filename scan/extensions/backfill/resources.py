@@ -51,8 +51,8 @@ def estimate(node: Node, first: int, last: int, history: "ChainFiles | None" = N
     transactions = fmean(counts) * (last - first + 1)
     tenth = -(-len(counts) // 10)
     busiest = max(fmean(counts[start : start + tenth]) for start in range(0, len(counts), tenth))
-    sizes = (int(transactions * size) for size in (1, FILE_BYTES, TABLE_BYTES))
-    return Estimate(*sizes, busiest=busiest)
+    file_bytes, table_bytes = int(transactions * FILE_BYTES), int(transactions * TABLE_BYTES)
+    return Estimate(int(transactions), file_bytes, table_bytes, busiest)
 
 
 def require_room(database: Database, folder: Path, needed: Estimate) -> None:
@@ -106,8 +106,9 @@ class MemoryGroup(NamedTuple):
 _GROUPS = (
     MemoryGroup("memory.max", "memory.current", ("inactive_file", "active_file")),
     MemoryGroup(
-        *(f"memory.{name}_in_bytes" for name in ("limit", "usage")),
-        cached=("total_inactive_file", "total_active_file"),
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        ("total_inactive_file", "total_active_file"),
     ),
 )
 

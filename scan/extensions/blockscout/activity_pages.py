@@ -282,7 +282,7 @@ def _rows(
 ) -> Iterator[Activity]:
     filters: dict[str, Any] = activity_filter.list_key(of_tokens=rank == TRANSFER)
     entity = ("internal_transfers", "token_transfers", "transactions")[rank]
-    times = {"time_from": activity_filter.time_from, "time_to": activity_filter.time_to}
+    times: Any = {"time_from": activity_filter.time_from, "time_to": activity_filter.time_to}
     window = pages.Window(AT_ONCE, 0, position=_position(rank, place), **times)
     while True:
         try:

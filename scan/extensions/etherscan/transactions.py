@@ -103,7 +103,7 @@ def complete_transfers(records: str, token_type: str) -> list[object]:
     transaction called."""
     rows = _read(records)
     names = FunctionNames(row["called"] for row in rows)
-    made = []
+    made: list[object] = []
     for row in rows:
         more = {
             "functionName": names.name(row["called"], row["methodId"]),

@@ -108,8 +108,8 @@ class E2File:
     def parts(self, number: int) -> Parts:
         """Return the parts of a block, whose bytes nothing proves yet. Raises BadFile."""
         entries = self._headers, self._bodies, self._receipts
-        parts = (self._part(part[number - self.first_block]) for part in entries)
-        return Parts(*parts, are_slim=self._are_slim)
+        header, body, receipts = (self._part(part[number - self.first_block]) for part in entries)
+        return Parts(header, body, receipts, self._are_slim)
 
     def _part(self, entry: slice) -> bytes:
         if entry.stop - entry.start > MAX_COMPRESSED_BYTES:
