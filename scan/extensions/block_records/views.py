@@ -145,13 +145,12 @@ def list_execution_requests_of_block(block: str) -> Response:
     if taken is None:
         raise blocks.not_indexed(reader(), number_or_hash)
     hash_ = taken.requests_hash
-    return json_value(
-        {
-            "blockNumber": taken.block_number,
-            "requestsHash": None if hash_ is None else to_hex(hash_),
-            "requests": taken.records,
-        }
-    )
+    shown = {
+        "blockNumber": taken.block_number,
+        "requestsHash": None if hash_ is None else to_hex(hash_),
+        "requests": taken.records,
+    }
+    return json_value(shown)
 
 
 add_list(api_views, "/messages-to-l1", "messages_to_l1")

@@ -45,9 +45,8 @@ def days(
         max_days=MAX_DAYS,
     )
     if length is not None and not 1 <= length <= MAX_DAYS:
-        raise InvalidParameter(
-            f"from and to must be in their order and at most {MAX_DAYS} days.", field="from"
-        )
+        message = f"from and to must be in their order and at most {MAX_DAYS} days."
+        raise InvalidParameter(message, field="from")
     return DailyStats(first_text, last_text, data)
 
 

@@ -278,9 +278,8 @@ def _deployed(bound: descriptor_files.Document, chain_id: str) -> Iterator[bytes
     include."""
     deployments = bound.get("deployments", [])
     if not isinstance(deployments, list) or len(deployments) > MAX_DEPLOYMENTS:
-        raise descriptor_files.InvalidDescriptor(
-            f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}"
-        )
+        message = f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}"
+        raise descriptor_files.InvalidDescriptor(message)
     for deployment in deployments:
         deployment_object = deployment if isinstance(deployment, dict) else {}
         try:

@@ -101,9 +101,8 @@ def parse_messages(document: Document) -> dict[str, Format]:
 def _fields_left(before: int, format_: Format) -> int:
     left = before - sum(1 + len(field.params) for field in format_.fields)
     if left < 0:
-        raise InvalidDescriptor(
-            f"it has more than {MAX_FIELDS_OF_FILE:,} fields with their parameters"
-        )
+        message = f"it has more than {MAX_FIELDS_OF_FILE:,} fields with their parameters"
+        raise InvalidDescriptor(message)
     return left
 
 

@@ -157,13 +157,12 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
 
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
     """Return the Arrow schema of a kind of row; limbs take the place of each uint256."""
-    return pyarrow.schema(
-        [
-            pyarrow.field(field_name, field_type, nullable=column.is_nullable)
-            for name, column in kind.items()
-            for field_name, field_type in _fields(name, column.type)
-        ]
-    )
+    rows = [
+        pyarrow.field(field_name, field_type, nullable=column.is_nullable)
+        for name, column in kind.items()
+        for field_name, field_type in _fields(name, column.type)
+    ]
+    return pyarrow.schema(rows)
 
 
 def _fields(name: str, type_: ColumnType) -> list[tuple[str, pyarrow.DataType]]:

@@ -40,9 +40,8 @@ def require_own_call(transaction: DecodedTransaction, frame: Any, *, has_status:
     if transaction.type <= LAST_ETHEREUM_TYPE:
         differing = next(_differing(transaction, frame, has_status), None)
         if differing:
-            raise ContradictingTraces(
-                f"the trace of transaction {to_hex(transaction.hash)} has another {differing}"
-            )
+            message = f"the trace of transaction {to_hex(transaction.hash)} has another {differing}"
+            raise ContradictingTraces(message)
 
 
 def _differing(transaction: DecodedTransaction, frame: Any, has_status: bool) -> Iterator[str]:

@@ -92,28 +92,27 @@ def get_prices() -> Response:
         return json_value(
             {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
         )
-    return json_value(
-        {
-            "currency": prices.currency,
-            "source": prices.source,
-            "time": prices.time,
-            "coin": None if prices.coin is None else f"{prices.coin:f}",
-            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
-            "minDepth": f"{prices.min_depth:f}",
-            "pools": {
-                token: {
-                    "pool": by.pool,
-                    "price": f"{by.price:f}",
-                    "depth": f"{by.depth:f}",
-                    "at": by.at,
-                }
-                for token, by in prices.pools.items()
-            },
-            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
-            "history": prices.history,
-            "problem": problem,
-        }
-    )
+    shown = {
+        "currency": prices.currency,
+        "source": prices.source,
+        "time": prices.time,
+        "coin": None if prices.coin is None else f"{prices.coin:f}",
+        "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+        "minDepth": f"{prices.min_depth:f}",
+        "pools": {
+            token: {
+                "pool": by.pool,
+                "price": f"{by.price:f}",
+                "depth": f"{by.depth:f}",
+                "at": by.at,
+            }
+            for token, by in prices.pools.items()
+        },
+        "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
+        "history": prices.history,
+        "problem": problem,
+    }
+    return json_value(shown)
 
 
 def price_source(core: Services) -> PriceSource:

@@ -58,9 +58,8 @@ class Tool(NamedTuple):
         unknown = sorted(set(arguments) - set(self.input_schema["properties"]))
         if unknown:
             parameter_names = ", ".join(self.input_schema["properties"])
-            raise InvalidParameter(
-                f"Unknown argument {unknown[0][:50]}; {self.name} has {parameter_names}."
-            )
+            message = f"Unknown argument {unknown[0][:50]}; {self.name} has {parameter_names}."
+            raise InvalidParameter(message)
         missing = [name for name in self.input_schema["required"] if name not in arguments]
         if missing:
             raise InvalidParameter(f"The argument {missing[0]} is required.", field=missing[0])

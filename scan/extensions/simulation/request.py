@@ -65,9 +65,8 @@ def call_of(call: object, at: str, most_gas: int) -> SimulatedCall:
     sender, to = call.get("from"), call.get("to")
     input_ = hex_bytes(call.get("data", "0x"), f"{at}.data", MAX_DATA)
     if to is None and not input_:
-        raise InvalidParameter(
-            f"{at} must have to, or data to create a contract.", field=f"{at}.to"
-        )
+        reason = f"{at} must have to, or data to create a contract."
+        raise InvalidParameter(reason, field=f"{at}.to")
     gas = quantity(call.get("gas", most_gas), f"{at}.gas")
     if gas > most_gas:
         of_key = f", or {GAS} with an API key" if most_gas < GAS else ""

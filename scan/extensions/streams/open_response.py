@@ -219,9 +219,8 @@ class OpenStreams(Generic[_Stream]):
 
 def _check(count: int, most: int) -> None:
     if count >= most:
-        raise RateLimited(
-            f"{most} streams are open, the maximum; close one first.", headers={"Retry-After": "5"}
-        )
+        message = f"{most} streams are open, the maximum; close one first."
+        raise RateLimited(message, headers={"Retry-After": "5"})
 
 
 def _take_one(counts: Counter[Hashable], key: Hashable) -> None:

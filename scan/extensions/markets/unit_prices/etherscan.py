@@ -27,14 +27,13 @@ def _price(prefix: str) -> Reply:
     if price is None:
         raise Failure(NO_PRICE)
     seconds = int(datetime.fromisoformat(price.time).timestamp())
-    return Reply(
-        {
-            f"{prefix}btc": "",
-            f"{prefix}btc_timestamp": "",
-            f"{prefix}usd": f"{price.amount:f}",
-            f"{prefix}usd_timestamp": str(seconds),
-        }
-    )
+    shown = {
+        f"{prefix}btc": "",
+        f"{prefix}btc_timestamp": "",
+        f"{prefix}usd": f"{price.amount:f}",
+        f"{prefix}usd_timestamp": str(seconds),
+    }
+    return Reply(shown)
 
 
 HOOKS = Etherscan(actions={("stats", "ethprice"): ether_price, ("stats", "coinprice"): coin_price})
