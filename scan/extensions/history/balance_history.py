@@ -69,19 +69,14 @@ def page(
         read_by=history.read_by(reader, address, WHOLE, HistoryFilter(token=token)),
     )
     if last is not None and last["number"] < newest["block_to"]:
-        *_, balance = read(
-            **newest, is_unbounded=True, block_from=last["number"] + 1, most=INTEGER_MAX, points=1
-        )
+        every = {"is_unbounded": True, "most": INTEGER_MAX, "points": 1}
+        *_, balance = read(**newest, **every, block_from=last["number"] + 1)
         newest = {"block_to": last["number"], "balance": int(balance)}
-    most = MAX_ROWS_READ
+    most, block_from = MAX_ROWS_READ, reader.kept_from.number if reader.kept_from else 0
+    of_kept = {"is_unbounded": token is not None, "block_from": block_from, "points": points}
     while True:
-        balances, spaced, has_more, before, before_hash, before_balance = read(
-            is_unbounded=token is not None,
-            block_from=reader.kept_from.number if reader.kept_from else 0,
-            **newest,
-            most=most,
-            points=points,
-        )
+        row = read(**newest, **of_kept, most=most)
+        balances, spaced, has_more, before, before_hash, before_balance = row
         if before is not None or not has_more:
             break
         most *= 4  # a single block has more rows than that
@@ -111,10 +106,8 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
     if record is None:
         raise NotFound("No block is indexed at or before this block or time.")
     if reader.kept_from is not None and last < reader.kept_from.number - 1:
-        raise HistoryUnavailable(
-            f"The balance then is not known: rows before block {reader.kept_from.number} are not"
-            " kept."
-        )
+        before = f"rows before block {reader.kept_from.number} are not kept."
+        raise HistoryUnavailable(f"The balance then is not known: {before}")
     block: Mapping[str, Any] = orjson.loads(record)
     return block
 
@@ -189,9 +182,9 @@ def coin_balances_page(
     changes = []
     for number, of_block in entries:
         delta = sum(history.SIGNS[row["direction"]] * int(row["amount"]) for row in of_block)
-        changes.append(
-            CoinBalance(number, of_block[0]["timestamp"], delta, value, _only_hash(of_block))
-        )
+        hashes = {row["transactionHash"] for row in of_block}
+        hash_ = hashes.pop() if len(hashes) == 1 else None
+        changes.append(CoinBalance(number, of_block[0]["timestamp"], delta, value, hash_))
         value = None if value is None else value - delta
     return changes, has_more or len(grouped) > limit
 
@@ -219,8 +212,3 @@ def _balance(reader: Reader, address: bytes, number: int) -> int | None:
     except (HistoryUnavailable, UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return None
-
-
-def _only_hash(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    hashes = {row["transactionHash"] for row in rows}
-    return hashes.pop() if len(hashes) == 1 else None

@@ -106,12 +106,8 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
     direction = arguments.get("direction")
     if direction is not None:
         parameters.one_of(direction, "direction", DIRECTIONS)
-    return HistoryFilter(
-        tuple(sorted(set(types))),
-        direction,
-        parameters.optional_address(arguments, "token"),
-        parameters.optional_address(arguments, "counterparty"),
-    )
+    keys = (parameters.optional_address(arguments, name) for name in ("token", "counterparty"))
+    return HistoryFilter(tuple(sorted(set(types))), direction, *keys)
 
 
 def page(
@@ -183,41 +179,28 @@ def page(
     stored, head = addresses.stored_balance(*state[:4]), Head(*state[4:6])
     net, start_block, untraced, _, *token = state[6:]
     if filters.token is not None:
-        reason, unexplained = _check_token(
-            reader, address, filters.token, head, start_block, *token
-        )
+        checked = _check_token(reader, address, filters.token, head, start_block, *token)
+        reason, unexplained = checked
         return replace(page, reason=reason, unexplained=unexplained)
-    unexplained = None
-    if not is_genesis_unknown:
-        unexplained = _unexplained(reader, address, stored, head, net)
+    unexplained = None if is_genesis_unknown else _unexplained(reader, address, stored, head, net)
     reason = _reason(reader, start_block, untraced, unexplained)
-    explanation = _explanation(reader) if reason == "unexplained_balance" else ""
+    explanation = ""
+    if reason == "unexplained_balance":
+        form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
+        explanation = form.unseen if form else ""
     return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
 
 
 def _entries(data: str, *, has_more: bool) -> tuple[str, int]:
     """Return rows grouped into entries of their transactions, and the number of entries."""
     rows_of = groupby(orjson.loads(data), lambda row: (row["blockNumber"], row["transactionHash"]))
-    entries = [
-        {
-            **{name: rows[0][name] for name in OF_ENTRY},
-            "coinChange": _coin_change(rows),
-            "hasMore": has_more,
-            "rows": rows,
-        }
-        for rows in ([*rows] for _, rows in rows_of)
-    ]
+    entries = []
+    for rows in ([*rows] for _, rows in rows_of):
+        coin = (row for row in rows if row["tokenAddress"] is None)
+        change = str(sum(SIGNS[row["direction"]] * int(row["amount"]) for row in coin))
+        entry = {name: rows[0][name] for name in OF_ENTRY}
+        entries.append({**entry, "coinChange": change, "hasMore": has_more, "rows": rows})
     return orjson.dumps(entries).decode(), len(entries)
-
-
-def _coin_change(rows: Sequence[Mapping[str, Any]]) -> str:
-    coin = (row for row in rows if row["tokenAddress"] is None)
-    return str(sum(SIGNS[row["direction"]] * int(row["amount"]) for row in coin))
-
-
-def _explanation(reader: Reader) -> str:
-    form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
-    return form.unseen if form else ""
 
 
 def _unexplained(
@@ -325,11 +308,8 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
     if reader.has_node_failed or head.number is None or head.hash is None:
         return None
-    view = token, balance_of(address)
-    words = reader.sources.account_states.words_at(
-        reader.node, [view], head.number, bytes(head.hash)
-    )
-    return words.get(view)
+    view, block = (token, balance_of(address)), (head.number, bytes(head.hash))
+    return reader.sources.account_states.words_at(reader.node, [view], *block).get(view)
 
 
 def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:
