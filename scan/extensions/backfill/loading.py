@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow
 from pyarrow import parquet
@@ -238,10 +238,14 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
     tx.execute("bulk/token_counts_create")
     _copy(tx, warehouse, COUNTERS)
     tx.execute("bulk/tokens_set_counts")
-    for entity, key in (("dexes", "names"), ("pools", "addresses"), ("topics", "topics")):
-        rows = warehouse.rows(f"bulk/{entity}_count")
-        keys, counts = [row[0] for row in rows], [row[1] for row in rows]
-        tx.execute(f"bulk/{entity}_set_counts", **{key: keys, "counts": counts})
+    for count, set_counts, key in (
+        ("bulk/dexes_count", "bulk/dexes_set_counts", "names"),
+        ("bulk/pools_count", "bulk/pools_set_counts", "addresses"),
+        ("bulk/topics_count", "bulk/topics_set_counts", "topics"),
+    ):
+        rows = warehouse.rows(count)
+        values: dict[str, Any] = {key: [row[0] for row in rows], "counts": [r[1] for r in rows]}
+        tx.execute(set_counts, **values)
 
 
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:

@@ -21,10 +21,20 @@ from scan.extensions.exports import parquet
 from scan.settings import ROOT
 
 FILE = "derived.duckdb"
-MACROS = """
-    uint256_text sum_text bytea_text bytea_array_text csv_text uint256 zero_address all_blocks
-    day_of removed_first_transfer in_bucket in_partition
-""".split()
+MACROS = (
+    "bulk/macros_uint256_text",
+    "bulk/macros_sum_text",
+    "bulk/macros_bytea_text",
+    "bulk/macros_bytea_array_text",
+    "bulk/macros_csv_text",
+    "bulk/macros_uint256",
+    "bulk/macros_zero_address",
+    "bulk/macros_all_blocks",
+    "bulk/macros_day_of",
+    "bulk/macros_removed_first_transfer",
+    "bulk/macros_in_bucket",
+    "bulk/macros_in_partition",
+)
 KEY_HASHES = 1 << 64  # of in_bucket()
 BATCH_ROWS = 2048  # of text; the size of DuckDB's own chunks
 _FUNCTION = re.compile(
@@ -69,7 +79,7 @@ class Warehouse:
         define("price_order", _price_order, [HUGEINT] * 8, BLOB)
         warehouse = Warehouse(connection)
         for macro in MACROS:
-            warehouse.define(f"bulk/macros_{macro}")
+            warehouse.define(macro)
         return warehouse
 
     def session(self) -> "Warehouse":

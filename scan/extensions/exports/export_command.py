@@ -29,8 +29,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("tables", nargs="+", metavar="TABLE", help="a table, or all")
     command.add_argument("--format", choices=("parquet", "csv"), default="parquet")
     command.add_argument("--output", type=Path, required=True, metavar="DIR")
-    size: Any = {"type": count, "default": 10_000, "metavar": "N", "help": "10000 by default"}
-    command.add_argument("--blocks-per-file", **size)
+    command.add_argument(
+        "--blocks-per-file", type=count, default=10_000, metavar="N", help="10000 by default"
+    )
     block: Any = {"type": whole_number, "metavar": "BLOCK"}
     command.add_argument("--from", dest="block_from", help="the first block", **block)
     command.add_argument("--to", dest="block_to", help="the last block", **block)
