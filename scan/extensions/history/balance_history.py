@@ -69,11 +69,11 @@ def page(
         read_by=history.read_by(reader, address, WHOLE, HistoryFilter(token=token)),
     )
     if last is not None and last["number"] < newest["block_to"]:
-        every = {"is_unbounded": True, "most": INTEGER_MAX, "points": 1}
+        every: Any = {"is_unbounded": True, "most": INTEGER_MAX, "points": 1}
         *_, balance = read(**newest, **every, block_from=last["number"] + 1)
         newest = {"block_to": last["number"], "balance": int(balance)}
     most, block_from = MAX_ROWS_READ, reader.kept_from.number if reader.kept_from else 0
-    of_kept = {"is_unbounded": token is not None, "block_from": block_from, "points": points}
+    of_kept: Any = {"is_unbounded": token is not None, "block_from": block_from, "points": points}
     while True:
         row = read(**newest, **of_kept, most=most)
         balances, spaced, has_more, before, before_hash, before_balance = row
