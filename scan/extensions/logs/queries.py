@@ -2,6 +2,7 @@
 node."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -110,9 +111,8 @@ def events_at(reader: Reader, address: bytes | None) -> tuple[list[Entry], str |
     if address is None or newest is None:
         return [], None
     emitter = Emitter(address, Block(newest.number, to_hex(newest.hash)))
-    contracts = reader.sources.get(ContractAbis).find_at_or_now(
-        [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
-    )
+    node, abis = reader.node.within(PROXIES_TIMEOUT_S), reader.sources.get(ContractAbis)
+    contracts = abis.find_at_or_now([emitter], node, DecodingBudget())
     contract = contracts.get(address, NO_CONTRACT)
     return [e[0] for abi in contract.abis for e in abi.events.values()], contract.token_type
 
@@ -127,9 +127,8 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
     logs, total, following = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, events(reader, logs), strict=True):
         log["event"] = None if event is None else event.record()
-    return Page(
-        orjson.dumps(logs).decode(), len(logs), total, following, kept_from=reader.kept_from
-    )
+    data_ = orjson.dumps(logs).decode()
+    return Page(data_, len(logs), total, following, kept_from=reader.kept_from)
 
 
 def records(
@@ -137,7 +136,7 @@ def records(
 ) -> LogPage:
     """Return a page of records. The total is None where it would have to be counted, unless
     `has_total`. The window's position is a block's number and a log's index in it."""
-    scope = _scope(reader, log_filter)
+    scope = _scope(reader, log_filter.topics[0])
     if scope.has_stored(log_filter):
         if window.position is not None:
             block, index = map(int, window.position)
@@ -167,10 +166,9 @@ def _block_page(
     number and a log's index in it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
+    counted = partial(node_logs.read_page_and_total, reader, log_filter, span, is_stored=is_stored)
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = node_logs.read_page_and_total(
-            reader, log_filter, span, offset, limit, is_stored=is_stored
-        )
+        logs, total = counted(offset, limit)
         has_more = len(logs) == limit and (total is None or offset + limit < total)
     else:
         after = None
@@ -196,17 +194,13 @@ def _block_page(
         )
         total = None
         if has_total:
-            _, total = node_logs.read_page_and_total(
-                reader, log_filter, span, 0, 0, is_stored=is_stored
-            )
+            _, total = counted(0, 0)
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
     following = None
     if has_more:
-        newest = logs[0] if direction == "desc" else logs[-1]
-        following = traversal.next(
-            (logs[-1].block_number, logs[-1].log_index),
-            BlockId(newest.block_number, newest.block_hash),
-        )
+        newest, last = logs[0] if direction == "desc" else logs[-1], logs[-1]
+        block_id = BlockId(newest.block_number, newest.block_hash)
+        following = traversal.next((last.block_number, last.log_index), block_id)
     return LogPage(_records(reader, logs), total, following)
 
 
@@ -224,7 +218,7 @@ def _reference(reader: Reader, number: int | None) -> BlockId | None:
 
 def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
     """Return a page of stored records without events; raises NotFound if some are not stored."""
-    scope = _scope(reader, log_filter)
+    scope = _scope(reader, log_filter.topics[0])
     if not scope.has_stored(log_filter):
         raise NotFound(NOT_STORED)
     return _stored_page(reader, window, log_filter, scope, has_total=False)
@@ -232,14 +226,10 @@ def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
 
 def stored_selection(reader: Reader) -> str | None:
     """Return SCAN_LOGS of this database; None before its first block."""
-    return _scope_of(reader, None).stored
+    return _scope(reader, None).stored
 
 
-def _scope(reader: Reader, log_filter: LogFilter) -> Scope:
-    return _scope_of(reader, log_filter.topics[0])
-
-
-def _scope_of(reader: Reader, topic0: bytes | None) -> Scope:
+def _scope(reader: Reader, topic0: bytes | None) -> Scope:
     return Scope(*reader.row("queries/logs_get_scope", topic0=topic0))
 
 
@@ -275,9 +265,8 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     ]
     abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
-    proxies = [
-        index for index, log in enumerate(logs) if contracts.get(log.address, NO_CONTRACT).delegates
-    ]
+    of_logs = [contracts.get(log.address, NO_CONTRACT) for log in logs]
+    proxies = [index for index, contract in enumerate(of_logs) if contract.delegates]
     at_block = _proxies_at(reader, records, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     return [
@@ -295,16 +284,12 @@ def _proxies_at(
     """
     if not indexes:
         return {}
+    positions = [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in indexes]
     try:
-        transactions = transactions_at(
-            reader, [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in indexes]
-        )
+        hashes = [transaction["blockHash"] for transaction in transactions_at(reader, positions)]
         emitters = {
-            n: Emitter(
-                data(records[n]["address"]),
-                Block(records[n]["blockNumber"], transaction["blockHash"]),
-            )
-            for n, transaction in zip(indexes, transactions, strict=True)
+            n: Emitter(data(records[n]["address"]), Block(records[n]["blockNumber"], hash_))
+            for n, hash_ in zip(indexes, hashes, strict=True)
         }
         node = reader.node.within(PROXIES_TIMEOUT_S)
         contracts = reader.sources.get(ContractAbis).find_at({*emitters.values()}, node, budget)
@@ -318,13 +303,10 @@ def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
     """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
-    transactions = transactions_at(
-        reader, [(log.block_number, log.transaction_index) for log in logs]
-    )
-    if any(
-        transaction["blockHash"] != to_hex(log.block_hash)
-        for log, transaction in zip(logs, transactions, strict=True)
-    ):
+    positions = [(log.block_number, log.transaction_index) for log in logs]
+    transactions = transactions_at(reader, positions)
+    hashes = [to_hex(log.block_hash) for log in logs]
+    if hashes != [transaction["blockHash"] for transaction in transactions]:
         raise UpstreamFailed(ANOTHER_CHAIN)
     return [
         {
@@ -354,8 +336,7 @@ def rows_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> list[Record
     """Return records of transactions by block number and index, None of those that are not indexed;
     see the statement."""
     numbers, indexes = zip(*positions, strict=True)
-    [rows] = reader.row(
-        "queries/log_transactions_get", blocks=list(numbers), transaction_indexes=list(indexes)
-    )
+    keys: Any = {"blocks": list(numbers), "transaction_indexes": list(indexes)}
+    [rows] = reader.row("queries/log_transactions_get", **keys)
     records: list[Record | None] = orjson.loads(rows)
     return records

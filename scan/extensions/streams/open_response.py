@@ -48,9 +48,7 @@ class OpenResponse:
     """A response that stays open. Any thread may call send() and end(); the rest is the loop's."""
 
     def __init__(self, worker: "Worker", conn: Connection, stream: EventStream) -> None:
-        self._worker = worker
-        self._conn = conn
-        self._stream = stream
+        self._worker, self._conn, self._stream = worker, conn, stream
         self._then: Callable[[], object] | None = None
         self._is_closed = False
 
@@ -94,13 +92,10 @@ class OpenResponse:
         if unsent and unsent + len(data) > MAX_UNSENT_BYTES:
             self._worker.close(self._conn)
             return
-        self._put(data)
+        self._conn.response.write(data)
         self._then = then or self._then
         if self._conn.state is State.STREAMING:
             self._flush()
-
-    def _put(self, data: bytes) -> None:
-        self._conn.response.write(data)
 
     def _flush(self) -> None:
         conn = self._conn
