@@ -1,6 +1,7 @@
 """Events of an owner's approvals: from the index of stored logs, or from the node within bounds."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -115,10 +116,8 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
 
     Raises Unavailable and UpstreamFailed where the node is needed and does not give them.
     """
-    of_owner: dict[str, Any] = {
-        "owner": owner,
-        "emitters": None if token is None else [token, PERMIT2],
-    }
+    emitters = None if token is None else [token, PERMIT2]
+    of_owner: dict[str, Any] = {"owner": owner, "emitters": emitters}
     number, block_hash, head_s, stored, ids, rows = reader.row(
         "queries/approvals_list_events",
         is_unbounded=True,
@@ -184,18 +183,18 @@ def _node_events(
     cached = cache.get(key)
     if cached is not None and cached.head == head:
         return cached
-    if cached is None or not _is_before(reader, cached.head, head):
+    earlier = head if cached is None else cached.head
+    is_earlier = earlier.number < head.number
+    if cached is None or not (is_earlier and hash_at(reader, earlier.number) == earlier.hash):
         cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
-    events, since = _read_back(
-        reader, node, log_filter, BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS
-    )
+    read_back = partial(_read_back, reader, node, log_filter)
+    events, since = read_back(BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS)
     if since == cached.head.number + 1:
         events += cached.events
-        older, since = _read_back(
-            reader, node, log_filter, BlockSpan(first, cached.since - 1), MOST_EVENTS - len(events)
-        )
+        older_span = BlockSpan(first, cached.since - 1)
+        older, since = read_back(older_span, MOST_EVENTS - len(events))
         events += older
     if since > head.number:
         node_logs.require_known(reader, head.number)
@@ -204,11 +203,6 @@ def _node_events(
     read = OfNode(events, since, head)
     cache.store(key, read, EVENT_BYTES * (1 + len(events)))
     return read
-
-
-def _is_before(reader: Reader, block: served_chain.BlockId, head: served_chain.BlockId) -> bool:
-    """Return whether a block is in the chain before its head."""
-    return block.number < head.number and hash_at(reader, block.number) == block.hash
 
 
 def _read_back(

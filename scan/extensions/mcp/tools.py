@@ -78,9 +78,8 @@ class Tool(NamedTuple):
                 query[name] = _text(name, value)
             else:
                 body[name] = value
-        return ApiRequest(
-            self.method, path, urlencode(query), body if self.method == "POST" else None
-        )
+        sent_body = body if self.method == "POST" else None
+        return ApiRequest(self.method, path, urlencode(query), sent_body)
 
 
 def tools_of(document: Json) -> dict[str, Tool]:
@@ -99,17 +98,11 @@ def tools_of(document: Json) -> dict[str, Tool]:
 
 
 def _tool(name: str, method: str, path: str, operation: Json, document: Json) -> Tool:
-    parameters = [_resolved(parameter, document) for parameter in operation["parameters"]]
-    parameters = [
-        parameter
-        for parameter in parameters
-        if parameter["in"] in ("path", "query") and parameter["name"] not in LEFT_OUT
-    ]
-    properties = {
-        parameter["name"]: _schema(parameter["schema"], document, parameter["description"])
-        for parameter in parameters
-    }
-    required = [parameter["name"] for parameter in parameters if parameter.get("required") is True]
+    every = [_resolved(parameter, document) for parameter in operation["parameters"]]
+    in_url = [p for p in every if p["in"] in ("path", "query")]
+    parameters = [p for p in in_url if p["name"] not in LEFT_OUT]
+    properties = {p["name"]: _schema(p["schema"], document, p["description"]) for p in parameters}
+    required = [p["name"] for p in parameters if p.get("required") is True]
     if "requestBody" in operation:
         body = operation["requestBody"]["content"]["application/json"]["schema"]
         schema = _schema(body, document)
@@ -148,9 +141,8 @@ def _schema(schema: Json, document: Json, description: str = "") -> Json:
     if "items" in schema:
         kept["items"] = _schema(schema["items"], document)
     if "properties" in schema:
-        kept["properties"] = {
-            name: _schema(value, document) for name, value in schema["properties"].items()
-        }
+        members = schema["properties"].items()
+        kept["properties"] = {name: _schema(value, document) for name, value in members}
         kept["required"] = schema.get("required", [])
     return kept
 
@@ -161,11 +153,8 @@ def _merged(alternatives: Sequence[Json]) -> Json:
     for alternative in alternatives:
         for name, value in alternative["properties"].items():
             properties[name] = _combined(properties[name], value) if name in properties else value
-    required = [
-        name
-        for name in alternatives[0]["required"]
-        if all(name in alternative["required"] for alternative in alternatives)
-    ]
+    every = [alternative["required"] for alternative in alternatives]
+    required = [name for name in every[0] if all(name in names for names in every)]
     return {"type": "object", "properties": properties, "required": required}
 
 

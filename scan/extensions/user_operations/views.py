@@ -58,9 +58,8 @@ def transaction_head(transaction: Record) -> hooks.Shown:
 
 @page_views.get("/user-operations")
 def list_user_operations() -> Response:
-    operation_list = filtered_lists.entity_list(
-        "user_operations", "/user-operations", "/user-operations"
-    )
+    path = "/user-operations"
+    operation_list = filtered_lists.entity_list("user_operations", path, path)
     return operation_list.show("user_operations.html")
 
 
