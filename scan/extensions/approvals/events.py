@@ -11,7 +11,6 @@ from scan.ethereum import client, served_chain
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter
-from scan.extensions.logs.node_logs import BlockSpan, TooManyLogs
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
@@ -190,15 +189,15 @@ def _node_events(
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
     read_back = partial(_read_back, reader, node, log_filter)
-    events, since = read_back(BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS)
+    events, since = read_back(node_logs.BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS)
     if since == cached.head.number + 1:
         events += cached.events
-        older_span = BlockSpan(first, cached.since - 1)
+        older_span = node_logs.BlockSpan(first, cached.since - 1)
         older, since = read_back(older_span, MOST_EVENTS - len(events))
         events += older
     if since > head.number:
         node_logs.require_known(reader, head.number)
-        raise TooManyLogs(NOT_GIVEN)
+        raise node_logs.TooManyLogs(NOT_GIVEN)
     node_logs.require_same_chain(reader, head.number, head.hash)
     read = OfNode(events, since, head)
     cache.store(key, read, EVENT_BYTES * (1 + len(events)))
@@ -206,14 +205,14 @@ def _node_events(
 
 
 def _read_back(
-    reader: Reader, node: NodeSession, log_filter: LogFilter, span: BlockSpan, most: int
+    reader: Reader, node: NodeSession, log_filter: LogFilter, span: node_logs.BlockSpan, most: int
 ) -> tuple[list[Event], int]:
     """Return events of a span from the newest, and the block from which on all are there: that
     after the span where none were read."""
     logs: list[node_logs.NodeLog] = []
     last, count = span.last, span.last - span.first + 1
     while last >= span.first and len(logs) < most and node.left_s() > 0:
-        part = BlockSpan(max(span.first, last - count + 1), last)
+        part = node_logs.BlockSpan(max(span.first, last - count + 1), last)
         try:
             read = node_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
         except (client.RpcError, client.AnswerTooLarge, NodeTimedOut):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from scan.audit.block_comparison import NodeComparison
 from scan.commands import long_work
 from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
-from scan.commands.long_work import DONE, NOT_DONE
 from scan.contracts.account_state import node_of_index
 from scan.database.transaction import Transaction
 from scan.environment import existing_file
@@ -90,7 +89,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             cluster = Cluster.of(options.cluster or "", options.files or "", certificates)
         except CannotBackfill as error:
             long_work.write_line(str(error))
-            return NOT_DONE
+            return long_work.NOT_DONE
 
     def report(reason: str) -> None:
         long_work.report(reason)
@@ -124,7 +123,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         if options.discard:
             backfill.discard()
             long_work.write_line("the bulk backfill is discarded")
-            return DONE
+            return long_work.DONE
         folder = Path(options.folder or settings.data_dir / "bulk").absolute()
         try:
             plan = backfill.begin(folder, options.range_blocks, options.last_block)
@@ -132,14 +131,14 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             long_work.write_line(escape(str(error)))
             if options.automatic:
                 print(escape(str(error)), flush=True)
-            return REFUSED if options.automatic else NOT_DONE
+            return REFUSED if options.automatic else long_work.NOT_DONE
         long_work.write_line(backfill.requirements.describe(plan))
         if backfill.run():
             last = plan.last_block
             long_work.write_line(f"indexed up to block {last}; `scan index` follows the node")
-            return DONE
+            return long_work.DONE
         report("stopped")
-    return NOT_DONE
+    return long_work.NOT_DONE
 
 
 def _extra_missing(extra: str, package: str | None) -> ScanError:

@@ -20,7 +20,6 @@ from eth_hash.auto import keccak
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
 from scan.commands import arguments, audit, long_work
-from scan.commands.long_work import DONE, NOT_DONE
 from scan.contracts import account_state, proxy_contracts
 from scan.database import connection, transaction
 from scan.database.transaction import binary_row, copy_binary, copy_lines
@@ -325,9 +324,9 @@ def trace(settings: Settings, options: argparse.Namespace) -> int:
             backfill.write(settings.partition_rows)
             blocks, unread = backfill.missing()
         if not blocks:
-            return DONE
+            return long_work.DONE
         long_work.report(f"{blocks} blocks lack traces")
-    return NOT_DONE
+    return long_work.NOT_DONE
 
 
 def store_bodies(settings: Settings, options: argparse.Namespace) -> int:
@@ -346,8 +345,8 @@ def store_bodies(settings: Settings, options: argparse.Namespace) -> int:
         if backfill.missing() is None:
             if files is not None:
                 files.end()
-            return DONE
-    return NOT_DONE
+            return long_work.DONE
+    return long_work.NOT_DONE
 
 
 def _show(progress: long_work.Progress, counts: Iterable[int]) -> None:

@@ -21,18 +21,17 @@ from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record
-from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, cursors, hooks, pages, transactions
 from scan.queries.reader import Reader
 
 
 def page(reader: Reader, window: pages.Window, **filters: pages.Value | None) -> pages.Page:
     """Return a page; a transaction's authorizations are read from its block alone."""
-    blocks = 0, BIGINT_MAX
+    blocks = 0, parameters.BIGINT_MAX
     transaction_hash = filters.get("transaction")
     if isinstance(transaction_hash, bytes):
         record = transactions.get(reader, transaction_hash)
-        block = BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
+        block = parameters.BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
         blocks = block, block
     return pages.filtered_page(reader, "authorizations", filters, window, blocks=blocks)
 

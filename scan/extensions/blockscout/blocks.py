@@ -25,7 +25,6 @@ from scan.extensions.blockscout.lists import (
 )
 from scan.extensions.blockscout.routing import Object, renamed, routes
 from scan.http.requests import Response, json_value, reader
-from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, pages
 
 NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
@@ -73,7 +72,7 @@ def _block(record: Record, sums: Record, miners: AddressObjects, *, is_single: b
 def _nonces(records: Sequence[Record], amounts: Mapping[str, Record]) -> dict[int, str]:
     """Return the blocks' nonces by number: those of mined blocks are the node's, if it answers.
     A block with withdrawals or gas for blobs is none, even where it has no rows of them."""
-    merge = MERGES.get(str(reader().sources.chain_id.read()), BIGINT_MAX)
+    merge = MERGES.get(str(reader().sources.chain_id.read()), parameters.BIGINT_MAX)
     nonces = {
         r["number"]: NO_NONCE
         for r in records
@@ -228,6 +227,6 @@ def _indexed(block: str) -> Record:
 
 def _number(text: str) -> int:
     named = parameters.block_number_or_hash(text)
-    if isinstance(named, bytes) or named > BIGINT_MAX:
+    if isinstance(named, bytes) or named > parameters.BIGINT_MAX:
         raise InvalidParameter("The block must be a number.", field="block_number_param")
     return named

@@ -11,7 +11,6 @@ from scan.errors import InvalidParameter
 from scan.extensions.blockscout.routing import text
 from scan.extensions.transaction_details.decoding import contexts
 from scan.http.requests import Response, json_value, reader
-from scan.parameters import BIGINT_MAX
 from scan.queries.cursors import ordinal_at
 from scan.queries.pages import MAX_ENTRIES, Page, Value, Window, filtered_page
 
@@ -163,7 +162,7 @@ def require_block(expected: int) -> None:
 def before_block() -> Window:
     """Return the window of a list with at most one row a block, below the request's block."""
     block_number = number("block_number")
-    last = BIGINT_MAX if block_number is None else block_number - 1
+    last = parameters.BIGINT_MAX if block_number is None else block_number - 1
     return first_window()._replace(block_to=last)
 
 

@@ -14,7 +14,6 @@ from scan.api.openapi.schemas import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.signatures import checksummed
 from scan.http import request_state
-from scan.http.request_state import Interface
 from scan.queries import network, pages
 from scan.rate_limits.windows import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
@@ -142,7 +141,7 @@ def limit_headers(result: RateLimitResult) -> Headers:
     return [*headers.items(), ("Bypass-429-Option", "no_bypass")]
 
 
-BLOCKSCOUT = Interface(
+BLOCKSCOUT = request_state.Interface(
     refuse,
     prefixes=(f"{PREFIX}/", f"{STATS_PREFIX}/"),
     api_key_parameter="apikey",

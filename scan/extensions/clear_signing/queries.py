@@ -14,7 +14,6 @@ from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors, S
 from scan.extensions.contract_details.decoder import nested_calls
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.details import NO_LOGS
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks, network
@@ -75,7 +74,7 @@ class Erc7730(decoding.ClearSigning):
         the node does not have its calldata."""
         if not (record["toAddress"] and record["methodId"] and self._has_descriptors(reader)):
             return NOTHING
-        details = transaction_details.details(reader, record, NO_LOGS)
+        details = transaction_details.details(reader, record, transaction_details.NO_LOGS)
         if details.input is None:
             return NOTHING
         to_address, from_address = (data(record[name], 20) for name in ("toAddress", "fromAddress"))

@@ -20,7 +20,6 @@ from scan.queries import contracts
 from scan.queries.pages import Window
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
-from scan.verification.languages.vyper import VYPER
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -248,7 +247,7 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
     version = parameters.required("compilerversion")
     is_vyper = code_format == VYPER_JSON or version.lower().startswith(VYPER_PREFIX)
     values = {
-        "language": VYPER.name if is_vyper else "",
+        "language": vyper.VYPER.name if is_vyper else "",
         "sourceCode": parameters.exact("sourcecode"),
         "compilerVersion": version,
         "contractName": parameters.text("contractname"),

@@ -28,7 +28,6 @@ from scan.extensions.etherscan.replies import Failure, Parameters, Reply, rename
 from scan.extensions.logs import queries as logs
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
-from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data, to_hex
 from scan.http.requests import reader
@@ -177,11 +176,11 @@ def transaction_info(parameters: Parameters) -> Reply:
     if body is None:
         raise Failure(NOT_INDEXED)
     record = orjson.loads(body)
-    details = transaction_details.details(reader(), record, NO_LOGS)
+    details = transaction_details.details(reader(), record, transaction_details.NO_LOGS)
     if details.input is None or details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give this transaction.")
     after = parameters.integer("index", -1)
-    logs = LogWindow(after, MOST_LOGS + 1).of(details.logs)
+    logs = transaction_details.LogWindow(after, MOST_LOGS + 1).of(details.logs)
     failure = explanations.failure(reader(), record)
     reason = None if failure is None else failure.reason.data
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None

@@ -12,7 +12,6 @@ import orjson
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.history import queries as history
-from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, network, tokens
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
@@ -35,7 +34,7 @@ class BalanceHistory(NamedTuple):
     points: list[dict[str, Any]]
     symbol: str
     decimals: int | None
-    check: HistoryPage
+    check: history.HistoryPage
     next: str | None
     at: dict[str, Any] | None = None
 
@@ -51,7 +50,7 @@ def page(
     rows are not kept, UpstreamFailed.
     """
     symbol, decimals = _unit(reader, token)
-    check = history.page(reader, address, WHOLE, HistoryFilter(token=token))
+    check = history.page(reader, address, WHOLE, history.HistoryFilter(token=token))
     scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
     if window.block_to < BIGINT_MAX:
         scope["block_to"] = window.block_to
@@ -66,7 +65,7 @@ def page(
         address=address,
         token=token,
         has_token=token is not None,
-        read_by=history.read_by(reader, address, WHOLE, HistoryFilter(token=token)),
+        read_by=history.read_by(reader, address, WHOLE, history.HistoryFilter(token=token)),
     )
     if last is not None and last["number"] < newest["block_to"]:
         every: Any = {"is_unbounded": True, "most": INTEGER_MAX, "points": 1}
@@ -147,7 +146,7 @@ def _filled(balances: str, blocks: str) -> list[dict[str, Any]]:
     return [*points.values()]
 
 
-COIN = HistoryFilter(tuple(name for name in history.TYPES if name != "token_transfer"))
+COIN = history.HistoryFilter(tuple(name for name in history.TYPES if name != "token_transfer"))
 ROWS_AT_ONCE = 100
 MAX_ROWS = 1000
 

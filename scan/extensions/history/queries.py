@@ -18,7 +18,6 @@ from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.history import genesis_balances, sql_values
-from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, cursors, network, pages
 from scan.queries.addresses import Balance, Head
 from scan.queries.reader import Reader
@@ -50,7 +49,7 @@ LISTS = len(sql_values.history_numbers()) + 1  # whose bounds queries/history_ge
 UNBOUNDED: Mapping[str, Any] = {
     "has_bounds": False,
     "lowest": [0] * LISTS,
-    "highest": [BIGINT_MAX] * LISTS,
+    "highest": [parameters.BIGINT_MAX] * LISTS,
 }
 _STORED: Mapping[str, Any] = {"genesis": None, "is_genesis_proven": None}
 _GENESIS = 16  # the place in the row of whether the balance at genesis is proven
@@ -146,7 +145,7 @@ def page(
         counterparty=filters.counterparty,
         block_from=window.block_from,
         block_to=window.block_to,
-        has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
+        has_range=window.block_from > 0 or window.block_to < parameters.BIGINT_MAX,
         after=_cursor_position(traversal),
         seen_block=traversal.seen_block,
         direction=window.direction,

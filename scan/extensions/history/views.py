@@ -19,9 +19,7 @@ from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
-from scan.extensions.history.queries import HistoryFilter
 from scan.extensions.history.sums import monthly_sums
-from scan.extensions.history.sums.monthly_sums import valued_page
 from scan.hex import to_hex
 from scan.http import list_responses, request_state
 from scan.http.hooks import Service
@@ -42,7 +40,7 @@ blueprint = Blueprint("history", __name__)
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
     more = ("group", "orderBy", "limit", "cursor", "format")
-    arguments = query_arguments(*HistoryFilter._fields, *entities.RANGE, *more)
+    arguments = query_arguments(*history.HistoryFilter._fields, *entities.RANGE, *more)
     key, filters = parameters.address(address), history.read_filter(arguments)
     is_grouped = "group" in arguments
     if is_grouped:
@@ -116,7 +114,7 @@ def list_sums(summed: Summed, address: str) -> Response:
     party = parameters.optional_address(filters, "address")
 
     def read(window: pages.Window) -> pages.Page:
-        return valued_page(monthly_sums.page(reader(), entity, window, filters, party))
+        return monthly_sums.valued_page(monthly_sums.page(reader(), entity, window, filters, party))
 
     def of_months(window: pages.Window) -> pages.Page:
         # Without the sums of all rows, which a spreadsheet would add to the months'.

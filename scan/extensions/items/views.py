@@ -16,7 +16,6 @@ from scan.errors import NotFound
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
-from scan.extensions.items.queries import ItemId
 from scan.hex import to_hex
 from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service
@@ -188,7 +187,7 @@ def _tab_of(
         tokens_of_items = (bytes.fromhex(record["tokenAddress"][2:]) for record in records)
         types = (record.get("tokenType") or record["type"] for record in records)
         numbers = (int(record["tokenId"]) for record in records)
-        listed = [*map(ItemId, tokens_of_items, types, numbers)]
+        listed = [*map(items.ItemId, tokens_of_items, types, numbers)]
         thumbnails = items.thumbnails(reader(), listed)
         return item_list, {"names": names_of(records, address), "thumbnails": thumbnails}
 

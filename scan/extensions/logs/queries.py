@@ -16,7 +16,6 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
-from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
     Block,
@@ -146,7 +145,7 @@ def records(
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
     kept = in_kept_blocks(reader, window)
-    span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
+    span = node_logs.BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
     is_stored = scope.bodies_from is not None and scope.bodies_from <= span.first
@@ -157,7 +156,7 @@ def _block_page(
     reader: Reader,
     window: Window,
     log_filter: LogFilter,
-    span: BlockSpan,
+    span: node_logs.BlockSpan,
     *,
     has_total: bool,
     is_stored: bool,
@@ -247,7 +246,7 @@ def _stored_page(
         has_total=has_total,
     )
     if stored.data is None:
-        raise TooManyLogs(TOO_LARGE)
+        raise node_logs.TooManyLogs(node_logs.TOO_LARGE)
     return stored
 
 
@@ -299,7 +298,7 @@ def _proxies_at(
     return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
 
 
-def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
+def _records(reader: Reader, logs: Sequence[node_logs.NodeLog]) -> list[Record]:
     """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
@@ -307,7 +306,7 @@ def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
     transactions = transactions_at(reader, positions)
     hashes = [to_hex(log.block_hash) for log in logs]
     if hashes != [transaction["blockHash"] for transaction in transactions]:
-        raise UpstreamFailed(ANOTHER_CHAIN)
+        raise UpstreamFailed(node_logs.ANOTHER_CHAIN)
     return [
         {
             "transactionHash": transaction["hash"],
@@ -328,7 +327,7 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
     a reorganisation has removed it."""
     transactions = rows_at(reader, positions)
     if None in transactions:
-        raise UpstreamFailed(ANOTHER_CHAIN)
+        raise UpstreamFailed(node_logs.ANOTHER_CHAIN)
     return [transaction for transaction in transactions if transaction is not None]
 
 

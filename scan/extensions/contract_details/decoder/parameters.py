@@ -12,7 +12,6 @@ from scan.contracts.abi import AbiError, AbiType, parse_signature
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details import contract_functions
-from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.decoder.decoding import KINDS, MAX_BYTES, Encoded
 from scan.extensions.contract_details.decoder.typed_data import FIELD
 from scan.queries.reader import Reader
@@ -107,7 +106,7 @@ class EncodedCall(NamedTuple):
     address: bytes | None
 
     def record(self) -> dict[str, Any]:
-        return recorded("encoded_call", self)
+        return contract_functions.recorded("encoded_call", self)
 
 
 def entry_of(signature: str) -> dict[str, Any]:

@@ -22,11 +22,6 @@ from scan.extensions.transaction_details.details import TransactionDetails, boun
 from scan.extensions.transaction_details.explanations import failure_locations, transaction_summary
 from scan.extensions.transaction_details.explanations import state_changes as event_state
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS, has_source_map
-from scan.extensions.transaction_details.explanations.state_changes import (
-    STATE_CHANGES,
-    StateChanges,
-    named_changes,
-)
 from scan.extensions.transaction_details.explanations.summary_facts import Facts
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
@@ -142,15 +137,15 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     return trace, located_frames(frames, locations)
 
 
-def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
+def state_changes(reader: Reader, record: Mapping[str, Any]) -> event_state.StateChanges:
     """Return the changes of state that a transaction made; raises the errors of calls()."""
     bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
-    changes: StateChanges = traces.read(reader.node, sent, STATE_CHANGES)
+    changes: event_state.StateChanges = traces.read(reader.node, sent, event_state.STATE_CHANGES)
     block, gas_used = Block(sent.block_number, sent.block_hash), int(record["gasUsed"])
     hashed = partial(mapping_keys.read, traces, reader.node, sent, gas_used)
     frames = partial(traces.calls, reader.node, sent)
-    return named_changes(reader, changes, block, lambda: frames().frames, hashed)
+    return event_state.named_changes(reader, changes, block, lambda: frames().frames, hashed)
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:

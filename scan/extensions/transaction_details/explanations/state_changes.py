@@ -17,7 +17,6 @@ from scan.extensions.transaction_details.contract_abis import Block
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations.summary_facts import topic_of
 from scan.extensions.transaction_details.storage import mapping_keys, queries, slot_names
-from scan.extensions.transaction_details.storage.queries import ContractCollision
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.queries.reader import Reader
 
@@ -60,7 +59,7 @@ class AccountChange(NamedTuple):
     code: tuple[Code | None, Code | None] | None
     slots: Sequence[SlotChange]
     layouts: Sequence[bytes] = ()
-    collisions: Sequence[ContractCollision] = ()
+    collisions: Sequence[queries.ContractCollision] = ()
 
     @property
     def words(self) -> slot_names.Words:
