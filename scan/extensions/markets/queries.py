@@ -174,15 +174,13 @@ def state(reader: Reader, address: bytes) -> dict[str, Any]:
         None if id_ or {"inconsistentSince", "balanceSince"} & record.keys() else record["balance"]
         for record in held
     ]
-    scaled = None if price is None else PRICE_DIGITS.scaleb(price, decimals0 - decimals1)
     return {
         "address": to_hex(contract),
         "poolId": to_hex(id_) if id_ else None,
         "blockNumber": number,
         "reserve0": indexed_reserves[0],
         "reserve1": indexed_reserves[1],
-        # Of one token in the other, not with zeros that follow from rounding.
-        "price": None if scaled is None else f"{PRICE_DIGITS.normalize(scaled):f}",
+        "price": None if price is None else f"{_scaled(price, decimals0 - decimals1):f}",
         "fee": fee,
         "unproven": ("price",) if dex in FEES else ("price", "fee"),
     }
@@ -231,3 +229,8 @@ def _squared(slot0: list[int]) -> Decimal | None:
         return None
     root = PRICE_DIGITS.divide(Decimal(slot0[0]), Decimal(1 << 96))
     return PRICE_DIGITS.multiply(root, root)
+
+
+def _scaled(price: Decimal, places: int) -> Decimal:
+    """Return the price of one token in the other; not with zeros that follow from rounding."""
+    return PRICE_DIGITS.normalize(PRICE_DIGITS.scaleb(price, places))
