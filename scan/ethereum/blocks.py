@@ -5,12 +5,15 @@ is annotated with a Column, of DecodedBlock is the column of that name. The node
 rows are written, copied, exported, filled and compared with the node, by these declarations.
 """
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
+from scan.cached_values import cached_property
 from scan.ethereum.block_encoding import HEADER_FIELDS, RECEIPT_NAMES, TRANSACTION_NAMES
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -31,14 +34,9 @@ from scan.ethereum.column_types import (
     annotated_columns,
 )
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.forms.matching import (
-    BLOCK_FIELDS,
-    ETHEREUM_TYPES,
-    RECEIPT_FIELDS,
-    TRANSACTION_FIELDS,
-)
-from scan.ethereum.forms.matching import HEADER_FIELDS as FORM_HEADER_FIELDS
-from scan.ethereum.token_metadata import TextInput
+from scan.ethereum.forms.matching import ETHEREUM_TYPES, form_fields
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES
+from scan.hex import data
 
 PLAIN_TRANSFER_GAS = 21_000
 WEI_PER_GWEI = 10**9
@@ -56,6 +54,13 @@ SET_CODE = b"\4"  # the type of transactions that have an authorizationList (EIP
 AuthorizationList = tuple[int, Sequence[Any], bytes]
 
 
+# A transaction's index, and the first MAX_TEXT_BYTES of its input.
+TextInput = tuple[int, bytes]
+# No control characters, but tabs and line breaks, in the first bytes: most arguments of a call
+# begin with zeros.
+_MAY_BE_TEXT = re.compile(r"0x(?:0[9aAdD]|[2-9a-fA-F][0-9a-fA-F]){1,32}+(?:\Z|(?<=.{66}))")
+
+
 class MalformedBlock(Exception):
     """A block or receipt that contradicts itself; it is read again, never skipped."""
 
@@ -64,6 +69,16 @@ def require(holds: bool, number: int, reason: str) -> None:
     """Raise MalformedBlock, which names block `number`, unless what it is about holds."""
     if not holds:
         raise MalformedBlock(f"block {number}: {reason}")
+
+
+def text_inputs(recipients: Iterable[object], inputs: Iterable[str]) -> tuple[TextInput, ...]:
+    """Return those of a block, of the recipients and inputs of its transactions: None, or hex. May
+    raise BadHex and TypeError."""
+    return tuple(
+        (index, data(input_[: 2 + 2 * MAX_MEMO_BYTES]))
+        for index, (recipient, input_) in enumerate(zip(recipients, inputs, strict=True))
+        if recipient is not None and input_ is not None and _MAY_BE_TEXT.match(input_)
+    )
 
 
 class DecodedTransaction(NamedTuple):
@@ -236,11 +251,13 @@ class DecodedBlock(NamedTuple):
             return self.logs
         return [log for log in self.logs if log.address != COIN_EMITTER]
 
+    @property
+    def ran_code(self) -> bool:
+        return any(transaction.ran_code for transaction in self.transactions)
+
     def with_failed(self, indexes: frozenset[int]) -> Self:
         """Return the block with these transactions marked as failed. Before Byzantium only traces
         tell that a transaction failed."""
-        if not indexes:
-            return self
         failed = [
             t._replace(status=False, contract_address=None) if t.transaction_index in indexes else t
             for t in self.transactions
@@ -284,33 +301,56 @@ _TRANSACTION = [
 ]
 _BLOCK = [
     *_json_names(BLOCK_COLUMNS.values()),
-    *(*HEADER_FIELDS, *sorted(FORM_HEADER_FIELDS), "withdrawals", "uncles"),
+    *(*HEADER_FIELDS, "withdrawals", "uncles"),
     "source",  # not of the JSON, but all of it, for fields that no struct has
 ]
-ReceiptJson = _struct("ReceiptJson", _RECEIPT, logs=LogJson)
-TransactionJson = _struct("TransactionJson", _TRANSACTION)
-BlockJson = _struct("BlockJson", _BLOCK, transactions=TransactionJson)
-UncleJson = _struct("UncleJson", HEADER_FIELDS)
-ReceiptsJson = GenericAlias(list, ReceiptJson | None)  # None: the node does not have it yet
-# Structs with the fields of all forms: reading them takes a quarter longer.
-FormReceiptJson = _struct("FormReceiptJson", [*_RECEIPT, *sorted(RECEIPT_FIELDS)], logs=LogJson)
-_FormTransactionJson = _struct("FormTransactionJson", [*_TRANSACTION, *sorted(TRANSACTION_FIELDS)])
-FormBlockJson = _struct(
-    "FormBlockJson", [*_BLOCK, *sorted(BLOCK_FIELDS)], transactions=_FormTransactionJson
+
+
+class Json:
+    """What read_json() reads: a struct, and for chains of a form of their own, by `of_forms`, one
+    with the fields of all forms, which takes a quarter longer. Both are made when they are first
+    read, as extensions bring the forms."""
+
+    def __init__(self, plain: Callable[[], Any], of_forms: Callable[[], Any] | None = None) -> None:
+        self._plain, self._of_forms = plain, of_forms
+
+    @cached_property
+    def plain(self) -> Any:
+        return self._plain()
+
+    @cached_property
+    def of_forms(self) -> Any:
+        return self._of_forms and self._of_forms()
+
+
+def _block_json(name: str, fields: Iterable[str], transactions: Any) -> Any:
+    names = [*_BLOCK, *sorted(form_fields().headers), *sorted(fields)]
+    return _struct(name, names, transactions=transactions)
+
+
+def _form_transaction() -> Any:
+    return _struct("FormTransactionJson", [*_TRANSACTION, *sorted(form_fields().transactions)])
+
+
+TransactionJson = Json(lambda: _struct("TransactionJson", _TRANSACTION))
+BlockJson = Json(
+    lambda: _block_json("BlockJson", (), TransactionJson.plain),
+    lambda: _block_json("FormBlockJson", form_fields().blocks, _form_transaction()),
 )
-_OF_FORMS = {
-    BlockJson: FormBlockJson,
-    ReceiptJson: FormReceiptJson,
-    ReceiptsJson: GenericAlias(list, FormReceiptJson | None),
-}
-_DECODERS = {
-    type_: msgspec.json.Decoder(type_) for type_ in (*_OF_FORMS, *_OF_FORMS.values(), UncleJson)
-}
+ReceiptJson = Json(
+    lambda: _struct("ReceiptJson", _RECEIPT, logs=LogJson),
+    lambda: _struct("FormReceiptJson", [*_RECEIPT, *sorted(form_fields().receipts)], logs=LogJson),
+)
+ReceiptsJson = Json(  # None: the node does not have it yet
+    lambda: GenericAlias(list, ReceiptJson.plain | None),
+    lambda: GenericAlias(list, ReceiptJson.of_forms | None),
+)
+UncleJson = Json(lambda: _struct("UncleJson", HEADER_FIELDS))
 
 
-def read_json(result: Any, type_: Any, number: int) -> Any:
-    """Return a node's result as the struct `type_`, or as its counterpart with the fields of forms
-    where the chain shows a form of its own.
+def read_json(result: Any, json: Json, number: int) -> Any:
+    """Return a node's result as a plain struct, or where the chain shows a form of its own as one
+    with the fields of forms.
 
     The result may be msgspec.Raw, parsed JSON, or already a struct. Raises MalformedBlock, which
     names block `number`, where it is malformed.
@@ -319,26 +359,29 @@ def read_json(result: Any, type_: Any, number: int) -> Any:
     if isinstance(first, msgspec.Struct):
         return result
     try:
-        read = _converted(result, type_)
-        if type_ in _OF_FORMS and _has_own_form(read):
-            read = _converted(result, _OF_FORMS[type_])
+        read = _converted(result, json.plain)
+        if json.of_forms is not None and _has_own_form(read):
+            read = _converted(result, json.of_forms)
     except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
         raise MalformedBlock(f"block {number}: {error}") from None
-    if type_ is BlockJson:
+    if json is BlockJson:
         read.source = result
     return read
 
 
+_decoder = cache(msgspec.json.Decoder)
+
+
 def _converted(result: Any, type_: Any) -> Any:
     if isinstance(result, msgspec.Raw):
-        return _DECODERS[type_].decode(result)
+        return _decoder(type_).decode(result)
     return msgspec.convert(result, type_)
 
 
 def _has_own_form(read: Any) -> bool:
     """Return whether a block, a receipt or any of several receipts has a type that is not
     Ethereum's, or a fee for L1."""
-    if isinstance(read, BlockJson):
+    if isinstance(read, BlockJson.plain):
         return any(t.type not in ETHEREUM_TYPES for t in read.transactions)
     receipts = read if isinstance(read, list) else [read]
     return any(

@@ -138,8 +138,7 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
     row = reader.row("queries/tokens_list_items", address=token, **part)
     data, count, total, token_type, first_ordinal = row
     _require_items(token_type)
-    following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return pages.Page(data, count, total, following)
+    return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
 
 def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
@@ -148,8 +147,8 @@ def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
     part: Any = {"limit": window.limit, "offset": window.offset, "after": traversal.after}
     row = reader.row("queries/addresses_list_items", address=address, **part)
     data, count, total, first_ordinal = row
-    following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return pages.Page(_corrected(reader, data, holder=address), count, total, following)
+    data = _corrected(reader, data, holder=address)
+    return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
 
 def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Window) -> pages.Page:
@@ -161,8 +160,8 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Wi
     row = reader.row("queries/tokens_list_items_held", **filters, **part)
     data, count, token_type, first_ordinal = row
     _require_items(token_type)
-    following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return pages.Page(_corrected(reader, data, token, address), count, None, following)
+    data = _corrected(reader, data, token, address)
+    return pages.Page.keyed(traversal, (data, count, None, first_ordinal))
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:

@@ -59,9 +59,7 @@ def page(
     after = dict(zip(("after_count", "after_address"), traversal.position(2), strict=True))
     part = {"direction": window.direction, "limit": window.limit, "offset": window.offset}
     values: Any = {"is_unbounded": True, **filters, **part, **after}
-    data, count, total, trade_count, address = reader.row("queries/pools_list", **values)
-    following = traversal.next(None if address is None else (trade_count, bytes(address)))
-    return pages.Page(data, count, total, following)
+    return pages.Page.keyed(traversal, reader.row("queries/pools_list", **values))
 
 
 def pools_of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:
