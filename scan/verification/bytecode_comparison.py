@@ -67,10 +67,8 @@ def linked_code(output: Mapping[str, Any]) -> LinkedCode:
         for file, libraries in (output.get("linkReferences") or {}).items()
         for name, references in libraries.items()
     }
-    immutables = {
-        name: _ranges(references)
-        for name, references in (output.get("immutableReferences") or {}).items()
-    }
+    reported = output.get("immutableReferences") or {}
+    immutables = {name: _ranges(references) for name, references in reported.items()}
     text = output.get("object", "")
     for link in _all(links):
         text = text[: 2 * link.start] + "00" * ADDRESS_BYTES + text[2 * link.end :]
@@ -97,19 +95,17 @@ def compare_runtime(
     are read from the chain. `auxdata` are the ranges known to be metadata, by default the one at
     the end.
     """
-    if len(deployed) != len(compiled.code):
-        return Comparison(
-            None,
-            f"the deployed code has {len(deployed)} bytes, the compiled code {len(compiled.code)}",
-        )
-    inconsistent = _inconsistent(deployed, compiled)
-    if inconsistent:
-        return Comparison(None, inconsistent)
-    linked = {
-        name: deployed[ranges[0].start : ranges[0].end]
-        for name, ranges in compiled.links.items()
-        if ranges
-    }
+    sizes = len(deployed), len(compiled.code)
+    if sizes[0] != sizes[1]:
+        reason = f"the deployed code has {sizes[0]} bytes, the compiled code {sizes[1]}"
+        return Comparison(None, reason)
+    for kind, groups in (("library", compiled.links), ("immutable", compiled.immutables)):
+        for name, ranges in groups.items():
+            if len({deployed[start:end] for start, end in ranges}) > 1:
+                reason = f"the {kind} {name} has different values at different positions"
+                return Comparison(None, reason)
+    places = {name: ranges[0] for name, ranges in compiled.links.items() if ranges}
+    linked = {name: deployed[start:end] for name, (start, end) in places.items()}
     expected = bytearray(compiled.code)
     for start, end in (*_all(compiled.links), *_all(compiled.immutables)):
         expected[start:end] = deployed[start:end]
@@ -122,22 +118,11 @@ def compare_runtime(
     return comparison._replace(libraries=linked)
 
 
-def _inconsistent(deployed: bytes, compiled: LinkedCode) -> str | None:
-    """Return the reason if a library or immutable has different values in its ranges, else None."""
-    for kind, groups in (("library", compiled.links), ("immutable", compiled.immutables)):
-        for name, ranges in groups.items():
-            if len({deployed[start:end] for start, end in ranges}) > 1:
-                return f"the {kind} {name} has different values at different positions"
-    return None
-
-
 def _wrong_library(linked: Mapping[str, bytes], submitted: Mapping[str, bytes]) -> str | None:
     for name, address in linked.items():
         if submitted.get(name, submitted.get(name.rpartition(":")[2], address)) != address:
-            return (
-                f"the deployed code is linked to {name} at 0x{address.hex()},"
-                " not at the submitted address"
-            )
+            place = f"{name} at 0x{address.hex()}"
+            return f"the deployed code is linked to {place}, not at the submitted address"
     return None
 
 
@@ -149,18 +134,18 @@ def is_call_guarded(code: bytes) -> bool:
 def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | None) -> Comparison:
     ranges = metadata_ranges(expected) if auxdata is None else auxdata
     if deployed == expected:
-        return Comparison("full" if _has_hash(expected) else "partial", auxdata=ranges)
-    if all(has_same_shape(deployed, expected, part) for part in ranges) and (
-        mask(deployed, ranges) == mask(expected, ranges)
-    ):
-        return Comparison("partial", auxdata=ranges)
+        metadata = read_metadata(expected)
+        has_hash = metadata is not None and not metadata.values.keys().isdisjoint(_HASH_KEYS)
+        return Comparison("full" if has_hash else "partial", auxdata=ranges)
     offsets = differences(mask(deployed, ranges), mask(expected, ranges))
-    reason = (
-        f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
-        f"outside the metadata, first at offset {offsets[0]}"
-        if offsets
-        else "the deployed code does not end with metadata like that of the compiled code"
-    )
+    reason = "the deployed code does not end with metadata like that of the compiled code"
+    if offsets:
+        reason = (
+            f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
+            f"outside the metadata, first at offset {offsets[0]}"
+        )
+    elif all(has_same_shape(deployed, expected, part) for part in ranges):
+        return Comparison("partial", auxdata=ranges)
     inner = auxdata is None and bool(offsets) and within_hashes(offsets, expected)
     return Comparison(None, reason, inner, differing=len(offsets))
 
@@ -168,11 +153,6 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | No
 def metadata_ranges(code: bytes) -> tuple[ByteRange, ...]:
     metadata = read_metadata(code)
     return (ByteRange(metadata.start, len(code)),) if metadata else ()
-
-
-def _has_hash(code: bytes) -> bool:
-    metadata = read_metadata(code)
-    return metadata is not None and any(key in metadata.values for key in _HASH_KEYS)
 
 
 def has_integrity(creation: bytes) -> bool:
@@ -225,13 +205,8 @@ def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[B
     A constant in the source that equals some auxdata does not change, so it is left out.
     """
     ranges = {ByteRange(n, n + len(part)) for part in auxdata for n in occurrences(code, part)}
-    same_length = len(code) == len(after)
-    moved = {
-        part
-        for part in ranges
-        if same_length and code[part.start : part.end] != after[part.start : part.end]
-    }
-    return sorted(moved | set(metadata_ranges(code)))
+    moved = [part for part in ranges if code[slice(*part)] != after[slice(*part)]]
+    return sorted({*(moved if len(code) == len(after) else ()), *metadata_ranges(code)})
 
 
 def assembly_auxdata(assembly: object) -> Iterator[bytes]:
@@ -253,8 +228,8 @@ def uses_push0(code: bytes) -> bool:
     They end before the metadata, and at the first halt or jump without a JUMPDEST after it:
     embedded contracts and data, which may contain any byte, follow there.
     """
-    end = metadata_ranges(code)[0].start if metadata_ranges(code) else len(code)
-    position = 0
+    metadata, position = read_metadata(code), 0
+    end = metadata.start if metadata else len(code)
     while position < end:
         opcode = code[position]
         if opcode == PUSH0:

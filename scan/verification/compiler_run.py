@@ -51,14 +51,12 @@ def compile_source(
         raise OutOfLimits("The time limit of this verification is reached.")
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         arguments = [*options, *_arguments(compiler, folder)]
+        text = orjson.dumps(standard_input)
         try:
-            finished = compiler.run(
-                arguments, folder, timeout_s, orjson.dumps(standard_input), check
-            )
+            finished = compiler.run(arguments, folder, timeout_s, text, check)
         except sandbox.TimedOut:
-            raise OutOfLimits(
-                f"The compiler did not finish within {timeout_s:.0f} seconds."
-            ) from None
+            message = f"The compiler did not finish within {timeout_s:.0f} seconds."
+            raise OutOfLimits(message) from None
         except sandbox.TooManyProcesses:
             raise OutOfLimits("The compiler started too many processes.") from None
     return _output(_without_folders(finished, compiler.executable.parent, folder))
@@ -117,9 +115,8 @@ def _output(finished: sandbox.Finished) -> dict[str, Any]:
         raise OutOfLimits("The compiler crashed: it exceeded a limit on memory or nesting.")
     messages = [str(error.get("message")) for error in output.get("errors") or ()]
     if any("bad_alloc" in text or text.startswith("Unknown exception") for text in messages):
-        raise OutOfLimits(
-            f"The compiler needs more than {sandbox.MEMORY_KIB // 1024} MB for this source."
-        )
+        message = f"The compiler needs more than {sandbox.MEMORY_KIB // 1024} MB for this source."
+        raise OutOfLimits(message)
     return output
 
 

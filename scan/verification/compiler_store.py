@@ -134,10 +134,8 @@ class CompilerStore:
         try:
             self._start(version).result(wait_s)
         except StillFetching:
-            raise Unavailable(
-                f"The compiler {dotted(version)} is being downloaded; try again shortly.",
-                retry_after_s=10,
-            ) from None
+            message = f"The compiler {dotted(version)} is being downloaded; try again shortly."
+            raise Unavailable(message, retry_after_s=10) from None
         except (NotFetched, OSError):
             self._raise_remembered(version)
         installed = self.find(version)
@@ -149,10 +147,8 @@ class CompilerStore:
         """Return the releases that a request may name, newest first, with whether each is
         installed."""
         installed = self.placed()
-        return {
-            version: version in installed
-            for version in sorted({*self.kind.known_releases(), *installed}, reverse=True)
-        }
+        releases = sorted({*self.kind.known_releases(), *installed}, reverse=True)
+        return {version: version in installed for version in releases}
 
     def install(self, version: SolcVersion) -> str:
         """Install a compiler and return the name of its source. Raises NotFetched, NotPublished."""
@@ -304,10 +300,9 @@ def _unpack(version: SolcVersion, tarball: Path, staging: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     with tarfile.open(tarball) as package:
-        try:
+        soljson = None
+        with suppress(KeyError):
             soljson = package.extractfile("package/soljson.js")
-        except KeyError:
-            soljson = None
         if soljson is None:
             raise NotFetched("npm's package contains no soljson.js")
         with (folder / "soljson.js").open("wb") as target:
@@ -325,15 +320,9 @@ def check_version(version: SolcVersion, folder: Path, path: str) -> None:
 
 
 def finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
-    process = start(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder,
-        text=True,
-        errors="replace",
-    )
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    streams = {"stdin": nothing, "stdout": pipe, "stderr": pipe}
+    process = start(command, **streams, cwd=folder, text=True, errors="replace")
     try:
         output: str
         faults: str

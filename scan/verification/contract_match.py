@@ -86,25 +86,21 @@ class ContractMatcher(NamedTuple):
         comparison = compare_runtime(self.code.runtime, contract.runtime, self.submission.libraries)
         if comparison.inner_metadata:
             auxdata = self._auxdata(contract, self.settings)
-            comparison = compare_runtime(
-                self.code.runtime,
-                contract.runtime,
-                self.submission.libraries,
-                moved_auxdata(contract.runtime.code, auxdata.parts, auxdata.runtime),
-            )
+            ranges = moved_auxdata(contract.runtime.code, auxdata.parts, auxdata.runtime)
+            codes = self.code.runtime, contract.runtime
+            comparison = compare_runtime(*codes, self.submission.libraries, ranges)
         if comparison.match is None:
             return None, comparison
-        match = self._improved(
-            self._match_with_constructor_libraries(
-                self._match(contract, comparison, self.settings), auxdata
-            )
-        )
-        if (
-            creation_comparison.preamble_of(self.code.runtime) is not None
-        ):  # the comparison was of all creation code
-            return match._replace(
-                creation=creation_comparison.Creation(is_same=True, match=match.level)
-            ), comparison
+        match = self._match(contract, comparison, self.settings)
+        links = linked_code(contract.output["evm"]["bytecode"]).links
+        if not links.keys() <= match.libraries.keys():  # the creation code alone links some
+            libraries = self._closest_creation(match, auxdata).libraries
+            match = match._replace(libraries={**libraries, **match.libraries})
+        match = self._improved(match)
+        if creation_comparison.preamble_of(self.code.runtime) is not None:
+            # The comparison was of all creation code.
+            creation = creation_comparison.Creation(is_same=True, match=match.level)
+            return match._replace(creation=creation), comparison
         self.compilations.submission = match.submission
         match = match._replace(creation=self._creation(match, auxdata))
         if match.creation.is_same is False:
@@ -139,23 +135,9 @@ class ContractMatcher(NamedTuple):
     def _match(
         self, contract: CompiledContract, comparison: Comparison, settings: CompilerSettings
     ) -> Match:
-        return Match(
-            level=comparison.match or "",
-            contract=contract,
-            settings=settings,
-            metadata=contract.output.get("metadata") or "{}",
-            libraries=comparison.libraries,
-            auxdata=comparison.auxdata,
-            submission=self.compilations.submission,
-        )
-
-    def _match_with_constructor_libraries(self, match: Match, auxdata: _Auxdata) -> Match:
-        """Return the match also with the libraries that only the creation code links."""
-        links = linked_code(match.contract.output["evm"]["bytecode"]).links
-        if links.keys() <= match.libraries.keys():
-            return match
-        creation = self._closest_creation(match, auxdata)
-        return match._replace(libraries={**creation.libraries, **match.libraries})
+        metadata, submission = contract.output.get("metadata") or "{}", self.compilations.submission
+        compared = comparison.libraries, comparison.auxdata
+        return Match(comparison.match or "", contract, settings, metadata, *compared, submission)
 
     def _creation(self, match: Match, auxdata: _Auxdata) -> creation_comparison.Creation:
         """Compare the creation code. Where it differs, compare it with the settings that a full
@@ -185,12 +167,10 @@ class ContractMatcher(NamedTuple):
     def _compare_creation(self, match: Match, auxdata: _Auxdata) -> creation_comparison.Creation:
         output = match.contract.output
         compiled = linked_code(output["evm"]["bytecode"])
+        libraries = {**self.submission.libraries, **match.libraries}
+        ranges = moved_auxdata(compiled.code, auxdata.parts, auxdata.creation)
         creation = creation_comparison.compare_creation(
-            self.code,
-            compiled,
-            {**self.submission.libraries, **match.libraries},
-            moved_auxdata(compiled.code, auxdata.parts, auxdata.creation),
-            output.get("abi", []),
+            self.code, compiled, libraries, ranges, output.get("abi", [])
         )
         is_partial = creation.match is not None and match.level != FULL
         if creation.proves_source:
@@ -307,17 +287,12 @@ def layouts_of(match: Match, deployed: creation_comparison.DeployedCode) -> str:
     creation = linked_code(match.contract.output["evm"]["bytecode"])
     is_created = match.creation.is_same and deployed.creation is not None
     created = deployed.creation if match.level == FULL and is_created else None
+    runtime = match.contract.runtime
+    ran = deployed.runtime if match.level == FULL else runtime.code
+    auxdata = match.creation.auxdata or metadata_ranges(creation.code)
     layouts = {
-        "creation": _layout(
-            creation,
-            match.creation.auxdata or metadata_ranges(creation.code),
-            created or creation.code,
-        ),
-        "runtime": _layout(
-            match.contract.runtime,
-            match.auxdata,
-            deployed.runtime if match.level == FULL else match.contract.runtime.code,
-        ),
+        "creation": _layout(creation, auxdata, created or creation.code),
+        "runtime": _layout(runtime, match.auxdata, ran),
     }
     return orjson.dumps(layouts).decode()
 
@@ -330,9 +305,7 @@ def _layout(compiled: LinkedCode, auxdata: Sequence[ByteRange], code: bytes) -> 
         by_file.setdefault(path, {})[name] = _references(ranges)
     return {
         "linkReferences": by_file,
-        "immutableReferences": {
-            name: _references(ranges) for name, ranges in compiled.immutables.items()
-        },
+        "immutableReferences": {n: _references(r) for n, r in compiled.immutables.items()},
         "cborAuxdata": _auxdata(compiled.code, auxdata, code),
         "isCallGuarded": is_call_guarded(compiled.code),
     }

@@ -10,10 +10,12 @@ and the data. It cannot be called.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, decode, encode, parse_types
 from scan.verification import bytecode_comparison
+from scan.verification.languages.solidity import in_form
 
 
 class Creation(NamedTuple):
@@ -76,12 +78,13 @@ def compare_creation(
     expected = bytes(linked_code)
     offsets = bytecode_comparison.differences(code, expected)
     metadata = auxdata if offsets else ()
-    if bytecode_comparison.mask(code, metadata) != bytecode_comparison.mask(
-        expected, metadata
-    ) or not all(bytecode_comparison.has_same_shape(code, expected, part) for part in metadata):
-        return Creation(
-            is_same=False, inner_metadata=bytecode_comparison.within_hashes(offsets, expected)
-        )
+    own, theirs = (bytecode_comparison.mask(each, metadata) for each in (code, expected))
+    have_same_shape = (
+        bytecode_comparison.has_same_shape(code, expected, part) for part in metadata
+    )
+    if own != theirs or not all(have_same_shape):
+        inner = bytecode_comparison.within_hashes(offsets, expected)
+        return Creation(is_same=False, inner_metadata=inner)
     if not are_constructor_arguments(abi, arguments):
         return Creation(is_same=True, libraries=linked, auxdata=auxdata, unread=arguments)
     is_full = all(deployed.runtime.endswith(code[start:end]) for start, end in metadata)
@@ -117,14 +120,10 @@ def preamble_of(code: bytes) -> bytes | None:
 def as_deployed(output: Mapping[str, Any], preamble: bytes) -> dict[str, Any]:
     """Return a compiler's output with blueprints of contracts in the place of their runtime code,
     without source maps: the code of a blueprint never runs."""
-    contracts = {
-        path: {name: _blueprint(contract, preamble) for name, contract in of_file.items()}
-        for path, of_file in (output.get("contracts") or {}).items()
-    }
-    return {**output, "contracts": contracts}
+    return in_form(output, partial(_blueprint, preamble))
 
 
-def _blueprint(contract: Mapping[str, Any], preamble: bytes) -> dict[str, Any]:
+def _blueprint(preamble: bytes, contract: Mapping[str, Any]) -> dict[str, Any]:
     evm = contract.get("evm") or {}
     creation = evm.get("bytecode") or {}
     links = {

@@ -54,10 +54,8 @@ class Attempts:
         self._slow_pipelines: set[object] = set()  # values of viaIR that exceeded a limit
 
     def is_promising(self, settings: CompilerSettings) -> bool:
-        return (
-            settings.get("evmVersion") not in self._failed_evm_versions
-            and settings.get("viaIR") not in self._slow_pipelines
-        )
+        evm_version, pipeline = settings.get("evmVersion"), settings.get("viaIR")
+        return evm_version not in self._failed_evm_versions and pipeline not in self._slow_pipelines
 
     def is_source_in_error(self) -> bool:
         return len(self._failed_evm_versions) >= MOST_SOURCE_ERRORS
@@ -90,10 +88,8 @@ class Attempts:
         distance = abs(len(contract.runtime.code) - len(deployed))
         if self._closest is None or distance < self._closest[0]:
             self._closest = (distance, f"{contract.name}: {comparison.reason}")
-        is_almost_equal = comparison.differing is not None and comparison.differing * 20 <= len(
-            deployed
-        )
-        if is_almost_equal and self._is_reproducible:
+        differing = len(deployed) if comparison.differing is None else comparison.differing
+        if differing * 20 <= len(deployed) and self._is_reproducible:
             self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
 
     def record_runtime_match(self, count: int) -> None:
@@ -106,9 +102,8 @@ class Attempts:
             if " not found" in self._faults[0]:
                 hint = f". {BY_PATH}{hint}"
             return SourceDoesNotCompile(f"The source does not compile: {self._faults[0]}{hint}")
-        return VerificationFailed(
-            f"No match in {count} compilation{'s' if count > 1 else ''}. {self._closest[1]}.{hint}"
-        )
+        tried = f"{count} compilation{'s' if count > 1 else ''}"
+        return VerificationFailed(f"No match in {tried}. {self._closest[1]}.{hint}")
 
 
 def find_match(compilations: Compilations, submission: Submission, code: DeployedCode) -> Match:
@@ -134,10 +129,9 @@ class _Search:
         self._selection: Selection = first_selection(submission)
         self._other_version = _other_version(submission, code.runtime)
         self._metadata_setting = ""
-        self._attempts = Attempts(
-            COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS,
-            is_reproducible=submission.language.is_reproducible(submission.version),
-        )
+        most = COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS
+        is_reproducible = submission.language.is_reproducible(submission.version)
+        self._attempts = Attempts(most, is_reproducible=is_reproducible)
 
     def run(self) -> Match:
         version = self._submission.version
@@ -146,9 +140,8 @@ class _Search:
         for settings in candidates(self._submission.settings, version, executed):
             if not self._attempts.is_promising(settings):
                 continue
-            if self._compilations.count >= self._attempts.most_compilations:
-                break
-            if not self._compilations.is_time_left():
+            is_over = self._compilations.count >= self._attempts.most_compilations
+            if is_over or not self._compilations.is_time_left():
                 break
             self._metadata_setting = metadata_setting(self._submission.settings, settings)
             match = self._attempt(settings)
@@ -191,9 +184,8 @@ class _Search:
         for contract in contracts:
             match, comparison = matcher.match(contract)
             if match is None:
-                self._attempts.record_mismatch(
-                    contract, comparison, self._deployed, self._compilations.count
-                )
+                count = self._compilations.count
+                self._attempts.record_mismatch(contract, comparison, self._deployed, count)
             elif match.level == FULL:
                 return match
             elif match.level == RUNTIME:

@@ -78,10 +78,8 @@ def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str
     for path, entry in entries.items():
         content = by_hash.get(hashes[path], entry.get("content"))
         if not isinstance(content, str):
-            raise InvalidParameter(
-                f"sources: no source matches the metadata's hash of {path[:100]!r}.",
-                field="sources",
-            )
+            message = f"sources: no source matches the metadata's hash of {path[:100]!r}."
+            raise InvalidParameter(message, field="sources")
         sources[path] = content
     return sources
 

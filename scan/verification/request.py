@@ -69,15 +69,18 @@ def parse(body: Mapping[str, Any]) -> Submission:
     source: _Source = fields["sourceCode"]
     language = _language(source, fields)
     settings = _settings(fields, language) if source.settings is None else source.settings
-    sources = source.files or {path or _unnamed_path(language, name): source.text}
+    # Vyper's compiler names the contract after its file.
+    is_named_so = language.suffixes and name
+    unnamed = f"{name}{language.suffixes[0]}" if is_named_so else language.unnamed_path
+    sources = source.files or {path or unnamed: source.text}
     _check_files(language, sources)
+    libraries = _libraries(settings.get("libraries", {}), "libraries")
     return Submission(
         address=fields["address"],
         version=language.kind.parse_version(fields["compilerVersion"]),
         sources=sources,
         settings={key: value for key, value in settings.items() if key != "libraries"},
-        libraries=_libraries(settings.get("libraries", {}), "libraries")
-        | fields.get("libraries", {}),
+        libraries=libraries | fields.get("libraries", {}),
         path_is_known=path is not None or bool(source.files),
         contract_path=path,
         contract_name=name,
@@ -92,18 +95,9 @@ def _language(source: _Source, fields: Mapping[str, Any]) -> solidity.Language:
     InvalidParameter where they differ."""
     named: solidity.Language | None = fields.get("language")
     if source.language and named and named is not source.language:
-        raise InvalidParameter(
-            f"language differs from that of the standard JSON input: {source.language.name}.",
-            field="language",
-        )
+        message = f"language differs from that of the standard JSON input: {source.language.name}."
+        raise InvalidParameter(message, field="language")
     return source.language or named or solidity.SOLIDITY
-
-
-def _unnamed_path(language: solidity.Language, name: str | None) -> str:
-    """Return the path of a single file; Vyper's compiler names the contract after its file."""
-    if language.suffixes and name:
-        return name + language.suffixes[0]
-    return language.unnamed_path
 
 
 def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> None:
@@ -122,25 +116,21 @@ def _check_files(language: solidity.Language, sources: Mapping[str, str]) -> Non
             try:
                 orjson.loads(content.removeprefix(json_bodies.BYTE_ORDER_MARK))
             except ValueError:
-                raise InvalidParameter(
-                    f"The interface {path[:100]!r} is not valid JSON.", field="sourceCode"
-                ) from None
+                message = f"The interface {path[:100]!r} is not valid JSON."
+                raise InvalidParameter(message, field="sourceCode") from None
 
 
 def _settings(fields: Mapping[str, Any], language: solidity.Language) -> dict[str, Any]:
     """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
-    if "optimizer" not in language.settings:
-        evm_version = fields.get("evmVersion", "")
-        return {} if evm_version.lower() in ("", "default") else {"evmVersion": evm_version}
-    keys = {"optimizationUsed": "enabled", "runs": "runs"}
-    if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
-        settings["optimizer"] = optimizer
     if fields.get("evmVersion", "").lower() not in ("", "default"):
         settings["evmVersion"] = fields["evmVersion"]
-    if "viaIR" in fields:
-        settings["viaIR"] = fields["viaIR"]
-    return settings
+    if "optimizer" not in language.settings:
+        return settings
+    keys = {"optimizationUsed": "enabled", "runs": "runs"}
+    optimizer = {key: fields[name] for name, key in keys.items() if name in fields}
+    via_ir = {"viaIR": fields["viaIR"]} if "viaIR" in fields else {}
+    return ({"optimizer": optimizer} if optimizer else {}) | settings | via_ir
 
 
 def _matching(pattern: str, description: str) -> Parser:
@@ -159,17 +149,15 @@ def _contract_name(value: object, name: str) -> tuple[str | None, str | None]:
     text = parameters.text(value, name, most=500)
     path, _, contract = text.rpartition(":")
     if text and not _NAME.fullmatch(contract):
-        raise InvalidParameter(
-            f"{name} must be a name, or a file and a name: contracts/Token.sol:Token.", field=name
-        )
+        message = f"{name} must be a name, or a file and a name: contracts/Token.sol:Token."
+        raise InvalidParameter(message, field=name)
     return path or None, contract or None
 
 
 def _source(value: object, name: str) -> _Source:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidParameter(
-            f"The source is missing: {name} must be source code or standard JSON.", field=name
-        )
+        message = f"The source is missing: {name} must be source code or standard JSON."
+        raise InvalidParameter(message, field=name)
     if len(value) > 4 * MAX_SOURCE_BYTES:
         raise _too_large()
     text = value.removeprefix(json_bodies.BYTE_ORDER_MARK).strip()
@@ -187,9 +175,8 @@ def _check_text(content: str) -> bytes:
     except UnicodeEncodeError:
         encoded = b"\0"
     if b"\0" in encoded:
-        raise InvalidParameter(
-            "sourceCode must be text: it contains NUL or invalid Unicode.", field="sourceCode"
-        )
+        message = "sourceCode must be text: it contains NUL or invalid Unicode."
+        raise InvalidParameter(message, field="sourceCode")
     return encoded
 
 
@@ -312,9 +299,8 @@ def _constructor_arguments(value: object, name: str) -> bytes:
             return unhexlify(value[2:] if value[:2] in ("0x", "0X") else value)
     except ValueError:
         pass
-    raise InvalidParameter(
-        f"{name} must be hex of at most {MAX_CONSTRUCTOR_BYTES} bytes.", field=name
-    )
+    message = f"{name} must be hex of at most {MAX_CONSTRUCTOR_BYTES} bytes."
+    raise InvalidParameter(message, field=name)
 
 
 def _named_language(value: object, name: str) -> solidity.Language:

@@ -89,15 +89,9 @@ class Program(NamedTuple):
             if not confined_process.can_hide_processes():
                 confined_process.hide_this_process()
             keeps_network = [] if can_deny_network() else [confined_process.KEEP_NETWORK]
+            command = ["--", str(self.executable), *arguments]
             process = start(
-                [
-                    *_CONFINED,
-                    *keeps_network,
-                    *limit_arguments,
-                    "--",
-                    str(self.executable),
-                    *arguments,
-                ],
+                [*_CONFINED, *keeps_network, *limit_arguments, *command],
                 stdin=source,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
@@ -169,10 +163,8 @@ def can_deny_network() -> bool:
     """Return whether this kernel and processor support the system call filter that denies the
     network; True on a time-out, as a slow machine must not give compilers the network."""
     with suppress(subprocess.TimeoutExpired):
-        if (
-            subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode
-            == confined_process.CANNOT_CONFINE
-        ):
+        status = subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode
+        if status == confined_process.CANNOT_CONFINE:
             log.warning("%s", NETWORK_IS_KEPT)
             return False
     return True

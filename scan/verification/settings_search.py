@@ -61,10 +61,8 @@ def parse_version(version: object) -> SolcVersion:
     """
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if not match:
-        raise InvalidParameter(
-            "compilerVersion must look like 0.8.19, v0.8.19 or v0.8.19+commit.7dd6d404.",
-            field="compilerVersion",
-        )
+        message = "compilerVersion must look like 0.8.19, v0.8.19 or v0.8.19+commit.7dd6d404."
+        raise InvalidParameter(message, field="compilerVersion")
     major, minor, patch = (int(part) for part in match[1].split("."))
     _check_exists((major, minor, patch))
     return major, minor, patch
@@ -72,10 +70,8 @@ def parse_version(version: object) -> SolcVersion:
 
 def _check_exists(version: SolcVersion) -> None:
     if version < _FIRST_RELEASE:
-        raise InvalidParameter(
-            "compilerVersion must be 0.4.11 or newer: older compilers have no standard JSON.",
-            field="compilerVersion",
-        )
+        message = "compilerVersion must be 0.4.11 or newer: older compilers have no standard JSON."
+        raise InvalidParameter(message, field="compilerVersion")
     if version[2] > _LAST_PATCH.get(version[:2], 999) or version[0] > 0:
         raise no_such_release(version)
 

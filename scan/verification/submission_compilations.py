@@ -120,13 +120,9 @@ OUTPUTS = """
     evm.methodIdentifiers storageLayout
 """.split()
 # Errors that may not occur with other settings; all others are errors in the source.
-_SETTING_ERRORS = (
-    "CodeGenerationError",
-    "CompilerError",
-    "InternalCompilerError",
-    "UnimplementedFeatureError",
-    "YulException",
-)
+_SETTING_ERRORS = """
+    CodeGenerationError CompilerError InternalCompilerError UnimplementedFeatureError YulException
+""".split()
 
 
 MAX_OUTPUTS = 2  # that are kept of a submission: a match, and syntax trees
@@ -210,10 +206,9 @@ class Compilations:
         compiler_input = language.take(sources, settings, selection, version)
         key = orjson.dumps((version, compiler_input.standard, compiler_input.options))
         if (output := self._outputs.get(key)) is None:
+            standard, options = compiler_input
             limits = self._place.left_s(), self._place.check
-            output = compile_source(
-                self._compiler, compiler_input.standard, *limits, compiler_input.options
-            )
+            output = compile_source(self._compiler, standard, *limits, options)
             output = language.give(output, version)
             if len(self._outputs) < MAX_OUTPUTS:
                 self._outputs[key] = output
@@ -250,11 +245,8 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
     Raises VerificationFailed if there are none, Unavailable if the installed compiler is of a
     different version.
     """
-    files = {
-        source["id"]: path
-        for path, source in (output.get("sources") or {}).items()
-        if isinstance(source.get("id"), int)
-    }
+    sources = (output.get("sources") or {}).items()
+    files = {s["id"]: path for path, s in sources if isinstance(s.get("id"), int)}
     libraries = library_entries(output.get("contracts", {}), submission.sources)
     contracts = [
         CompiledContract(
@@ -278,9 +270,8 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
 
 
 def evm_output(output: Mapping[str, Any], contract: CompiledContract) -> dict[str, Any]:
-    return dict(
-        output.get("contracts", {}).get(contract.path, {}).get(contract.name, {}).get("evm", {})
-    )
+    in_file = output.get("contracts", {}).get(contract.path, {})
+    return dict(in_file.get(contract.name, {}).get("evm", {}))
 
 
 def errors(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -54,21 +54,15 @@ class StoredBytes:
     def check(self, client: str | None) -> None:
         """Raise RateLimited or Unavailable where no more may be stored. The caller checks this
         before a compiler runs."""
-        row = self._database.row(
-            "verification/stored_bytes_get", since=self._now() - DAY, client=client
-        )
-        assert row is not None
-        of_all, of_client = row
+        since = self._now() - DAY
+        statement = "verification/stored_bytes_get"
+        [(of_all, of_client)] = self._database.rows(statement, since=since, client=client)
         if of_client >= self._most_bytes // CLIENT_SHARE:
-            raise RateLimited(
-                "Your verifications of the last 24 hours have stored as much as they may.",
-                headers={"Retry-After": str(RETRY_AFTER_S)},
-            )
+            reason = "Your verifications of the last 24 hours have stored as much as they may."
+            raise RateLimited(reason, headers={"Retry-After": str(RETRY_AFTER_S)})
         if of_all >= self._most_bytes:
-            raise Unavailable(
-                "Verifications have stored as much as they may within 24 hours.",
-                retry_after_s=RETRY_AFTER_S,
-            )
+            reason = "Verifications have stored as much as they may within 24 hours."
+            raise Unavailable(reason, retry_after_s=RETRY_AFTER_S)
 
     def add(self, client: str | None, size: int) -> None:
         """Count the bytes, and delete the entries that are older than a day."""
@@ -233,6 +227,8 @@ def _store(
     version = str(metadata.get("compiler", {}).get("version", dotted(submission.version)))
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
+    # The compiler's metadata has the file's SPDX license since 0.6.8.
+    license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
     pattern = pattern_of(contract.code, match.contract.runtime)
     functions = signatures_of(orjson.loads(match.contract.interface_json() or abi))
     stored = database.value(
@@ -244,7 +240,7 @@ def _store(
         contract_name=contract_name,
         file_path=file_path,
         compiler_version=version,
-        license=submission.license or _license_of(metadata, file_path),
+        license=submission.license or (license_[:100] if isinstance(license_, str) else None),
         settings=_json(settings),
         abi=abi,
         sources=_json(_sources(match.submission, metadata)),
@@ -257,6 +253,9 @@ def _store(
         selectors=[*functions],
         signatures=[*functions.values()],
     )
+    compiled = match.submission.sources
+    is_varied = submission.sources != compiled
+    fitted = f" The sources fit with {variation_of(compiled)}." if is_varied else ""
     return Verified(
         submission=submission,
         match=match.level,
@@ -266,14 +265,8 @@ def _store(
         compiler_version=version,
         settings=settings,
         stored=stored is not None,
-        fitted=_fitted(submission, match.submission, settings),
+        fitted=(fitted + metadata_setting(submission.settings, settings)).strip(),
     )
-
-
-def _fitted(given: Submission, compiled: Submission, settings: Mapping[str, Any]) -> str:
-    varied = given.sources != compiled.sources and variation_of(compiled.sources)
-    sentence = f" The sources fit with {varied}." if varied else ""
-    return (sentence + metadata_setting(given.settings, settings)).strip()
 
 
 def _store_findings(
@@ -281,33 +274,20 @@ def _store_findings(
 ) -> bool:
     """Store the interface and the compiler's other findings in the place of what was known of the
     code, and return whether these have a source map."""
-    key = contract.address, contract.code_hash
-    database.rows(
-        "verification/interfaces_put",
-        address=contract.address,
-        code_hash=contract.code_hash,
-        interface=match.contract.interface_json(),
-    )
-    mapped = [store(database, *key) for store in stores]
+    key = {"address": contract.address, "code_hash": contract.code_hash}
+    interface = match.contract.interface_json()
+    database.rows("verification/interfaces_put", **key, interface=interface)
+    mapped = [store(database, *key.values()) for store in stores]
     return any(mapped)
-
-
-def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:
-    """Return the file's SPDX license in the compiler's metadata, which has it since 0.6.8."""
-    license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
-    return license_[:100] if isinstance(license_, str) else None
 
 
 def _sources(submission: Submission, metadata: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Return the files that the compilation used: the code proves nothing about others."""
-    used = list(metadata.get("sources", {}))
-    if len(submission.sources) == 1 and len(used) == 1:
-        return {used[0]: {"content": next(iter(submission.sources.values()))}}
-    return {
-        path: {"content": content}
-        for path, content in submission.sources.items()
-        if path in used or not used
-    }
+    used, sources = list(metadata.get("sources", {})), submission.sources.items()
+    if len(sources) == 1 and len(used) == 1:
+        [(_, content)] = sources
+        return {used[0]: {"content": content}}
+    return {path: {"content": text} for path, text in sources if path in used or not used}
 
 
 def _json(value: object) -> str:
@@ -315,15 +295,14 @@ def _json(value: object) -> str:
 
 
 def message(verified: Verified) -> str:
-    sentences = [MESSAGES[verified.match]]
-    if verified.fitted:
-        sentences.append(verified.fitted)
-    if verified.creation.is_same is None:
-        sentences.append(NOT_COMPARED)
-    if verified.creation.unread is not None:
-        sentences.append(NO_ARGUMENTS.format(len(verified.creation.unread)))
-    if verified.warning:
-        sentences.append(verified.warning)
-    if not verified.stored:
-        sentences.append("An equal or better verification was already stored and is kept.")
-    return " ".join(sentences)
+    unread = verified.creation.unread
+    kept = "An equal or better verification was already stored and is kept."
+    sentences = (
+        MESSAGES[verified.match],
+        verified.fitted,
+        NOT_COMPARED if verified.creation.is_same is None else None,
+        None if unread is None else NO_ARGUMENTS.format(len(unread)),
+        verified.warning,
+        None if verified.stored else kept,
+    )
+    return " ".join(filter(None, sentences))

@@ -26,7 +26,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
@@ -309,6 +309,10 @@ def renamed_field(written: str, default: Callable[[str], str] = _snake_case) -> 
     return RenamedField(name or default(source), source, bool(call), format_, decimals)
 
 
+_AS_IS = frozenset((str, int, bool, type(None)))  # what needs no format to be JSON
+_Readers = Sequence[Callable[[Any], Any]]
+
+
 class Renaming:
     """Makes objects of records, or of objects by their attributes, as a TOML file says: the
     object's name and its fields."""
@@ -325,12 +329,12 @@ class Renaming:
         self._formats = {"": lambda value: value, **formats}
 
     @cached_property
-    def _objects(self) -> Mapping[str, Sequence[tuple[str, str, Callable[[Any], Any]]]]:
+    def _objects(self) -> Mapping[str, Sequence[tuple[str, str, _Readers]]]:
         """The names, formats and readers of fields, by the object's name."""
         table = tomllib.loads(self._path.read_text(encoding="utf-8"))
         return {
             name: [
-                (field.name, field.format or "", _reader(field.source))
+                (field.name, field.format or "", _readers(field.source))
                 for field in (renamed_field(text, self._default) for text in written)
             ]
             for name, written in table.items()
@@ -344,28 +348,28 @@ class Renaming:
         self, name: str, record: object, **formats: Callable[[Any], Any]
     ) -> dict[str, Any]:
         """Return the object; `formats` are more of them."""
-        chosen = {**self._formats, **formats} if formats else self._formats
-        return {field: chosen[as_](read(record)) for field, as_, read in self._objects[name]}
+        chosen, is_dict = {**self._formats, **formats}, isinstance(record, dict)
+        return {
+            field: value
+            if (value := readers[is_dict](record)).__class__ in _AS_IS and not as_
+            else chosen[as_](value)
+            for field, as_, readers in self._objects[name]
+        }
 
 
-def _reader(source: str) -> Callable[[Any], Any]:
-    """Return what reads a source of a record, or of an object's attributes."""
+def _readers(source: str) -> _Readers:
+    """Return what reads a source of an object's attributes, and of a record."""
     if source in CONSTANTS or source.startswith('"'):
         constant = CONSTANTS.get(source, source.strip('"'))
-        return lambda _: constant
+        return (lambda _: constant,) * 2
     first, _, rest = source.partition(".")
-    attribute, read_rest = attrgetter(first), _reader(rest) if rest else None
-
-    def read(record: Any) -> Any:
-        value = record[first] if isinstance(record, dict) else attribute(record)
-        return read_rest(value) if read_rest else value
-
-    return read
+    if not rest:
+        return attrgetter(first), itemgetter(first)
+    inner = _readers(rest)
+    return attrgetter(source), lambda record: inner[isinstance(record[first], dict)](record[first])
 
 
 def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, str | int):
-        return value
     if isinstance(value, bytes):
         return to_hex(value)
     if hasattr(value, "record"):

@@ -37,10 +37,8 @@ def page(reader: Reader, window: Window) -> AccountPage:
     """
     traversal = window.traversal("accounts", {}, (AMOUNT, ADDRESS), has_blocks=False)
     if window.offset >= MOST_COUNTED:
-        raise InvalidParameter(
-            f"page must be within the first {MOST_COUNTED:,} addresses; a cursor goes on.",
-            field="page",
-        )
+        message = f"page must be within the first {MOST_COUNTED:,} addresses; a cursor goes on."
+        raise InvalidParameter(message, field="page")
     after_balance, after_address = traversal.position(2)
     data, count, total, has_unread, is_untraced, balance, address = reader.row(
         "queries/addresses_list_by_balance",

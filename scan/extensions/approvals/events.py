@@ -1,6 +1,7 @@
 """Events of an owner's approvals: from the index of stored logs, or from the node within bounds."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -10,7 +11,6 @@ from scan.ethereum import client, served_chain
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter
-from scan.extensions.logs.node_logs import BlockSpan, TooManyLogs
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
@@ -115,10 +115,8 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
 
     Raises Unavailable and UpstreamFailed where the node is needed and does not give them.
     """
-    of_owner: dict[str, Any] = {
-        "owner": owner,
-        "emitters": None if token is None else [token, PERMIT2],
-    }
+    emitters = None if token is None else [token, PERMIT2]
+    of_owner: dict[str, Any] = {"owner": owner, "emitters": emitters}
     number, block_hash, head_s, stored, ids, rows = reader.row(
         "queries/approvals_list_events",
         is_unbounded=True,
@@ -184,42 +182,37 @@ def _node_events(
     cached = cache.get(key)
     if cached is not None and cached.head == head:
         return cached
-    if cached is None or not _is_before(reader, cached.head, head):
+    earlier = head if cached is None else cached.head
+    is_earlier = earlier.number < head.number
+    if cached is None or not (is_earlier and hash_at(reader, earlier.number) == earlier.hash):
         cached = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
-    events, since = _read_back(
-        reader, node, log_filter, BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS
-    )
+    read_back = partial(_read_back, reader, node, log_filter)
+    events, since = read_back(node_logs.BlockSpan(cached.head.number + 1, head.number), MOST_EVENTS)
     if since == cached.head.number + 1:
         events += cached.events
-        older, since = _read_back(
-            reader, node, log_filter, BlockSpan(first, cached.since - 1), MOST_EVENTS - len(events)
-        )
+        older_span = node_logs.BlockSpan(first, cached.since - 1)
+        older, since = read_back(older_span, MOST_EVENTS - len(events))
         events += older
     if since > head.number:
         node_logs.require_known(reader, head.number)
-        raise TooManyLogs(NOT_GIVEN)
+        raise node_logs.TooManyLogs(NOT_GIVEN)
     node_logs.require_same_chain(reader, head.number, head.hash)
     read = OfNode(events, since, head)
     cache.store(key, read, EVENT_BYTES * (1 + len(events)))
     return read
 
 
-def _is_before(reader: Reader, block: served_chain.BlockId, head: served_chain.BlockId) -> bool:
-    """Return whether a block is in the chain before its head."""
-    return block.number < head.number and hash_at(reader, block.number) == block.hash
-
-
 def _read_back(
-    reader: Reader, node: NodeSession, log_filter: LogFilter, span: BlockSpan, most: int
+    reader: Reader, node: NodeSession, log_filter: LogFilter, span: node_logs.BlockSpan, most: int
 ) -> tuple[list[Event], int]:
     """Return events of a span from the newest, and the block from which on all are there: that
     after the span where none were read."""
     logs: list[node_logs.NodeLog] = []
     last, count = span.last, span.last - span.first + 1
     while last >= span.first and len(logs) < most and node.left_s() > 0:
-        part = BlockSpan(max(span.first, last - count + 1), last)
+        part = node_logs.BlockSpan(max(span.first, last - count + 1), last)
         try:
             read = node_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
         except (client.RpcError, client.AnswerTooLarge, NodeTimedOut):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from scan.audit.block_comparison import NodeComparison
 from scan.commands import long_work
 from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
-from scan.commands.long_work import DONE, NOT_DONE
 from scan.contracts.account_state import node_of_index
 from scan.database.transaction import Transaction
 from scan.environment import existing_file
@@ -90,7 +89,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             cluster = Cluster.of(options.cluster or "", options.files or "", certificates)
         except CannotBackfill as error:
             long_work.write_line(str(error))
-            return NOT_DONE
+            return long_work.NOT_DONE
 
     def report(reason: str) -> None:
         long_work.report(reason)
@@ -110,27 +109,21 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     ) as (settings, database, stop):
         node = node_of_index(settings)
         history = None if options.discard else command_options.open_history(settings, options)
-        backfill = ChainBackfill(
-            settings,
-            database,
-            node,
-            Resources(
-                options.workers,
-                memory_bytes,
-                threads=len(os.sched_getaffinity(0)),
-                tables_at_once=options.tables_at_once,
-                index_bytes=index_bytes,
-                cluster=cluster,
-                computes_senders=not options.believe_senders,
-            ),
-            partial(_differences, node, settings, history),
-            stop,
-            history,
+        resources = Resources(
+            options.workers,
+            memory_bytes,
+            threads=len(os.sched_getaffinity(0)),
+            tables_at_once=options.tables_at_once,
+            index_bytes=index_bytes,
+            cluster=cluster,
+            computes_senders=not options.believe_senders,
         )
+        audit = partial(_differences, node, settings, history)
+        backfill = ChainBackfill(settings, database, node, resources, audit, stop, history)
         if options.discard:
             backfill.discard()
             long_work.write_line("the bulk backfill is discarded")
-            return DONE
+            return long_work.DONE
         folder = Path(options.folder or settings.data_dir / "bulk").absolute()
         try:
             plan = backfill.begin(folder, options.range_blocks, options.last_block)
@@ -138,20 +131,19 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             long_work.write_line(escape(str(error)))
             if options.automatic:
                 print(escape(str(error)), flush=True)
-            return REFUSED if options.automatic else NOT_DONE
+            return REFUSED if options.automatic else long_work.NOT_DONE
         long_work.write_line(backfill.requirements.describe(plan))
         if backfill.run():
             last = plan.last_block
             long_work.write_line(f"indexed up to block {last}; `scan index` follows the node")
-            return DONE
+            return long_work.DONE
         report("stopped")
-    return NOT_DONE
+    return long_work.NOT_DONE
 
 
 def _extra_missing(extra: str, package: str | None) -> ScanError:
-    return ScanError(
-        f"this needs the extra `{extra}` ({package} is not installed): {install_extra(extra)}"
-    )
+    reason = f"this needs the extra `{extra}` ({package} is not installed)"
+    return ScanError(f"{reason}: {install_extra(extra)}")
 
 
 def _differences(
@@ -162,20 +154,14 @@ def _differences(
     comparison = NodeComparison(tx, node, settings, checked=True)
     retries = node_errors.Retries(COMPARISON_PATIENCE_S)
     differences: list[tuple[str, int, int]] = []
-    for first, last in comparison.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
+    start = 0
+    if history is not None:  # the node may have dropped the oldest blocks
+        first, last = tx.row("audit/blocks_get_ends") or (0, 0)
+        is_kept = node_reader.is_kept(node, max(first, 1))
+        start = int(first) if is_kept else node_reader.first_kept(node, first, last) or last + 1
+    for first, last in comparison.ranges(AUDITED_BLOCKS, start):
         lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
         differences += [(line, first, last) for line in lines]
         if len(differences) >= MAX_DIFFERENCES:
             break
     return differences
-
-
-def _first_comparable(node: client.Node, history: "ChainFiles | None", tx: Transaction) -> int:
-    """Return the first block that the node has to be compared with: with history from elsewhere, it
-    may have dropped the oldest ones."""
-    if history is None:
-        return 0
-    first, last = tx.row("audit/blocks_get_ends") or (0, 0)
-    if node_reader.is_kept(node, max(first, 1)):
-        return int(first)
-    return node_reader.first_kept(node, first, last) or last + 1

@@ -68,13 +68,8 @@ class ChainBackfill:
         stop: threading.Event,
         history: "ChainFiles | None" = None,
     ) -> None:
-        self._settings = settings
-        self._database = database
-        self._node = node
-        self._resources = resources
-        self._audit = audit
-        self._stop = stop
-        self._history = history
+        self._settings, self._database, self._node = settings, database, node
+        self._resources, self._audit, self._stop, self._history = resources, audit, stop, history
         self._source = block_source.BlockSource(node, traces=settings.traces)
         self._links = spool.NodeLinks(self._source, history)
         self._progress = Progress(database)
@@ -106,9 +101,8 @@ class ChainBackfill:
             if settings.stores_bodies != stores_bodies:
                 began = "on" if stores_bodies else "off"
                 raise CannotBackfill(f"it was begun with SCAN_BODIES={began}: --discard it")
-            self.requirements.require_memory(
-                plan.stage, plan.first_block, plan.last_block, plan.range_blocks
-            )
+            blocks = plan.first_block, plan.last_block, plan.range_blocks
+            self.requirements.require_memory(plan.stage, *blocks)
             return plan
         chain = chain_identity.store_or_check(
             self._node, self._database, settings.start_block, settings.logs
@@ -116,10 +110,9 @@ class ChainBackfill:
         if not self._database.value("bulk/index_is_empty"):
             if self._history is not None:
                 self._history.end()  # what a run left that was killed at its end
-            raise CannotBegin(
-                "the database holds a chain already, which the indexer continues"
-                + (f"; the files in {folder} may be deleted" if folder.exists() else "")
-            )
+            more = f"; the files in {folder} may be deleted" if folder.exists() else ""
+            reason = "the database holds a chain already, which the indexer continues"
+            raise CannotBegin(reason + more)
         fill_missing(self._database)
         self._database.rows("indexer/bodies_from_set", is_stored=settings.stores_bodies)
         if self._database.value("indexer/webhooks_find_active"):
@@ -203,9 +196,8 @@ class ChainBackfill:
         try:
             Writer(self._database).acquire_lock()
         except NotTheWriter:
-            raise CannotBackfill(
-                "another indexer or backfill is running on this database: stop it first"
-            ) from None
+            message = "another indexer or backfill is running on this database: stop it first"
+            raise CannotBackfill(message) from None
         self._writer_pid = int(self._database.value("bulk/writer_get_pid"))
 
     def _spool(self, plan: Plan) -> None:
@@ -263,9 +255,8 @@ class ChainBackfill:
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
         inspector = self._new_inspector(files)
         total = len(plan.ranges)
-        progress = self._progress.part(
-            "inspect", "ranges", total, total - len(inspection.remaining)
-        )
+        done = total - len(inspection.remaining)
+        progress = self._progress.part("inspect", "ranges", total, done)
         while inspection.remaining and not self._stop.is_set():
             blocks = inspection.remaining[0]
             try:
@@ -302,14 +293,11 @@ class ChainBackfill:
         files, ranges = self._whole_files(plan), plan.ranges
         with closing(self._warehouse(plan.folder)) as warehouse:
             progress = self._progress.part("select transfers and trades", "ranges", len(ranges))
-            derivation.open_files(
-                warehouse, self._database, files, ranges, lambda: progress.advance(1)
-            )
+            advance, database = partial(progress.advance, 1), self._database
+            derivation.open_files(warehouse, database, files, ranges, advance)
             buckets = derivation.buckets_for(files, ranges, self._resources.memory_bytes)
-            loader = loading.Loader(
-                self._database, warehouse, self._resources.tables_at_once, self._writer_pid
-            )
-            with closing(loader):
+            sessions = self._resources.tables_at_once, self._writer_pid
+            with closing(loading.Loader(database, warehouse, *sessions)) as loader:
                 self._load_tables(plan, warehouse, buckets, loader)
 
     def _load_tables(

@@ -61,9 +61,8 @@ def _range_store(task: ClusterTask, files: range_files.RangeFiles, worker: str) 
     if task.version != version("scan"):
         raise plan.SpoolFailed(f"it has Scan {version('scan')}, the main process {task.version}")
     settings = Settings.from_environment()
-    range_task = task.range_task._replace(
-        rpc_urls=settings.rpc_urls or task.range_task.rpc_urls, ca_bundle=settings.ca_bundle
-    )
+    urls = settings.rpc_urls or task.range_task.rpc_urls
+    range_task = task.range_task._replace(rpc_urls=urls, ca_bundle=settings.ca_bundle)
     if range_task.history is not None:
         # Another machine has its own folder for downloads.
         history = range_task.history._replace(downloads=str(files.folder / "history"))
@@ -123,7 +122,13 @@ class ClusterPool:
         return min(RANGES_AHEAD * sum(self._workers.values()), MAX_RANGES)
 
     def submit(self, task: spool.RangeTask, copies: Collection[Future[Any]]) -> Future[Any]:
-        others = self._other_workers(task.blocks, copies)
+        # Workers that neither have the range nor have failed at it; None for any worker.
+        excluded = set(self._failed.get(task.blocks, ()))
+        if copies:
+            keys = {self._submitted[copy].remote.key for copy in copies}
+            processing = self._ask("processing")
+            excluded |= {worker for worker, its in processing.items() if keys & set(its)}
+        others = (sorted(set(self._workers) - excluded) or None) if excluded else None
         remote = self._ask(
             "submit",
             store_range,
@@ -170,18 +175,6 @@ class ClusterPool:
         self._receiving.shutdown(wait=False, cancel_futures=True)
         self._store.remove()
 
-    def _other_workers(
-        self, blocks: plan.Range, copies: Collection[Future[Any]]
-    ) -> list[str] | None:
-        """Return the workers that neither have the range nor have failed at it; None for any
-        worker."""
-        excluded = set(self._failed.get(blocks, ()))
-        if copies:
-            keys = {self._submitted[copy].remote.key for copy in copies}
-            processing = self._ask("processing")
-            excluded |= {worker for worker, its in processing.items() if keys & set(its)}
-        return (sorted(set(self._workers) - excluded) or None) if excluded else None
-
     def _ask(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method of the client. Raises SpoolFailed for any error: the client has no class
         for the loss of its scheduler."""
@@ -204,12 +197,8 @@ class ClusterPool:
 def _connect(cluster: resources.Cluster) -> Client:
     security = Security()
     if cluster.key:
-        security = Security(
-            require_encryption=True,
-            tls_ca_file=cluster.ca,
-            tls_client_cert=cluster.certificate,
-            tls_client_key=cluster.key,
-        )
+        pair = {"tls_client_cert": cluster.certificate, "tls_client_key": cluster.key}
+        security = Security(require_encryption=True, tls_ca_file=cluster.ca, **pair)
     with suppress(OSError, RuntimeError):
         return Client(cluster.address, security=security, timeout=CONNECT_S, set_as_default=False)
     raise plan.SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")

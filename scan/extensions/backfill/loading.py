@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow
 from pyarrow import parquet
@@ -12,7 +12,7 @@ from scan.cached_values import LazyMapping, LazySequence
 from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.extensions.backfill.derivation import OF_EXTENSIONS
+from scan.extensions.backfill.derivation import GROUPED, OF_EXTENSIONS
 from scan.extensions.backfill.warehouse import CopyReader, Warehouse
 from scan.extensions.exports.parquet import KINDS
 from scan.indexer import block_rows, hooks, partitions, writer
@@ -21,9 +21,7 @@ COUNTERS = "token_counts"  # in DuckDB alone; its rows set counters of several t
 # The statement that returns the rows of each table.
 COPY: Mapping[str, str] = LazyMapping(
     lambda: {
-        **dict.fromkeys(
-            ("transactions", "token_transfers", "internal_transfers"), "bulk/partition_copy"
-        ),
+        **dict.fromkeys(GROUPED, "bulk/partition_copy"),
         "dex_trades": "bulk/dex_trades_copy",
         "logs": "bulk/logs_copy",
         **dict.fromkeys(block_rows.UNNUMBERED, "bulk/files_copy"),
@@ -83,8 +81,7 @@ class Loader:
     ) -> None:
         """`writer_pid` is the session of PostgreSQL that has the writer's lock. What statements
         read has to be defined in the warehouse before."""
-        self._database = database
-        self._writer_pid = writer_pid
+        self._database, self._writer_pid = database, writer_pid
         # A session repeats all definitions, which takes as long as a step of a small chain.
         self._sessions = [warehouse.session() for _ in range(tables_at_once)]
         self._pool = ThreadPoolExecutor(tables_at_once, "load")
@@ -139,12 +136,10 @@ def make_partitions(
     """Make partitions of the long tables for all rows, and return all steps."""
     for table in partitions.TABLES:
         if table not in loaded:
-            is_of_bodies = table == block_rows.BODIES
-            [(count,)] = (
-                warehouse.rows("bulk/bodies_get_bound")
-                if is_of_bodies
-                else warehouse.rows("bulk/rows_count", table=table)
-            )
+            if table == block_rows.BODIES:
+                [(count,)] = warehouse.rows("bulk/bodies_get_bound")
+            else:
+                [(count,)] = warehouse.rows("bulk/rows_count", table=table)
             with database.transaction() as tx:
                 require_writer(tx)
                 size = rows_of_partition(table, rows, count or 0, keeps_all=keeps_all)
@@ -153,9 +148,8 @@ def make_partitions(
     for table in LOADED:
         is_by_ordinal = table in partitions.TABLES
         ranges = database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
-        steps += [Step(name, table, first, bound) for name, first, bound in ranges] or [
-            Step(table, table)
-        ]
+        of_table = [Step(name, table, first, bound) for name, first, bound in ranges]
+        steps += of_table or [Step(table, table)]
     return steps
 
 
@@ -166,9 +160,8 @@ def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int)
             tx.script(f"LOCK TABLE {step.name} IN SHARE UPDATE EXCLUSIVE MODE")
         elif step.name != COUNTERS:
             tx.script(f"LOCK TABLE {step.name} IN ACCESS EXCLUSIVE MODE")
-        is_loaded, is_writer = tx.row(
-            "bulk/load_get_state", table=step.name, writer_pid=writer_pid
-        ) or (False, False)
+        values = {"table": step.name, "writer_pid": writer_pid}
+        is_loaded, is_writer = tx.row("bulk/load_get_state", **values) or (False, False)
         if not is_writer:
             raise writer.NotTheWriter
         if is_loaded:
@@ -183,9 +176,7 @@ def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int)
 
 
 def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
-    indexes: Sequence[tuple[str, str]] = [
-        (drop, create) for drop, create in tx.rows("bulk/indexes_list", table=table)
-    ]
+    indexes = tx.rows("bulk/indexes_list", table=table)
     for drop, _ in indexes:
         tx.script(drop)
     # In this transaction, so that with wal_level=minimal the rows need no WAL.
@@ -199,13 +190,12 @@ def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
 def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
     """Load a table of its own, which then replaces the empty partition: a partition's index cannot
     be dropped by itself, and partitions of one table are loaded at the same time."""
-    statements = tx.rows(
-        "bulk/partition_list_statements", partition=step.name, first=step.first, bound=step.bound
-    )
+    bounds = {"first": step.first, "bound": step.bound}
+    statements = tx.rows("bulk/partition_list_statements", partition=step.name, **bounds)
     for statement, follows_rows in statements:
         if not follows_rows:
             tx.script(statement)
-    warehouse.run("bulk/partition_set", table=step.table, first=step.first, bound=step.bound)
+    warehouse.run("bulk/partition_set", table=step.table, **bounds)
     if step.table == block_rows.BODIES:
         paths = [path for (path,) in warehouse.rows(COPY[step.table])]
         rows = CopyReader(_binary_bodies(paths, step.first, step.bound))
@@ -248,19 +238,17 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
     tx.execute("bulk/token_counts_create")
     _copy(tx, warehouse, COUNTERS)
     tx.execute("bulk/tokens_set_counts")
-    names, counts = _columns(warehouse.rows("bulk/dexes_count"))
-    tx.execute("bulk/dexes_set_counts", names=names, counts=counts)
-    pools, counts = _columns(warehouse.rows("bulk/pools_count"))
-    tx.execute("bulk/pools_set_counts", addresses=pools, counts=counts)
-    topics, counts = _columns(warehouse.rows("bulk/topics_count"))
-    tx.execute("bulk/topics_set_counts", topics=topics, counts=counts)
+    for count, set_counts, key in (
+        ("bulk/dexes_count", "bulk/dexes_set_counts", "names"),
+        ("bulk/pools_count", "bulk/pools_set_counts", "addresses"),
+        ("bulk/topics_count", "bulk/topics_set_counts", "topics"),
+    ):
+        rows = warehouse.rows(count)
+        values: dict[str, Any] = {key: [row[0] for row in rows], "counts": [r[1] for r in rows]}
+        tx.execute(set_counts, **values)
 
 
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
     with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
         transaction.copy_file(tx, target or table, columns, file, READ_BYTES)
-
-
-def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:
-    return [row[0] for row in rows], [row[1] for row in rows]

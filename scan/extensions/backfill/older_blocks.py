@@ -20,7 +20,6 @@ from eth_hash.auto import keccak
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
 from scan.commands import arguments, audit, long_work
-from scan.commands.long_work import DONE, NOT_DONE
 from scan.contracts import account_state, proxy_contracts
 from scan.database import connection, transaction
 from scan.database.transaction import binary_row, copy_binary, copy_lines
@@ -44,13 +43,11 @@ READ_AT_ONCE = 4  # requests for traces
 LISTED_BLOCKS = 256
 COPIED_BLOCKS = 100
 PATIENCE_S = 600.0  # with a node that fails
+_UNNUMBERED = ("credits", "contract_creations", "log_emitters")
 TABLES: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
         "internal_transfers": block_rows.INTERNAL_TRANSFER_COLUMNS,
-        **{
-            name: block_rows.UNNUMBERED[name]
-            for name in ("credits", "contract_creations", "log_emitters")
-        },
+        **{name: block_rows.UNNUMBERED[name] for name in _UNNUMBERED},
     }
 )
 CONTRACT_COLUMNS = ("address", "block_number", "code_hash")
@@ -89,24 +86,19 @@ class TraceBackfill:
         """Read traces, and yield how many blocks have got theirs. Raises CannotBackfill and, after
         PATIENCE_S, the errors of RETRIED."""
         after = -1
+        query = partial(self._database.rows, "bulk/traces_list_missing", most=LISTED_BLOCKS)
         with ThreadPoolExecutor(READ_AT_ONCE, "trace") as pool:
-            while not self._stop.is_set():
-                listed = self._database.rows(
-                    "bulk/traces_list_missing", after=after, most=LISTED_BLOCKS
-                )
-                if not listed:
-                    return
+            while not self._stop.is_set() and (listed := query(after=after)):
                 after = listed[-1][0]
                 hashes = {number: bytes(hash_) for number, hash_ in listed}
                 for read in pool.map(partial(self._read, hashes), _spans([*hashes])):
                     if self._stop.is_set():
                         return
                     if read:
-                        numbers, hashes_, rows = map(list, zip(*read, strict=True))
+                        columns = map(list, zip(*read, strict=True))
+                        values = dict(zip(("numbers", "hashes", "rows"), columns, strict=True))
                         with self._database.transaction() as tx:
-                            tx.execute(
-                                "bulk/traces_put", numbers=numbers, hashes=hashes_, rows=rows
-                            )
+                            tx.execute("bulk/traces_put", **values)
                     yield len(read)
 
     def _read(self, hashes: dict[int, bytes], span: Sequence[int]) -> list[tuple[int, bytes, str]]:
@@ -146,10 +138,8 @@ class TraceBackfill:
         rows = {"internal_transfers": made.internal_transfers, **made.unnumbered}
         failed = [t.transaction_index for t in block.transactions if not t.status]
         at = contract_state.BlockId(block.number, block.hash)
-        queries = [
-            contract_state.StateQuery(address, None, at)
-            for address in (*fetched.created, *fetched.destroyed)
-        ]
+        addresses = (*fetched.created, *fetched.destroyed)
+        queries = [contract_state.StateQuery(address, None, at) for address in addresses]
         codes = Retries(PATIENCE_S).run(lambda: self._state.read(queries))
         return {
             **{table: [*map(transaction.line, rows[table])] for table in TABLES},
@@ -232,11 +222,8 @@ class BodyBackfill:
         files: "ChainFiles | None" = None,
         partition_rows: int = partitions.DEFAULT_ROWS,
     ) -> None:
-        self._partition_rows = partition_rows
-        self._database = database
-        self._node = node
-        self._stop = stop
-        self._files = files
+        self._database, self._stop = database, stop
+        self._files, self._partition_rows = files, partition_rows
         self._source = block_source.BlockSource(node, traces="off", stores_bodies=True)
         self._of_files: tuple[HistorySource, int] | None = None  # of an era, and its first block
 
@@ -280,9 +267,8 @@ class BodyBackfill:
         with self._database.transaction() as tx:
             # An indexer that takes blocks back meanwhile would not see these rows.
             tx.execute("indexer/writes_lock")
-            indexed: dict[int, Any] = dict(
-                tx.rows("bulk/blocks_list_hashes", block_from=first, block_to=last)
-            )
+            rows = tx.rows("bulk/blocks_list_hashes", block_from=first, block_to=last)
+            indexed: dict[int, Any] = dict(rows)
             for fetched in blocks:
                 number, hash_ = fetched.block.number, fetched.block.hash
                 if number not in indexed or bytes(indexed[number]) != hash_:
@@ -338,9 +324,9 @@ def trace(settings: Settings, options: argparse.Namespace) -> int:
             backfill.write(settings.partition_rows)
             blocks, unread = backfill.missing()
         if not blocks:
-            return DONE
+            return long_work.DONE
         long_work.report(f"{blocks} blocks lack traces")
-    return NOT_DONE
+    return long_work.NOT_DONE
 
 
 def store_bodies(settings: Settings, options: argparse.Namespace) -> int:
@@ -359,8 +345,8 @@ def store_bodies(settings: Settings, options: argparse.Namespace) -> int:
         if backfill.missing() is None:
             if files is not None:
                 files.end()
-            return DONE
-    return NOT_DONE
+            return long_work.DONE
+    return long_work.NOT_DONE
 
 
 def _show(progress: long_work.Progress, counts: Iterable[int]) -> None:

@@ -84,10 +84,9 @@ class RangeFiles:
         return int(file.metadata.num_rows)
 
     def ends(self, blocks: Range) -> RangeEnds:
-        hashes = parquet.read_table(self.path("blocks", blocks), columns=["hash", "parent_hash"])
-        return RangeEnds(
-            hashes["parent_hash"][0].as_py(), hashes["hash"][0].as_py(), hashes["hash"][-1].as_py()
-        )
+        columns = parquet.read_table(self.path("blocks", blocks), columns=["hash", "parent_hash"])
+        hashes, parents = columns["hash"], columns["parent_hash"]
+        return RangeEnds(*(value.as_py() for value in (parents[0], hashes[0], hashes[-1])))
 
     def row_count(self, kind: str, blocks: Range) -> int:
         return int(parquet.read_metadata(self.path(kind, blocks)).num_rows)
@@ -112,9 +111,8 @@ class RangeStore:
 
     def __init__(self, uri: str) -> None:
         if urlsplit(uri).username:
-            raise StoreFailed(
-                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not keys in --files"
-            )
+            message = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not keys in --files"
+            raise StoreFailed(message)
         try:
             self._filesystem, folder = fs.FileSystem.from_uri(uri)
         except (pyarrow.ArrowException, OSError) as error:

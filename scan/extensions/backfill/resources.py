@@ -50,12 +50,9 @@ def estimate(node: Node, first: int, last: int, history: "ChainFiles | None" = N
         raise NodeError(f"the node's answer is malformed: {error!r}") from error
     transactions = fmean(counts) * (last - first + 1)
     tenth = -(-len(counts) // 10)
-    return Estimate(
-        int(transactions),
-        int(transactions * FILE_BYTES),
-        int(transactions * TABLE_BYTES),
-        max(fmean(counts[start : start + tenth]) for start in range(0, len(counts), tenth)),
-    )
+    busiest = max(fmean(counts[start : start + tenth]) for start in range(0, len(counts), tenth))
+    file_bytes, table_bytes = int(transactions * FILE_BYTES), int(transactions * TABLE_BYTES)
+    return Estimate(int(transactions), file_bytes, table_bytes, busiest)
 
 
 def require_room(database: Database, folder: Path, needed: Estimate) -> None:
@@ -119,9 +116,8 @@ _GROUPS = (
 def spool_need(processes: int, range_transactions: float) -> MemoryNeed:
     size = WORKER_BYTES + int(range_transactions * TRANSACTION_BYTES)
     breakdown = f"{processes} processes of {size / GB:.2f} GB that fetch"
-    return MemoryNeed(
-        "to fetch", processes * size + MAIN_BYTES, breakdown, "--workers or --range-blocks"
-    )
+    whole = processes * size + MAIN_BYTES
+    return MemoryNeed("to fetch", whole, breakdown, "--workers or --range-blocks")
 
 
 def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> MemoryNeed:
@@ -251,10 +247,8 @@ class Requirements:
     def __init__(
         self, database: Database, node: Node, resources: Resources, history: "ChainFiles | None"
     ) -> None:
-        self._history = history
-        self._database = database
-        self._node = node
-        self._resources = resources
+        self._database, self._node = database, node
+        self._resources, self._history = resources, history
         self._estimate: Estimate | None = None
         self._needs: list[MemoryNeed] = []
 
@@ -265,9 +259,8 @@ class Requirements:
         index_bytes = resources.index_bytes if is_local else 0
         self._needs = [load_need(resources.memory_bytes, resources.tables_at_once, index_bytes)]
         if stage == "spool" and resources.cluster is None:
-            transactions = self._estimated(first, last).busiest * min(
-                range_blocks, last - first + 1
-            )
+            blocks = min(range_blocks, last - first + 1)
+            transactions = self._estimated(first, last).busiest * blocks
             self._needs.insert(0, spool_need(resources.processes, transactions))
         require_memory(self._needs, available_bytes())
 
@@ -277,13 +270,10 @@ class Requirements:
 
     def describe(self, plan: Plan) -> str:
         """Return a description of what the backfill will do, with the memory and disk it takes."""
-        memory = ", ".join(
-            f"{need.size / GB:.1f} GB {need.stage} ({need.breakdown})" for need in self._needs
-        )
-        free = available_bytes()
-        memory = f"memory at most: {memory}" + (
-            f"; {free / GB:.1f} GB is available" if free else ""
-        )
+        needs = (f"{n.size / GB:.1f} GB {n.stage} ({n.breakdown})" for n in self._needs)
+        memory = f"memory at most: {', '.join(needs)}"
+        if free := available_bytes():
+            memory += f"; {free / GB:.1f} GB is available"
         needed = self._estimate
         if plan.stage != "spool" or needed is None:
             return f"continuing at stage {plan.stage}, up to block {plan.last_block}; {memory}"

@@ -8,6 +8,7 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,12 @@ class Warehouse:
                 raise
             path.unlink()  # SIGKILL came while the file was made
             connection = duckdb.connect(str(path), config=config)
-        connection.create_function(
-            "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
-        )
-        connection.create_function("price_order", _price_order, [HUGEINT] * 8, BLOB, type="native")
+        define = partial(connection.create_function, type="native")
+        define("integer_text", _integer_text, [HUGEINT] * 4, VARCHAR)
+        define("price_order", _price_order, [HUGEINT] * 8, BLOB)
         warehouse = Warehouse(connection)
-        for statement in MACROS:
-            warehouse.define(statement)
+        for macro in MACROS:
+            warehouse.define(macro)
         return warehouse
 
     def session(self) -> "Warehouse":
@@ -100,15 +100,13 @@ class Warehouse:
         """Define a macro from the text of a function in sql/schema/, for this session."""
         params, is_table, body = _functions()[name]
         kind = "TABLE " if is_table else ""
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMPORARY MACRO {name}({params}) AS {kind}({body})"
-        )
+        macro = f"CREATE OR REPLACE TEMPORARY MACRO {name}({params}) AS {kind}({body})"
+        self._connection.execute(macro)
 
     def define_as_table(self, function: str, table: str) -> None:
         """Let a function without parameters return the rows of a table that was derived from it."""
-        self._connection.execute(
-            f"CREATE OR REPLACE TEMPORARY MACRO {function}() AS TABLE (FROM {table})"
-        )
+        macro = f"CREATE OR REPLACE TEMPORARY MACRO {function}() AS TABLE (FROM {table})"
+        self._connection.execute(macro)
 
     def close(self) -> None:
         self._connection.close()
@@ -157,10 +155,8 @@ class Warehouse:
 
     def set_files(self, kind: str, paths: Sequence[Path]) -> None:
         """Let statements read files, one after the other, as `kind`_files."""
-        files = self._connection.read_parquet(
-            [str(path) for path in paths], filename=True, file_row_number=True
-        )
-        files.create_view(f"{kind}_files")
+        read, names = self._connection.read_parquet, [*map(str, paths)]
+        read(names, filename=True, file_row_number=True).create_view(f"{kind}_files")
 
     @contextmanager
     def copy_text(
@@ -218,11 +214,8 @@ def _copied(name: str, column: parquet.ColumnFormat) -> str:
         return f"uint256_text({', '.join(parquet.limb_names(name))}) AS {name}"
     if column.type == parquet.HASHES:
         return f"bytea_array_text({name}) AS {name}"
-    return (
-        f"bytea_text({name}) AS {name}"
-        if column.type in (parquet.ADDRESS, parquet.HASH, parquet.BYTES)
-        else name
-    )
+    is_bytea = column.type in (parquet.ADDRESS, parquet.HASH, parquet.BYTES)
+    return f"bytea_text({name}) AS {name}" if is_bytea else name
 
 
 @functools.cache

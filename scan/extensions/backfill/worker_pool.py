@@ -225,9 +225,7 @@ class WorkerPool:
         files: RangeFiles,
         work: Callable[[RangeTask, Path], int] = spool_range,
     ) -> None:
-        self._processes = processes
-        self._files = files
-        self._work = work
+        self._processes, self._files, self._work = processes, files, work
         self._incoming = files.folder / INCOMING
         shutil.rmtree(self._incoming, ignore_errors=True)  # of a run that was killed
         self._numbers = count()
@@ -237,7 +235,11 @@ class WorkerPool:
     def slots(self) -> int:
         for number, pool in enumerate(self._pools):
             if not pool.active:  # pebble gives a pool up when a worker ends before it has a task
-                self._pools[number] = self._replacement(pool, 1 if number else self._processes)
+                _end(pool)
+                for future, submitted in self._written.items():
+                    if submitted.pool is pool and not future.done():  # it would wait for ever
+                        future.set_exception(BrokenProcessPool())
+                self._pools[number] = _start(1 if number else self._processes)
         return self._processes
 
     def submit(self, task: RangeTask, copies: Collection[Future[int]]) -> Future[int]:
@@ -278,14 +280,6 @@ class WorkerPool:
         for pool in self._pools:
             _end(pool)
         shutil.rmtree(self._incoming, ignore_errors=True)
-
-    def _replacement(self, pool: ProcessPool, processes: int) -> ProcessPool:
-        """Return a new pool for one that was given up, some of whose ranges would wait for ever."""
-        _end(pool)
-        for future, submitted in self._written.items():
-            if submitted.pool is pool and not future.done():
-                future.set_exception(BrokenProcessPool())
-        return _start(processes)
 
 
 def start_pool(resources: Resources, files: RangeFiles) -> Pool:

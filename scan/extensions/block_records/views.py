@@ -21,18 +21,17 @@ from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.pages import filtered_lists, tabs
 from scan.pages.hooks import AddressTab, BlockSection, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record
-from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, cursors, hooks, pages, transactions
 from scan.queries.reader import Reader
 
 
 def page(reader: Reader, window: pages.Window, **filters: pages.Value | None) -> pages.Page:
     """Return a page; a transaction's authorizations are read from its block alone."""
-    blocks = 0, BIGINT_MAX
+    blocks = 0, parameters.BIGINT_MAX
     transaction_hash = filters.get("transaction")
     if isinstance(transaction_hash, bytes):
         record = transactions.get(reader, transaction_hash)
-        block = BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
+        block = parameters.BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
         blocks = block, block
     return pages.filtered_page(reader, "authorizations", filters, window, blocks=blocks)
 
@@ -53,20 +52,12 @@ def earnings_page(
     filters = {"miner": miner, "first": first, "last": last}
     kinds = (cursors.ORDINAL, cursors.ORDINAL, cursors.ADDRESS)
     traversal = window.traversal("earnings", filters, kinds, has_blocks=False)
-    after_day, after_blocks, after_miner = traversal.position(3)
-    data, count, *following = reader.row(
-        "queries/earnings_list",
-        is_unbounded=True,
-        miner=miner,
-        has_miner=miner is not None,
-        date_from=first,
-        date_to=last,
-        after_day=after_day,
-        after_blocks=after_blocks,
-        after_miner=after_miner,
-        limit=window.limit,
-        most_days=MOST_DAYS if miner is None else MOST_DAYS_OF_MINER,
-    )
+    names = ("after_day", "after_blocks", "after_miner")
+    values: Any = dict(zip(names, traversal.position(3), strict=True))
+    values |= {"miner": miner, "has_miner": miner is not None, "date_from": first, "date_to": last}
+    most = {"limit": window.limit, "most_days": MOST_DAYS if miner is None else MOST_DAYS_OF_MINER}
+    row = reader.row("queries/earnings_list", is_unbounded=True, **values, **most)
+    data, count, *following = row
     day, blocks, address = following
     return pages.Page(data, count, None, traversal.next(day and (day, int(blocks), bytes(address))))
 
@@ -145,13 +136,12 @@ def list_execution_requests_of_block(block: str) -> Response:
     if taken is None:
         raise blocks.not_indexed(reader(), number_or_hash)
     hash_ = taken.requests_hash
-    return json_value(
-        {
-            "blockNumber": taken.block_number,
-            "requestsHash": None if hash_ is None else to_hex(hash_),
-            "requests": taken.records,
-        }
-    )
+    shown = {
+        "blockNumber": taken.block_number,
+        "requestsHash": None if hash_ is None else to_hex(hash_),
+        "requests": taken.records,
+    }
+    return json_value(shown)
 
 
 add_list(api_views, "/messages-to-l1", "messages_to_l1")
@@ -179,9 +169,8 @@ FIELDS = (
 
 @page_views.get("/earnings")
 def show_earnings() -> Response:
-    earnings_list = filtered_lists.filtered_list(
-        "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
-    )
+    paths, paging = ("/earnings", "/stats/earnings"), ("limit", "cursor")
+    earnings_list = filtered_lists.filtered_list(*paths, FIELDS, page_of, paging=paging)
     return earnings_list.show("earnings.html")
 
 

@@ -102,34 +102,28 @@ class ActivityFilter(NamedTuple):
 
     def has_amount(self, units: str, decimals: int) -> bool:
         amount = Decimal(units).scaleb(-decimals)
-        return (self.least is None or amount >= self.least) and (
-            self.most is None or amount <= self.most
-        )
+        least, most = (amount if b is None else b for b in (self.least, self.most))
+        return least <= amount <= most
 
-    def has_transfer(self, record: ActivityRecord, method: str | None) -> bool:
-        return (
-            (self.types is None or record["tokenType"] in self.types)
-            and self.tokens.has(record["tokenAddress"])
-            and self.has_parties(record)
-            and (self.methods is None or method in self.methods)
-            and self.has_amount(record["value"], record["tokenDecimals"] or 0)
-        )
-
-    def has_move(self, record: ActivityRecord, kinds: Collection[str], method: str | None) -> bool:
-        """Return whether a transaction matches, or an internal one, which is of some `kinds`."""
+    def has_move(
+        self, record: ActivityRecord, kinds: Collection[str], method: str | None, decimals: int
+    ) -> bool:
+        """Return whether a row of some `kinds` matches by what all of them have."""
         return (
             (self.types is None or not self.types.isdisjoint(kinds))
             and self.has_parties(record)
             and (self.methods is None or method in self.methods)
-            and self.has_amount(record["value"], COIN_DECIMALS)
+            and self.has_amount(record["value"], decimals)
         )
 
 
 def read_filter() -> ActivityFilter:
     """Return the filter of the request's parameters; raises InvalidParameter."""
+    methods = _listed("methods")
+    selectors = [to_hex(parameters.method(value, "methods")) for value in methods or ()]
     return ActivityFilter(
         _types(),
-        _methods(),
+        None if methods is None else frozenset(selectors),
         _chosen("from_address_hashes"),
         _chosen("to_address_hashes"),
         (one_of("address_relation", ("or", "and", "OR", "AND")) or "or").lower() == "and",
@@ -155,22 +149,11 @@ def _types() -> frozenset[str] | None:
     values = _listed("transaction_types")
     if values is None:
         return None
-    allowed = {kind.upper() for kind in (*OF_COIN, *ALL_STANDARDS)}
-    for value in values:
-        if value.upper() not in allowed:
-            message = f"transaction_types must be of {', '.join(sorted(allowed))}."
-            raise InvalidParameter(message, field="transaction_types")
-    return frozenset(
-        OURS.get(value.upper(), value.lower() if value.lower() in OF_COIN else value.upper())
-        for value in values
-    )
-
-
-def _methods() -> frozenset[str] | None:
-    values = _listed("methods")
-    if values is None:
-        return None
-    return frozenset(to_hex(parameters.method(value, "methods")) for value in values)
+    kinds = {k.upper(): k for k in (*OF_COIN, *ALL_STANDARDS)} | OURS
+    if any(value.upper() not in kinds for value in values):
+        message = f"transaction_types must be of {', '.join(sorted(kinds))}."
+        raise InvalidParameter(message, field="transaction_types")
+    return frozenset(kinds[value.upper()] for value in values)
 
 
 def _chosen(name: str) -> Chosen:
@@ -290,10 +273,8 @@ def _position(rank: int, place: tuple[int, ...] | None) -> tuple[Place, ...] | N
         transaction += 1  # all of this transaction follow
     elif rank == of_rank:
         row_index, batch_index = [*row_indexes, 0][:2]
-    at = cursors.ordinal_at(
-        reader(), entity, block, row_index, transaction_index=transaction, batch_index=batch_index
-    )
-    return (at,)
+    indexes = {"transaction_index": transaction, "batch_index": batch_index}
+    return (cursors.ordinal_at(reader(), entity, block, row_index, **indexes),)
 
 
 def _rows(
@@ -301,13 +282,8 @@ def _rows(
 ) -> Iterator[Activity]:
     filters: dict[str, Any] = activity_filter.list_key(of_tokens=rank == TRANSFER)
     entity = ("internal_transfers", "token_transfers", "transactions")[rank]
-    window = pages.Window(
-        AT_ONCE,
-        0,
-        position=_position(rank, place),
-        time_from=activity_filter.time_from,
-        time_to=activity_filter.time_to,
-    )
+    times: Any = {"time_from": activity_filter.time_from, "time_to": activity_filter.time_to}
+    window = pages.Window(AT_ONCE, 0, position=_position(rank, place), **times)
     while True:
         try:
             page = entities.PAGES[entity](reader(), entity, filters, window)
@@ -340,9 +316,11 @@ def _activities(rank: int, records: list[Record]) -> Iterator[Activity]:
 def _matches(activity: Activity, activity_filter: ActivityFilter) -> bool:
     record, method = activity.record, activity.context["methodId"]
     if activity.rank == TRANSFER:
-        return activity_filter.has_transfer(record, method)
+        kinds, decimals = (record["tokenType"],), record["tokenDecimals"] or 0
+        is_listed = activity_filter.tokens.has(record["tokenAddress"])
+        return is_listed and activity_filter.has_move(record, kinds, method, decimals)
     if activity.rank == INTERNAL:
         method = None  # the input of calls inside transactions is not indexed
         if CREATION in activity.kinds:
             record = {**record, "toAddress": None}
-    return activity_filter.has_move(record, activity.kinds, method)
+    return activity_filter.has_move(record, activity.kinds, method, COIN_DECIMALS)

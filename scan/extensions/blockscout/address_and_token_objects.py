@@ -23,20 +23,15 @@ MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
 def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
     """Return the fields of an address; `is_verified` is among them where the proxy's own code says
     nothing of it."""
-    names = _names(implementations)
+    parties = addresses.parties(reader(), implementations)
     shown = [
-        {"address_hash": checksummed(to_hex(address)), "name": name}
-        for address, name in zip(implementations, names, strict=True)
+        {"address_hash": checksummed(address), "name": parties[address]["contract"]}
+        for address in map(to_hex, implementations)
     ]
     fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": shown}
-    if kind in MINIMAL and all(names):
+    if kind in MINIMAL and all(implementation["name"] for implementation in shown):
         fields["is_verified"] = True
     return fields
-
-
-def _names(implementations: Sequence[bytes]) -> list[str | None]:
-    parties = addresses.parties(reader(), implementations)
-    return [parties[to_hex(address)]["contract"] for address in implementations]
 
 
 UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of an address
@@ -159,9 +154,9 @@ def transfer_objects(records: Sequence[Record]) -> list[Object]:
     add_methods(reader(), context_of.values())
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
     token_objects = TokenObjects(record["tokenAddress"] for record in records)
+    contexts = (context_of[record["transactionHash"]] for record in records)
     return [
-        _transfer(record, context_of[record["transactionHash"]], objects, token_objects)
-        for record in records
+        _transfer(*both, objects, token_objects) for both in zip(records, contexts, strict=True)
     ]
 
 

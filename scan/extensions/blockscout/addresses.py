@@ -39,24 +39,23 @@ def get_address(address_hash: str) -> Response:
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(addresses.AddressNames).in_list(reader(), [key])
-    return json_value(
-        {
-            **address_and_token_objects.address_object(shown, party, names.get(key)),
-            **_proxy(key, account),
-            **_creation(created),
-            "token": None if token is None else address_and_token_objects.token_object(token),
-            "coin_balance": balance.wei,
-            "exchange_rate": None,
-            "block_number_balance_updated_at": balance.block,
-            "has_validated_blocks": counts["blocks"] > 0,
-            "has_logs": None if log_count is None else log_count > 0,
-            "has_tokens": counts["tokens"] > 0,
-            "has_token_transfers": counts["tokenTransfers"] > 0,
-            "watchlist_address_id": None,
-            "has_beacon_chain_withdrawals": counts["withdrawals"] > 0,
-            "creation_status": creation_status(created, account.balance.is_contract),
-        }
-    )
+    fields = {
+        **address_and_token_objects.address_object(shown, party, names.get(key)),
+        **_proxy(key, account),
+        **_creation(created),
+        "token": None if token is None else address_and_token_objects.token_object(token),
+        "coin_balance": balance.wei,
+        "exchange_rate": None,
+        "block_number_balance_updated_at": balance.block,
+        "has_validated_blocks": counts["blocks"] > 0,
+        "has_logs": None if log_count is None else log_count > 0,
+        "has_tokens": counts["tokens"] > 0,
+        "has_token_transfers": counts["tokenTransfers"] > 0,
+        "watchlist_address_id": None,
+        "has_beacon_chain_withdrawals": counts["withdrawals"] > 0,
+        "creation_status": creation_status(created, account.balance.is_contract),
+    }
+    return json_value(fields)
 
 
 def _proxy(key: bytes, account: addresses.Address) -> routing.Object:
@@ -65,12 +64,10 @@ def _proxy(key: bytes, account: addresses.Address) -> routing.Object:
         return {"is_contract": True, **fields}
     if not account.balance.is_contract:
         return {}
-    _, lookup = contracts.get_with_proxy(reader(), key, ())
-    return (
-        address_and_token_objects.proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
-        if lookup.proxy
-        else {}
-    )
+    _, (proxy, _) = contracts.get_with_proxy(reader(), key, ())
+    if proxy is None:
+        return {}
+    return address_and_token_objects.proxy_fields(proxy.kind, proxy.implementations)
 
 
 def creation_status(created: contracts.IndexedCreation | None, is_contract: bool) -> str | None:
@@ -117,19 +114,16 @@ def list_transactions(address_hash: str) -> Response:
     """Return transactions in the order of the chain, or sorted by what they moved or paid where the
     list is short; clients offer orders that long lists do not have."""
     window = lists.first_window()._replace(direction=lists.direction())
-    side, sort = _side(address_hash), routing.text("sort")
-    sorted_response = (
-        entity_lists.sorted_transactions_response(window, sort, **side) if sort in SORTS else None
-    )
-    return sorted_response or entity_lists.transactions_response(window, **side)
+    side, sort, response = _side(address_hash), routing.text("sort"), None
+    if sort in SORTS:
+        response = entity_lists.sorted_transactions_response(window, sort, **side)
+    return response or entity_lists.transactions_response(window, **side)
 
 
 @blueprint.path("/addresses/<address_hash>/token-transfers")
 def list_token_transfers(address_hash: str) -> Response:
-    filters = _side(address_hash)
-    return entity_lists.transfers_response(
-        token=lists.address("token"), types=address_and_token_objects.token_types(), **filters
-    )
+    filters, types = _side(address_hash), address_and_token_objects.token_types()
+    return entity_lists.transfers_response(types, token=lists.address("token"), **filters)
 
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions")
@@ -157,13 +151,9 @@ def list_logs(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/blocks-validated")
 def list_blocks_validated(address_hash: str) -> Response:
-    before = lists.number("block_number")
-    rows, next_block = blocks.mined_by(
-        reader(),
-        lists.path_address(address_hash),
-        lists.row_count(),
-        **({} if before is None else {"before": before}),
-    )
+    before, key = lists.number("block_number"), lists.path_address(address_hash)
+    older = {} if before is None else {"before": before}
+    rows, next_block = blocks.mined_by(reader(), key, lists.row_count(), **older)
     following = None if next_block is None else {"block_number": next_block}
     return lists.list_response(block_objects([row["block"] for row in rows]), following)
 
@@ -185,10 +175,8 @@ TOKEN = "token_contract_address_hash"
 
 @blueprint.path("/addresses/<address_hash>/token-balances")
 def list_token_balances(address_hash: str) -> Response:
-    page = addresses.tokens_held(
-        reader(), lists.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
-    )
-    return json_value(_balances(orjson.loads(page.data)))
+    key, window = lists.path_address(address_hash), pages.Window(MOST_BALANCES, 0)
+    return json_value(_balances(orjson.loads(addresses.tokens_held(reader(), key, window).data)))
 
 
 @blueprint.path("/addresses/<address_hash>/tokens")
@@ -213,12 +201,8 @@ def tokens_held(
 
 def _balances(records: list[lists.Record]) -> list[routing.Object]:
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
+    no_item = {"token_id": None, "token_instance": None}
     return [
-        {
-            "token": known.of(record["tokenAddress"]),
-            "token_id": None,
-            "token_instance": None,
-            "value": record["balance"],
-        }
+        {"token": known.of(record["tokenAddress"]), **no_item, "value": record["balance"]}
         for record in records
     ]

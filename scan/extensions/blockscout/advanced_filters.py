@@ -34,19 +34,15 @@ from scan.queries import contracts, tokens
 
 MOST_IN_FILE = 1000
 # What clients show of a filter, which does not choose rows; `age` is that of age_from and age_to.
-NAMES = tuple(
-    """
+NAMES = """
     age methods_names token_contract_symbols_to_include token_contract_symbols_to_exclude
-    """.split()
-)
+""".split()
 SUCCEEDED = {"result": "success"}
-COLUMNS = tuple(
-    """
+COLUMNS = """
     TxHash Type MethodId UtcTimestamp FromAddress ToAddress CreatedContractAddress Value
     TokenContractAddressHash TokenDecimals TokenSymbol TokenValue TokenID BlockNumber Fee
     CurrentPrice TxDateOpeningPrice TxDateClosingPrice
-    """.split()
-)
+""".split()
 
 blueprint = routing.routes("advanced_filters")
 
@@ -107,8 +103,7 @@ def _search(activity_filter: ActivityFilter) -> routing.Object:
 def activity_objects(activities: Sequence[Activity]) -> list[routing.Object]:
     parties = ("fromAddress", "toAddress", "contractAddress")
     objects = AddressObjects(a.record.get(party) for a in activities for party in parties)
-    moved = [a.record["tokenAddress"] for a in activities if a.rank == TRANSFER]
-    token_objects = TokenObjects(moved)
+    token_objects = TokenObjects(a.record["tokenAddress"] for a in activities if a.rank == TRANSFER)
     add_methods(reader(), [a.context for a in activities if a.context["toAddress"] is not None])
     transactions = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
     failed = decoded_objects.failures(transactions)
@@ -167,22 +162,11 @@ def _csv_row(activity: Activity, item: routing.Object) -> list[csv_columns.Cell]
     total, token = item["total"] or {}, item["token"] or {}
     addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
     method = None if activity.rank == INTERNAL else activity.context["methodId"]
-    moved = (total.get(name) for name in ("value", "token_id"))
-    symbol = csv_columns.text(token.get("symbol") or "")
-    return [
-        item["hash"],
-        item["type"],
-        method,
-        item["timestamp"],
-        *addresses,
-        item["value"],
+    token_cells = (
         token.get("address_hash"),
         total.get("decimals"),
-        symbol,
-        *moved,
-        item["block_number"],
-        item["fee"],
-        None,
-        None,
-        None,
-    ]
+        csv_columns.text(token.get("symbol") or ""),
+        *(total.get(name) for name in ("value", "token_id")),
+    )
+    first = item["hash"], item["type"], method, item["timestamp"], *addresses, item["value"]
+    return [*first, *token_cells, item["block_number"], item["fee"], *[None] * 3]

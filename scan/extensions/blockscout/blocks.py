@@ -4,7 +4,7 @@ Blocks, their transactions, internal transactions and withdrawals; all withdrawa
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import orjson
 
@@ -25,7 +25,6 @@ from scan.extensions.blockscout.lists import (
 )
 from scan.extensions.blockscout.routing import Object, renamed, routes
 from scan.http.requests import Response, json_value, reader
-from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, pages
 
 NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
@@ -42,7 +41,9 @@ def block_objects(records: Sequence[Record], *, is_single: bool = False) -> list
     miners = AddressObjects(record["miner"] for record in records)
     nonces = _nonces(records, amounts)
     with_blobs = [r["number"] for r in records if r["blobGasUsed"] not in (None, "0")]
-    blob_counts = _blob_counts(with_blobs)
+    blob_counts: dict[str, int] = {}
+    if with_blobs:
+        blob_counts = orjson.loads(reader().row("queries/blocks_list_blobs", numbers=with_blobs)[0])
     try:
         return [
             {
@@ -58,24 +59,20 @@ def block_objects(records: Sequence[Record], *, is_single: bool = False) -> list
 
 def _block(record: Record, sums: Record, miners: AddressObjects, *, is_single: bool) -> Object:
     uncles = record.get("uncles", [])
+    rewards = [] if sums["reward"] is None else [(VALIDATOR, sums["reward"])]  # else not kept
+    rewards += [(UNCLE, uncle["reward"] or "0") for uncle in uncles]
     return {
         **renamed("block", record | sums, address=miners.of_optional),
         "uncles_hashes": [{"hash": uncle["hash"]} for uncle in uncles],
-        "rewards": _rewards(uncles, sums["reward"], is_single=is_single),
+        "rewards": [{"type": words[is_single], "reward": reward} for words, reward in rewards],
         "type": "block",
     }
-
-
-def _rewards(uncles: Sequence[Record], reward: str | None, *, is_single: bool) -> list[Object]:
-    rewards = [] if reward is None else [(VALIDATOR, reward)]  # else its rows are not kept
-    rewards += [(UNCLE, uncle["reward"] or "0") for uncle in uncles]
-    return [{"type": words[is_single], "reward": reward} for words, reward in rewards]
 
 
 def _nonces(records: Sequence[Record], amounts: Mapping[str, Record]) -> dict[int, str]:
     """Return the blocks' nonces by number: those of mined blocks are the node's, if it answers.
     A block with withdrawals or gas for blobs is none, even where it has no rows of them."""
-    merge = MERGES.get(str(reader().sources.chain_id.read()), BIGINT_MAX)
+    merge = MERGES.get(str(reader().sources.chain_id.read()), parameters.BIGINT_MAX)
     nonces = {
         r["number"]: NO_NONCE
         for r in records
@@ -99,13 +96,6 @@ def _nonces(records: Sequence[Record], amounts: Mapping[str, Record]) -> dict[in
     if len(known) < len(mined):
         reader().do_not_cache()
     return nonces | known
-
-
-def _blob_counts(numbers: Sequence[int]) -> dict[str, int]:
-    if not numbers:
-        return {}
-    [counts] = reader().row("queries/blocks_list_blobs", numbers=[*numbers])
-    return cast("dict[str, int]", orjson.loads(counts))
 
 
 def _blob_fields(record: Record, transactions_count: int) -> Object:
@@ -146,11 +136,9 @@ def withdrawal_objects(
     return items, {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}
 
 
-KINDS = tuple(
-    """
+KINDS = """
     blob_transaction coin_transfer contract_call contract_creation token_transfer token_creation
-    """.split()
-)
+""".split()
 
 blueprint = routes("blocks")
 
@@ -173,10 +161,8 @@ def get_block(block: str) -> Response:
     [shown] = block_objects([record], is_single=True)
     shown |= blob_fees(record)
     if "beacon_deposits_count" in shown:
-        counts = (
-            part.count_deposits(reader(), record["number"])
-            for part in registry.parts(hooks.Blockscout)
-        )
+        parts, number = registry.parts(hooks.Blockscout), record["number"]
+        counts = (part.count_deposits(reader(), number) for part in parts)
         shown["beacon_deposits_count"] = next((n for n in counts if n is not None), None)
     return json_value(shown)
 
@@ -241,6 +227,6 @@ def _indexed(block: str) -> Record:
 
 def _number(text: str) -> int:
     named = parameters.block_number_or_hash(text)
-    if isinstance(named, bytes) or named > BIGINT_MAX:
+    if isinstance(named, bytes) or named > parameters.BIGINT_MAX:
         raise InvalidParameter("The block must be a number.", field="block_number_param")
     return named

@@ -152,7 +152,7 @@ def _source_fields(contract: contracts.Contract) -> lists.Record:
     sources = orjson.loads(contract.sources or "{}")
     abi = orjson.loads(contract.abi or "[]")
     arguments = bytes(contract.constructor_arguments or b"")
-    is_full = contract.match == "full"
+    is_full, twin = contract.match == "full", contract.verifier
     return {
         **_compiler_fields(contract),
         **renamed("verified_contract", {}),
@@ -176,8 +176,7 @@ def _source_fields(contract: contracts.Contract) -> lists.Record:
         ],
         "is_fully_verified": is_full,
         "is_partially_verified": not is_full,
-        "verified_twin_address_hash": contract.verifier
-        and checksummed(to_hex(bytes(contract.verifier))),
+        "verified_twin_address_hash": twin and checksummed(to_hex(bytes(twin))),
     }
 
 
@@ -189,10 +188,7 @@ def _arguments(abi: list[Any], arguments: bytes) -> list[list[Any]] | None:
     values = constructor_values(abi, arguments) if arguments else None
     if values is None:
         return None
-    return [
-        [shown(value.value, value.type), {"name": value.name, "type": value.type}]
-        for value in values
-    ]
+    return [[shown(v.value, v.type), {"name": v.name, "type": v.type}] for v in values]
 
 
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
@@ -236,17 +232,16 @@ def get_config() -> requests.Response:
         for language in (SOLIDITY, VYPER)
     }
     requests.reader().do_not_cache()
-    return requests.json_value(
-        {
-            "solidity_compiler_versions": versions[SOLIDITY.name],
-            "solidity_evm_versions": [*EVM_VERSIONS, "default"],
-            "vyper_compiler_versions": versions[VYPER.name],
-            "vyper_evm_versions": [*VYPER_EVM_VERSIONS, "default"],
-            "verification_options": [*METHODS],
-            "is_rust_verifier_microservice_enabled": True,  # which has the methods of several files
-            "license_types": {name: int(number) for number, name in LICENSE_NUMBERS.items()},
-        }
-    )
+    fields = {
+        "solidity_compiler_versions": versions[SOLIDITY.name],
+        "solidity_evm_versions": [*EVM_VERSIONS, "default"],
+        "vyper_compiler_versions": versions[VYPER.name],
+        "vyper_evm_versions": [*VYPER_EVM_VERSIONS, "default"],
+        "verification_options": [*METHODS],
+        "is_rust_verifier_microservice_enabled": True,  # which has the methods of several files
+        "license_types": {name: int(number) for number, name in LICENSE_NUMBERS.items()},
+    }
+    return requests.json_value(fields)
 
 
 @verification_views.path("/smart-contracts/<address_hash>/verification/via/<method>")
@@ -281,12 +276,14 @@ def _fields() -> Mapping[str, Any]:
 def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
     """Return how a source was compiled, in the fields of /api/v1/verify."""
     names_language = way.source == STANDARD_JSON and way.language is SOLIDITY  # or Yul
+    # Those that are given are compared; they are detected without, too.
+    is_detected = fields.get("autodetect_constructor_args") in (True, "true")
     given = {
         "language": None if names_language else way.language.name,
         "compilerVersion": fields.get("compiler_version"),
         "contractName": fields.get("contract_name"),
         "license": _license(fields.get("license_type")),
-        "constructorArguments": _constructor_arguments(fields),
+        "constructorArguments": None if is_detected else fields.get("constructor_args"),
     }
     if way.source != STANDARD_JSON:  # which has its own settings
         given["evmVersion"] = fields.get("evm_version")
@@ -296,12 +293,6 @@ def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
             given["optimizationUsed"] = is_optimized
             given["runs"] = fields.get("optimization_runs") if is_optimized not in OFF else None
     return {name: value for name, value in given.items() if value not in (None, "", {})}
-
-
-def _constructor_arguments(fields: Mapping[str, Any]) -> object:
-    """Return the arguments that are to be compared; they are detected without, too."""
-    is_detected = fields.get("autodetect_constructor_args") in (True, "true")
-    return None if is_detected else fields.get("constructor_args")
 
 
 def _license(value: object) -> str | None:

@@ -41,24 +41,16 @@ def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
     as_call = call_object(decoded, topic[:4])
     if as_call is None or decoded is None:
         return None
-    arguments = [
-        {**_parameter(argument), "indexed": argument.indexed} for argument in decoded.arguments
-    ]
+    arguments = [{**_parameter(a), "indexed": a.indexed} for a in decoded.arguments]
     readings = [[*map(_parameter, reading.arguments)] for reading in decoded.readings]
     for argument, *alike in zip(arguments, *readings, strict=True) if decoded.alternatives else ():
         values = dict.fromkeys(str(one["value"]) for one in alike)
         argument["value"] = argument["value"] if len(values) == 1 else " or ".join(values)
-    return {**as_call, "parameters": arguments, "abi": _abi_of_event(decoded)}
-
-
-def _abi_of_event(decoded: Decoded) -> Object | None:
-    """Return an event's declaration in its ABI; None where it has tuples, of which the names of
-    members are not known here."""
-    arguments = decoded.arguments
-    if any(argument.type.startswith("(") for argument in arguments):
-        return None
-    inputs = [{"name": a.name, "type": a.type, "indexed": a.indexed} for a in arguments]
-    return {"type": "event", "name": decoded.name, "anonymous": False, "inputs": inputs}
+    # Its declaration in its ABI; of tuples the names of members are not known here.
+    inputs = [{"name": a.name, "type": a.type, "indexed": a.indexed} for a in decoded.arguments]
+    abi = {"type": "event", "name": decoded.name, "anonymous": False, "inputs": inputs}
+    has_tuples = any(argument.type.startswith("(") for argument in decoded.arguments)
+    return {**as_call, "parameters": arguments, "abi": None if has_tuples else abi}
 
 
 def _declared(argument: Argument) -> str:
@@ -211,7 +203,12 @@ def state_change_objects(
     """Return the changes of coin balances and of tokens. `read_balances` returns balances before
     and after the block. Where they differ by more than the transfers say, or items were counted,
     those around the transaction are not known, and clients that need them get no row."""
-    gained = _gained(transfers)
+    sums: Counter[tuple[str, str, str | None]] = Counter()
+    for transfer in transfers:
+        of_token = transfer["tokenAddress"], transfer["tokenId"]
+        for side, sign in (("fromAddress", -1), ("toAddress", 1)):
+            sums[transfer[side], *of_token] += sign * int(transfer["value"])
+    gained = {key: change for key, change in sums.items() if change and key[0] != NOBODY}
     views = {key: (data(key[1]), balance_of(data(key[0]))) for key in gained if key[2] is None}
     balances = read_balances([*views.values()][:MOST_BALANCES]) if views else {}
 
@@ -243,24 +240,12 @@ def state_change_objects(
             **of_token,
         }
 
-    of_coin = [
-        row(to_hex(a.address), a.gained, a.balance) for a in accounts if a.balance is not None
-    ]
+    of_coin = [row(to_hex(a.address), a.gained, a.balance) for a in accounts if a.balance]
     return of_coin + [
         row(key[0], change, around, token=tokens.of(key[1]), token_id=key[2])
         for key, change in gained.items()
         if (around := balances_of(key, change)) is not None
     ]
-
-
-def _gained(transfers: Sequence[Record]) -> dict[tuple[str, str, str | None], int]:
-    """Return what addresses got of tokens, or of their items, negative where they gave it."""
-    gained: Counter[tuple[str, str, str | None]] = Counter()
-    for transfer in transfers:
-        of_token = transfer["tokenAddress"], transfer["tokenId"]
-        for side, sign in (("fromAddress", -1), ("toAddress", 1)):
-            gained[transfer[side], *of_token] += sign * int(transfer["value"])
-    return {key: change for key, change in gained.items() if change and key[0] != NOBODY}
 
 
 def summary_object(summary: transaction_summary.Summary) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 them."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import orjson
@@ -29,11 +30,8 @@ Chooses = Callable[[list[lists.Record]], list[lists.Record]]
 
 
 def transactions_response(window: Window | None = None, **filters: Any) -> Response:
-    records, last = lists.read_page(
-        "transactions",
-        lambda window: filtered_page(reader(), "transactions", filters, window),
-        window,
-    )
+    read = partial(filtered_page, reader(), "transactions", filters)
+    records, last = lists.read_page("transactions", read, window)
     return lists.list_response(transaction_objects(records), last and transaction_position(last))
 
 
@@ -59,12 +57,8 @@ def transactions_of_kind_response(window: Window, kind: str) -> Response:
         kinds = kinds_of(records)
         return [record for record in records if kind in kinds[record["hash"]]]
 
-    records, last = _chosen_page(
-        "transactions",
-        lambda window: filtered_page(reader(), "transactions", {}, window),
-        window,
-        choose,
-    )
+    read = partial(filtered_page, reader(), "transactions", {})
+    records, last = _chosen_page("transactions", read, window, choose)
     return lists.list_response(transaction_objects(records), last and transaction_position(last))
 
 
@@ -94,11 +88,9 @@ def internal_transactions_response(
     else:
         window = window or lists.first_window()
         records, last = _chosen_page("internal_transfers", read, window, choose)
-    return lists.list_response(
-        internal_objects(records),
-        last and internal_position(last),
-        meta=_meta(is_pending=bool(pages[0].untraced_blocks)),
-    )
+    meta = _meta(is_pending=bool(pages[0].untraced_blocks))
+    following = last and internal_position(last)
+    return lists.list_response(internal_objects(records), following, meta=meta)
 
 
 def _chosen_internal(*, by_type: bool) -> Chooses | None:
@@ -121,16 +113,12 @@ def _chosen_internal(*, by_type: bool) -> Chooses | None:
 def internal_of_transaction_response(record: lists.Record, direction: str) -> Response:
     choose = _chosen_internal(by_type=False) or list
     lists.require_block(record["blockNumber"])
-    window = lists.first_window()._replace(
-        direction=direction, position=lists.position("internal_transfers", record["blockNumber"])
-    )
+    position = lists.position("internal_transfers", record["blockNumber"])
+    window = lists.first_window()._replace(direction=direction, position=position)
     page, is_traced = internal_transfers.transaction_page(reader(), data(record["hash"]), window)
-    records = orjson.loads(page.data or "[]")
-    return lists.list_response(
-        internal_objects(choose(records)),
-        internal_position(records[-1]) if page.next else None,
-        meta=_meta(is_pending=not is_traced),
-    )
+    records, meta = orjson.loads(page.data or "[]"), _meta(is_pending=not is_traced)
+    following = internal_position(records[-1]) if page.next else None
+    return lists.list_response(internal_objects(choose(records)), following, meta=meta)
 
 
 def _meta(*, is_pending: bool) -> Mapping[str, Any]:
@@ -140,9 +128,7 @@ def _meta(*, is_pending: bool) -> Mapping[str, Any]:
 
 
 def transfers_response(types: address_and_token_objects.TokenTypes, **filters: Any) -> Response:
-    records, last = lists.read_page(
-        "token_transfers",
-        lambda window: tokens.transfers_page(reader(), window, type=types.only, **filters),
-    )
+    read = partial(tokens.transfers_page, reader(), type=types.only, **filters)
+    records, last = lists.read_page("token_transfers", read)
     shown = address_and_token_objects.transfer_objects(types.of(records, "tokenType"))
     return lists.list_response(shown, last and address_and_token_objects.transfer_position(last))

@@ -11,7 +11,6 @@ from scan.errors import InvalidParameter
 from scan.extensions.blockscout.routing import text
 from scan.extensions.transaction_details.decoding import contexts
 from scan.http.requests import Response, json_value, reader
-from scan.parameters import BIGINT_MAX
 from scan.queries.cursors import ordinal_at
 from scan.queries.pages import MAX_ENTRIES, Page, Value, Window, filtered_page
 
@@ -128,9 +127,8 @@ def read_sparse_page(
     and the position of the next page; None where no rows follow. The page may end before it is
     full."""
     after = number("position")
-    window = (window or first_window())._replace(
-        position=None if after is None else (after,), max_entries=MAX_ENTRIES
-    )
+    position = None if after is None else (after,)
+    window = (window or first_window())._replace(position=position, max_entries=MAX_ENTRIES)
     page = filtered_page(reader(), entity, filters, window)
     following = None if page.position is None else {"position": page.position}
     return orjson.loads(page.data), following
@@ -147,16 +145,12 @@ def position(entity: str, block_number: int | None = None) -> tuple[int, ...] | 
         raise InvalidParameter("block_number is missing.", field="block_number")
     if entity == "logs":
         return block, place["index"] or 0
-    return (
-        ordinal_at(
-            reader(),
-            entity,
-            block,
-            place["index"] or 0,
-            transaction_index=place.get("transaction_index") or 0,
-            batch_index=place.get("index_in_batch") or 0,
-        ),
-    )
+    transaction_index = place.get("transaction_index") or 0
+    indexes = {
+        "transaction_index": transaction_index,
+        "batch_index": place.get("index_in_batch") or 0,
+    }
+    return (ordinal_at(reader(), entity, block, place["index"] or 0, **indexes),)
 
 
 def require_block(expected: int) -> None:
@@ -168,7 +162,7 @@ def require_block(expected: int) -> None:
 def before_block() -> Window:
     """Return the window of a list with at most one row a block, below the request's block."""
     block_number = number("block_number")
-    last = BIGINT_MAX if block_number is None else block_number - 1
+    last = parameters.BIGINT_MAX if block_number is None else block_number - 1
     return first_window()._replace(block_to=last)
 
 

@@ -43,17 +43,16 @@ def get_stats() -> Response:
     gas_prices: Any = _gas_prices(coin_price, totals["blockTimeMs"])
     if gas_prices is not None and request.headers.get(routing.WHOLE_GAS_PRICES) != "true":
         gas_prices = {name: price["price"] for name, price in gas_prices.items()}
-    return json_value(
-        {
-            **routing.renamed("stats", totals),
-            "coin_price": None if coin_price is None else f"{coin_price.amount:f}",
-            "market_cap": NO_MARKET_CAP,
-            "total_addresses": str(totals["addresses"] or 0),
-            "transactions_today": str(today.get("transactions", 0)),
-            "gas_used_today": today.get("gasUsed", "0"),
-            "gas_prices": gas_prices,
-        }
-    )
+    shown = {
+        **routing.renamed("stats", totals),
+        "coin_price": None if coin_price is None else f"{coin_price.amount:f}",
+        "market_cap": NO_MARKET_CAP,
+        "total_addresses": str(totals["addresses"] or 0),
+        "transactions_today": str(today.get("transactions", 0)),
+        "gas_used_today": today.get("gasUsed", "0"),
+        "gas_prices": gas_prices,
+    }
+    return json_value(shown)
 
 
 def _gas_prices(
@@ -88,10 +87,8 @@ def _gwei(wei: int) -> float:
 @blueprint.path("/stats/charts/transactions")
 def get_transactions_chart() -> Response:
     """Return the transactions of the newest days, the newest first."""
-    days = orjson.loads(statistics.days(reader()).data)
-    chart = [
-        {"date": day["date"], "transactions_count": day["transactions"]} for day in reversed(days)
-    ]
+    days = reversed(orjson.loads(statistics.days(reader()).data))
+    chart = [{"date": d["date"], "transactions_count": d["transactions"]} for d in days]
     return json_value({"chart_data": chart})
 
 
@@ -181,7 +178,10 @@ def check_redirect() -> Response:
         kind, value = "address", signatures.checksummed(value)
     if kind == "block":
         value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
-    return json_value({"redirect": True, "type": kind, "parameter": value})
+    # A reorganisation may have removed the block meanwhile.
+    is_there = value is not None
+    kind = kind if is_there else None
+    return json_value({"redirect": is_there, "type": kind, "parameter": value})
 
 
 def _matches(query: str | None) -> list[Record]:
@@ -198,7 +198,10 @@ def _results(query: str | None) -> list[routing.Object]:
     named = [result["value"] for result in results if result["type"] in ("address", "contract")]
     objects = AddressObjects(named)
     more = None if results else _by_hash(query)
-    return [*(_result(result, known, objects) for result in results), *([more] if more else ())]
+    return [
+        *filter(None, (_result(result, known, objects) for result in results)),
+        *([more] if more else ()),
+    ]
 
 
 def _by_hash(query: str | None) -> routing.Object | None:
@@ -212,16 +215,19 @@ def _by_hash(query: str | None) -> routing.Object | None:
     return None if result is None else {**result, "priority": 0}
 
 
-def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -> routing.Object:
+def _result(
+    result: Record, known: dict[str, Record], objects: AddressObjects
+) -> routing.Object | None:
+    """Return a result; None where a reorganisation has removed it meanwhile."""
     kind, value = result["type"], result["value"]
-    if kind == "block":
-        record = orjson.loads(blocks.get(reader(), int(value)) or "{}")
-        result = {"hash": None, "timestamp": None, **record, "value": value}
-        return routing.renamed("found_block", result | {"url": f"/block/{value}"})
-    if kind == "transaction":
-        record = orjson.loads(transactions.get(reader(), data(value)) or "{}")
-        result = {"timestamp": None, **record, "value": value, "url": f"/tx/{value}"}
-        return routing.renamed("found_transaction", result)
+    if kind == "block" and (body := blocks.get(reader(), int(value))):
+        more = {"value": value, "url": f"/block/{value}"}
+        return routing.renamed("found_block", orjson.loads(body) | more)
+    if kind == "transaction" and (body := transactions.get(reader(), data(value))):
+        more = {"value": value, "url": f"/tx/{value}"}
+        return routing.renamed("found_transaction", orjson.loads(body) | more)
+    if kind in ("block", "transaction"):
+        return None
     shown = {**routing.renamed("found", result), "priority": 0, "reputation": UNRATED}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None

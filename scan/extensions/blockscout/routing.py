@@ -14,7 +14,6 @@ from scan.api.openapi.schemas import Renaming
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.signatures import checksummed
 from scan.http import request_state
-from scan.http.request_state import Interface
 from scan.queries import network, pages
 from scan.rate_limits.windows import RateLimitResult
 from scan.server.responses import Headers, WsgiResponse, json_response
@@ -124,12 +123,8 @@ NOT_FOUND = "Not found"
 def refuse(error: ScanError) -> WsgiResponse:
     headers = list(error.headers.items())
     if isinstance(error, InvalidParameter):
-        field = error.body().get("field", "")
-        fault = {
-            "title": "Invalid value",
-            "source": {"pointer": f"/{field}"},
-            "detail": error.message,
-        }
+        source = {"pointer": f"/{error.body().get('field', '')}"}
+        fault = {"title": "Invalid value", "source": source, "detail": error.message}
         return json_response(UNPROCESSABLE, {"errors": [fault]}, headers)
     message = NOT_FOUND if isinstance(error, NotFound) else error.message
     return json_response(error.status, {"message": message}, headers)
@@ -146,7 +141,7 @@ def limit_headers(result: RateLimitResult) -> Headers:
     return [*headers.items(), ("Bypass-429-Option", "no_bypass")]
 
 
-BLOCKSCOUT = Interface(
+BLOCKSCOUT = request_state.Interface(
     refuse,
     prefixes=(f"{PREFIX}/", f"{STATS_PREFIX}/"),
     api_key_parameter="apikey",
@@ -156,9 +151,8 @@ BLOCKSCOUT = Interface(
 
 
 Object = dict[str, Any]
-NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(
-    TABLE.with_name("names.toml").read_text(encoding="utf-8")
-)
+_NAMES = TABLE.with_name("names.toml").read_text(encoding="utf-8")
+NAMES: Mapping[str, Mapping[str, str]] = tomllib.loads(_NAMES)
 
 # The names of Ethereum's standards, by the types of records.
 STANDARDS = {kind: network.token_standard(kind) for kind in pages.TOKEN_TYPES}

@@ -48,11 +48,7 @@ def list_counters() -> Response:
 @blueprint.path("/lines")
 def list_lines() -> Response:
     sections = [
-        {
-            "id": id_,
-            "title": section["title"],
-            "charts": [_info(chart) for chart in section["charts"]],
-        }
+        {"id": id_, "title": section["title"], "charts": [*map(_info, section["charts"])]}
         for id_, section in _table()["sections"].items()
     ]
     return json_value({"sections": sections})
@@ -99,20 +95,14 @@ def get_document() -> Response:
     for path, summary in _table()["summaries"].items():
         in_path = re.findall("<([a-z]+)>", path)
         takes = sorted(routing.answered_paths()[f"{routing.STATS_PREFIX}{path}"].takes)
-        operation = {
-            "summary": summary,
-            "parameters": [
-                {
-                    "name": name,
-                    "in": where,
-                    "required": where == "path",
-                    "schema": {"type": "string"},
-                }
-                for where, names in (("path", in_path), ("query", takes))
-                for name in names
-            ],
-            "responses": {"200": {"description": "As the summary says."}},
-        }
+        text = {"schema": {"type": "string"}}
+        listed = [
+            {"name": name, "in": where, "required": where == "path", **text}
+            for where, names in (("path", in_path), ("query", takes))
+            for name in names
+        ]
+        responses = {"200": {"description": "As the summary says."}}
+        operation = {"summary": summary, "parameters": listed, "responses": responses}
         template = path.replace("<", "{").replace(">", "}")
         paths[f"/api/v1{template}"] = {"get": operation}
     info = {"title": "Statistics", "version": VERSION}

@@ -29,20 +29,17 @@ def list_tokens() -> Response:
         window = window._replace(limit=min(most, window.limit))
     if query:
         matched = types.of(_named(query), "type")[: window.limit]
-        return lists.list_response(
-            [address_and_token_objects.token_object(record) for record in matched], None
-        )
+        shown = [*map(address_and_token_objects.token_object, matched)]
+        return lists.list_response(shown, None)
     position = lists.together(holders_count=lists.number, contract_address_hash=lists.address)
     page = tokens.page(reader(), window._replace(direction=direction, position=position))
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
         last = address_and_token_objects.token_object(records[-1])
-        following = {
-            "contract_address_hash": last["address_hash"],
-            "holders_count": last["holders_count"],
-        }
-    shown = [address_and_token_objects.token_object(record) for record in types.of(records, "type")]
+        following = {"contract_address_hash": last["address_hash"]}
+        following["holders_count"] = last["holders_count"]
+    shown = [*map(address_and_token_objects.token_object, types.of(records, "type"))]
     return lists.list_response(shown, following)
 
 
@@ -83,9 +80,8 @@ def list_transfers(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/holders")
 def list_holders(address_hash: str) -> Response:
-    window = lists.first_window()._replace(
-        position=lists.together(value=lists.amount, address_hash=lists.address)
-    )
+    position = lists.together(value=lists.amount, address_hash=lists.address)
+    window = lists.first_window()._replace(position=position)
     page = tokens.holders(reader(), lists.path_address(address_hash), window)
     records = orjson.loads(page.data)
     following = None

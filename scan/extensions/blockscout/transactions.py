@@ -47,14 +47,13 @@ def list_transactions() -> Response:
 def get_stats() -> Response:
     """Return the sums of the newest day (UTC); transactions in no block are not indexed."""
     today = network.totals(reader())["today"] or {}
-    return json_value(
-        {
-            "transactions_count_24h": str(today.get("transactions", 0)),
-            "pending_transactions_count": "0",
-            "transaction_fees_sum_24h": today.get("fees", "0"),
-            "transaction_fees_avg_24h": today.get("meanFee", "0"),
-        }
-    )
+    shown = {
+        "transactions_count_24h": str(today.get("transactions", 0)),
+        "pending_transactions_count": "0",
+        "transaction_fees_sum_24h": today.get("fees", "0"),
+        "transaction_fees_avg_24h": today.get("meanFee", "0"),
+    }
+    return json_value(shown)
 
 
 @blueprint.path("/transactions/<transaction_hash>")
@@ -75,22 +74,19 @@ def get_transaction(transaction_hash: str) -> Response:
     transfers, has_more = tokens.transfers_in(reader(), record, SHOWN_TRANSFERS)
     failed = {}
     if not record["status"]:
-        failed = decoded_objects.failure_fields(
-            explanations.failure(reader(), record), is_decoded=True
-        )
-    return json_value(
-        {
-            **shown,
-            **failed,
-            "to": _called(shown["to"], record["toAddress"]),
-            "decoded_input": decoded_objects.call_object(details.method, details.input or b""),
-            "token_transfers": transfer_objects(transfers),
-            "token_transfers_overflow": has_more,
-            "authorization_list": [
-                *map(transaction_objects.authorization_object, record.get("authorizations", []))
-            ],
-        }
-    )
+        failure = explanations.failure(reader(), record)
+        failed = decoded_objects.failure_fields(failure, is_decoded=True)
+    signed = record.get("authorizations", [])
+    fields = {
+        **shown,
+        **failed,
+        "to": _called(shown["to"], record["toAddress"]),
+        "decoded_input": decoded_objects.call_object(details.method, details.input or b""),
+        "token_transfers": transfer_objects(transfers),
+        "token_transfers_overflow": has_more,
+        "authorization_list": [*map(transaction_objects.authorization_object, signed)],
+    }
+    return json_value(fields)
 
 
 def _method(record: lists.Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
@@ -114,22 +110,19 @@ def get_preview(transaction_hash: str) -> Response:
     """Return what a link to a transaction shows."""
     record = indexed(transaction_hash)
     with_method, *_ = (lists.flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
-    objects, kinds = (
-        transaction_objects.transaction_addresses(record),
-        transaction_objects.kinds_of([record])[record["hash"]],
-    )
+    objects = transaction_objects.transaction_addresses(record)
+    kinds = transaction_objects.kinds_of([record])[record["hash"]]
     method = record["methodId"] if "contract_call" in kinds else None
     if with_method and method:
         method = _method(record, transaction_details.details(reader(), record, NO_LOGS), kinds)
-    return json_value(
-        {
-            "from": _previewed(objects, record["fromAddress"]),
-            "to": _previewed(objects, record["toAddress"]),
-            "method": method,
-            "status": "ok" if record["status"] else "error",
-            "timestamp": timestamp(record["timestamp"]),
-        }
-    )
+    shown = {
+        "from": _previewed(objects, record["fromAddress"]),
+        "to": _previewed(objects, record["toAddress"]),
+        "method": method,
+        "status": "ok" if record["status"] else "error",
+        "timestamp": timestamp(record["timestamp"]),
+    }
+    return json_value(shown)
 
 
 def _previewed(objects: AddressObjects, address: str | None) -> Object | None:
@@ -160,11 +153,8 @@ def list_all_internal_transactions() -> Response:
     transaction_hash = text("transaction_hash")
     if transaction_hash is None:
         return entity_lists.internal_transactions_response()
-    key = parameters.hash32(transaction_hash, "transaction_hash")
-    record = transactions.get(reader(), key)
-    if record is None:
-        raise NotFound(NOT_INDEXED)
-    return entity_lists.internal_of_transaction_response(orjson.loads(record), "desc")
+    record = indexed(transaction_hash, "transaction_hash")
+    return entity_lists.internal_of_transaction_response(record, "desc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")
@@ -182,15 +172,10 @@ def list_logs(transaction_hash: str) -> Response:
     if details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give these logs.")
     shown = details.decoded_logs[:most]
-    records = [
-        {**log.record(), **{name: record[name] for name in ("blockNumber", "timestamp")}}
-        for log in shown
-    ]
-    items = decoded_objects.log_objects(
-        [{**log, "transactionHash": record["hash"]} for log in records],
-        [log.event for log in shown],
-        {record["hash"]: record["blockHash"]},
-    )
+    place = {name: record[name] for name in ("blockNumber", "timestamp")}
+    records = [{**log.record(), **place, "transactionHash": record["hash"]} for log in shown]
+    hashes, events = {record["hash"]: record["blockHash"]}, [log.event for log in shown]
+    items = decoded_objects.log_objects(records, events, hashes)
     following = None
     if len(details.decoded_logs) > most:
         following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
@@ -224,9 +209,8 @@ def list_state_changes(transaction_hash: str) -> Response:
         )
         return {view: (before[view], after[view]) for view in before.keys() & after.keys()}
 
-    items = decoded_objects.state_change_objects(
-        block.get("miner", ""), accounts, moved, read_balances
-    )
+    changes = accounts, moved, read_balances
+    items = decoded_objects.state_change_objects(block.get("miner", ""), *changes)
     end = first + lists.row_count()
     following = {"state_changes_count": end} if end < len(items) else None
     return lists.list_response(items[first:end], following)
@@ -237,16 +221,13 @@ def get_summary(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     details = transaction_details.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
-    return json_value(
-        decoded_objects.summary_object(
-            explanations.transaction_sentence(reader(), record, details, failure)
-        )
-    )
+    sentence = explanations.transaction_sentence(reader(), record, details, failure)
+    return json_value(decoded_objects.summary_object(sentence))
 
 
-def indexed(transaction_hash: str) -> lists.Record:
+def indexed(transaction_hash: str, field: str = "transaction_hash_param") -> lists.Record:
     """Return the transaction that a path names; raises NotFound, InvalidParameter."""
-    key = parameters.hash32(transaction_hash, "transaction_hash_param")
+    key = parameters.hash32(transaction_hash, field)
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound(NOT_INDEXED)

@@ -24,7 +24,6 @@ from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
 from scan.queries import pages, tokens
-from scan.queries.reader import Reader
 
 DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
 
@@ -44,14 +43,13 @@ def list_days() -> Response:
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     days = statistics.days(reader(), first, last)
     if chosen == Format.CSV.value:
-        return flask.Response(
-            csv_text("days", orjson.loads(days.data)),
-            headers={
-                "Content-Disposition": 'attachment; filename="days.csv"',
-                "X-Content-Type-Options": "nosniff",
-            },
-            content_type=f"{TYPES[Format.CSV]}; charset=utf-8; header=present",
-        )
+        headers = {
+            "Content-Disposition": 'attachment; filename="days.csv"',
+            "X-Content-Type-Options": "nosniff",
+        }
+        content_type = f"{TYPES[Format.CSV]}; charset=utf-8; header=present"
+        body = csv_text("days", orjson.loads(days.data))
+        return flask.Response(body, headers=headers, content_type=content_type)
     ends = f'"from":{_quoted(days.first)},"to":{_quoted(days.last)}'
     return json_body(f'{{{ends},"complete":true,"days":{days.data}}}')
 
@@ -149,20 +147,16 @@ def show_gas() -> Response:
 def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
     """Return charts of the newest blocks, oldest first: how full they were and their base fee."""
     try:
-        times = spread_over_seconds(
-            [int(datetime.fromisoformat(block["timestamp"]).timestamp()) for block in blocks]
-        )
+        moments = [datetime.fromisoformat(block["timestamp"]) for block in blocks]
     except ValueError:
         return []
-    full = [
-        Point(time_s, round(block["gasUsedRatio"] * 10_000), f"{block['gasUsedRatio']:.2%}")
-        for time_s, block in zip(times, blocks, strict=True)
-    ]
-    fees = [
-        Point(time_s, int(block["baseFeePerGas"]))
-        for time_s, block in zip(times, blocks, strict=True)
-        if block["baseFeePerGas"] is not None
-    ]
+    times = spread_over_seconds([int(moment.timestamp()) for moment in moments])
+    full, fees = [], []
+    for time_s, block in zip(times, blocks, strict=True):
+        ratio, fee = block["gasUsedRatio"], block["baseFeePerGas"]
+        full.append(Point(time_s, round(ratio * 10_000), f"{ratio:.2%}"))
+        if fee is not None:
+            fees.append(Point(time_s, int(fee)))
     drawn = (
         bar_chart(full, title="Gas used, % of the limit", span_s=1, decimals=2),
         line_chart(fees, title="Base fee, Gwei", decimals=9),
@@ -227,7 +221,9 @@ def _newest_day(token: bytes) -> str | None:
 
 
 def _token_days(token: bytes) -> Chart | None:
-    counts = json.loads(_count_by_day(reader(), token, CHART_DAYS))
+    statement = "queries/token_transfers_count_by_day"
+    (text,) = reader().row(statement, address=token, days=CHART_DAYS)
+    counts = json.loads(text)
     if len(counts) < 2:
         return None
     by_day = {count["time"]: count["transfers"] for count in counts}
@@ -241,34 +237,16 @@ def _token_holders(token: bytes) -> Chart | None:
     not all known, or too many, as in tokens.holder_change()."""
     if tokens.holder_change(reader(), token)["change"] is None:
         return None
-    (counts,) = reader().row(
-        "queries/token_holders_count_by_day", address=token, days=tokens.CHANGE_DAYS
-    )
+    statement = "queries/token_holders_count_by_day"
+    (counts,) = reader().row(statement, address=token, days=tokens.CHANGE_DAYS)
     points = [Point(count["time"], count["holders"]) for count in json.loads(counts)]
     return line_chart([*dropwhile(lambda p: not p.value, points)], title="Holders by day")
 
 
 def _token_chart(token: bytes) -> Chart | None:
-    points = _count_over_time(reader(), token)
-    return line_chart(
-        [Point(point["time"], point["transfers"]) for point in json.loads(points)],
-        title="Total transfers",
-    )
-
-
-def _count_by_day(reader: Reader, token: bytes, days: int) -> str:
-    """Return [{time, transfers}] as JSON text: for the newest `days` counted ones since the token's
-    first. A day without blocks is left out."""
-    counts: str
-    (counts,) = reader.row("queries/token_transfers_count_by_day", address=token, days=days)
-    return counts
-
-
-def _count_over_time(reader: Reader, token: bytes) -> str:
-    """Return [{time, transfers}] as JSON text: the counts of transfers up to some moments."""
-    points: str
-    (points,) = reader.row("queries/token_transfers_count_over_time", address=token)
-    return points
+    (counts,) = reader().row("queries/token_transfers_count_over_time", address=token)
+    points = [Point(count["time"], count["transfers"]) for count in json.loads(counts)]
+    return line_chart(points, title="Total transfers")
 
 
 HOOKS = (

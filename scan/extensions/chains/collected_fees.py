@@ -91,8 +91,7 @@ def gnosis_settle(network: Network, block: Any) -> form.Settlement:
         (log.transaction_index, form.MINT, log.topics[1][12:], int.from_bytes(log.data[:32]))
         for log in block.logs
         if log.address in network.reward_contracts
-        and log.topics[:1] == (ADDED_RECEIVER,)
-        and len(log.topics) > 1
+        if log.topics[:1] == (ADDED_RECEIVER,) and len(log.topics) > 1
     ]
     credits = [*minted, (None, form.FEE_VAULT, network.collector, collected)]
     burnt = None if base_fees is None else 0
@@ -196,10 +195,8 @@ def _coin_events(block: Any) -> tuple[dict[bytes, int], list[tuple[int, int, byt
     for log in block.logs:
         if log.address != COIN or len(log.topics) < 3:
             continue
-        transaction, amount = (
-            block.transactions[log.transaction_index],
-            int.from_bytes(log.data[:32]),
-        )
+        transaction = block.transactions[log.transaction_index]
+        amount = int.from_bytes(log.data[:32])
         tip = (transaction.gas_price - (block.base_fee_per_gas or 0)) * transaction.gas_used
         if log.topics[0] == LOG_FEE_TRANSFER and len(log.topics) == 4 and amount == tip:
             author = log.topics[3][12:]

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiType, parse_signature, parse_types
-from scan.contracts.abi_decoding import Decoded, DecodingBudget, Entry, values_of_call
+from scan.contracts.abi_decoding import Decoded, DecodingBudget, values_of_call
 from scan.extensions.clear_signing.descriptor_files import (
     ARGUMENTS,
     CONTAINER,
@@ -104,20 +104,14 @@ class Description(NamedTuple):
 
 def select(format_: Format, call: Call, budget: DecodingBudget) -> Sequence[SelectedValue]:
     """Return the values that the fields show. Raises DoesNotFit."""
-    return _select(format_, _arguments(format_, call, budget), call, budget)
+    return select_in(format_, _arguments(format_, call, budget), call, budget)
 
 
-def select_in_message(
-    format_: Format, type_: AbiType, values: Sequence[Any], container: Call, budget: DecodingBudget
-) -> Sequence[SelectedValue]:
-    """Return the values of a message that the fields show; `container` is that of the message as if
-    it were a call of the contract which verifies it. Raises DoesNotFit."""
-    return _select(format_, TypedValue(type_, list(values)), container, budget)
-
-
-def _select(
+def select_in(
     format_: Format, arguments: TypedValue, call: Call, budget: DecodingBudget
 ) -> Sequence[SelectedValue]:
+    """Return the values of a call's arguments that the fields show, or of a message, which is as if
+    it were a call of the contract that verifies it. Raises DoesNotFit."""
     roots = {ARGUMENTS: arguments, CONTAINER: _container(call)}
     selected: list[SelectedValue] = []
     for field in format_.fields:
@@ -160,30 +154,23 @@ def call_in(value: SelectedValue, chain_id: str) -> Call | None:
     call on another chain. A selector among the parameters stands before the value's bytes."""
     if value.field.format != CALLDATA or value.typed.type.kind != "bytes":
         return None
-    params = value.params
-
-    def parameter(name: str) -> Any:
-        return params.get(f"{name}Path", params.get(name))
-
-    to_address = address_of(parameter("callee"))
-    chain, amount, selector = map(parameter, ("chainId", "amount", "selector"))
-    if to_address is None or (chain is not None and _text(chain) != chain_id):
+    callee, spender, *others = (
+        value.params.get(f"{name}Path", value.params.get(name))
+        for name in ("callee", "spender", "chainId", "amount", "selector")
+    )
+    chain, amount, selector = (
+        other.value if isinstance(other, TypedValue) else other for other in others
+    )
+    to_address = address_of(callee)
+    if to_address is None or (chain is not None and str(chain) != chain_id):
         return None
-    prefix = b"" if selector is None else _selector(selector)
-    calldata = prefix + bytes_of(value.typed)
-    value_wei = number_of(_text(amount)) if amount is not None else None
-    return Call(chain_id, address_of(parameter("spender")), to_address, value_wei, calldata, None)
-
-
-def _text(value: Any) -> str:
-    return str(value.value if isinstance(value, TypedValue) else value)
-
-
-def _selector(value: Any) -> bytes:
     try:
-        return data(_text(value), SELECTOR_BYTES)
+        prefix = b"" if selector is None else data(str(selector), SELECTOR_BYTES)
     except BadHex:
         raise DoesNotFit("a selector is not of four bytes") from None
+    calldata = prefix + bytes_of(value.typed)
+    value_wei = None if amount is None else number_of(str(amount))
+    return Call(chain_id, address_of(spender), to_address, value_wei, calldata, None)
 
 
 def _sentence(format_: Format, fields: Sequence[ShownField]) -> Sequence[Part] | None:
@@ -264,11 +251,7 @@ def _arguments(format_: Format, call: Call, budget: DecodingBudget) -> TypedValu
         names = [argument.name for argument in method.arguments]
         types = parse_types(parse_signature(method.signature)["inputs"])
         return _tuple(names, types, [argument.value for argument in method.arguments])
-    return _decoded(entry, call.calldata, budget)
-
-
-def _decoded(entry: Entry, calldata: bytes, budget: DecodingBudget) -> TypedValue:
-    fit = values_of_call(calldata, entry, budget)
+    fit = values_of_call(call.calldata, entry, budget)
     if fit is None:
         raise DoesNotFit("the calldata is not that of the function")
     values = [argument.value for argument in fit.decoded().arguments]

@@ -9,7 +9,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -163,15 +163,6 @@ class ValuePath(NamedTuple):
     root: str
     steps: tuple[Step, ...]
 
-    def within(self, outer: "ValuePath | None") -> "ValuePath":
-        """Return a path that has no root of its own, relative to `outer`."""
-        return (
-            self if self.root or outer is None else ValuePath(outer.root, outer.steps + self.steps)
-        )
-
-    def rooted(self) -> "ValuePath":
-        return self if self.root else ValuePath(ARGUMENTS, self.steps)
-
 
 def parse_path(text: object, outer: ValuePath | None = None) -> ValuePath:
     """Return the path, within that of the group around it. Raises InvalidDescriptor."""
@@ -186,7 +177,9 @@ def parse_path(text: object, outer: ValuePath | None = None) -> ValuePath:
             raise InvalidDescriptor(f"{text[:60]!r} is no path")
         steps.append(_step(*match.groups()))
         rest = rest[match.end() :]
-    return ValuePath(root, tuple(steps)).within(outer).rooted()
+    if not root and outer is not None:
+        root, steps = outer.root, [*outer.steps, *steps]
+    return ValuePath(root or ARGUMENTS, tuple(steps))
 
 
 def _step(name: str | None, first: str | None, colon: str | None, last: str | None) -> Step:
@@ -221,14 +214,10 @@ def values_at(
     values = [roots[path.root]]
     for step in path.steps:
         values = _bounded(inner for outer in values for inner in _next(outer, step, along))
+    every = (None, None)
     while any(value.type.kind == "array" for value in values):
-        values = _bounded(
-            inner
-            for outer in values
-            for inner in (
-                _next(outer, (None, None), along) if outer.type.kind == "array" else (outer,)
-            )
-        )
+        inside = (_next(v, every, along) if v.type.kind == "array" else (v,) for v in values)
+        values = _bounded(chain.from_iterable(inside))
     if any(value.type.kind == "tuple" for value in values):
         raise DoesNotFit("the path leads to a tuple, not to a value")
     return values
@@ -245,7 +234,9 @@ def _next(typed: TypedValue, step: Step, along: Sequence[tuple[int, int]]) -> It
     if isinstance(step, str):
         yield _member(typed, step)
     elif isinstance(step, int):
-        yield _element(typed, step)
+        if typed.type.kind != "array" or not -len(typed.value) <= step < len(typed.value):
+            raise DoesNotFit(f"there is no element {step}")
+        yield typed._replace(type=typed.type.items[0], value=typed.value[step])
     elif typed.type.kind == "array":
         yield from _elements(typed, step, along)
     else:
@@ -262,12 +253,6 @@ def _member(typed: TypedValue, name: str) -> TypedValue:
     index = labels.index(name)
     value = typed.value[name if isinstance(typed.value, dict) else index]
     return typed._replace(type=typed.type.items[index], value=value)
-
-
-def _element(typed: TypedValue, index: int) -> TypedValue:
-    if typed.type.kind != "array" or not -len(typed.value) <= index < len(typed.value):
-        raise DoesNotFit(f"there is no element {index}")
-    return typed._replace(type=typed.type.items[0], value=typed.value[index])
 
 
 def _elements(

@@ -66,12 +66,8 @@ def parse(document: descriptor_files.Document) -> Messages | None:
         raise descriptor_files.InvalidDescriptor("its domainSeparator is no hash") from None
     schemas = bound.get("schemas", [])
     listed = schemas[:MAX_SCHEMAS] if isinstance(schemas, list) else []
-    return Messages(
-        object_at(bound, "domain"),
-        expected,
-        parse_messages(document),
-        frozenset(_encoded_types(listed)),
-    )
+    types = frozenset(_encoded_types(listed))
+    return Messages(object_at(bound, "domain"), expected, parse_messages(document), types)
 
 
 def keys(document: descriptor_files.Document, deployed: Iterator[bytes]) -> Iterator[Hashable]:
@@ -202,9 +198,9 @@ class Descriptors:
             raise StillReading
         try:
             self._listed = self._listed or _listed(folder, chain_id)
+            return self._listed
         finally:
             self._listing.release()
-        return self._listed
 
     def _parse(self, listed: "_Listed", name: str) -> Descriptor | None:
         if name not in self._parsed:
@@ -278,9 +274,8 @@ def _deployed(bound: descriptor_files.Document, chain_id: str) -> Iterator[bytes
     include."""
     deployments = bound.get("deployments", [])
     if not isinstance(deployments, list) or len(deployments) > MAX_DEPLOYMENTS:
-        raise descriptor_files.InvalidDescriptor(
-            f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}"
-        )
+        message = f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}"
+        raise descriptor_files.InvalidDescriptor(message)
     for deployment in deployments:
         deployment_object = deployment if isinstance(deployment, dict) else {}
         try:

@@ -101,9 +101,8 @@ def parse_messages(document: Document) -> dict[str, Format]:
 def _fields_left(before: int, format_: Format) -> int:
     left = before - sum(1 + len(field.params) for field in format_.fields)
     if left < 0:
-        raise InvalidDescriptor(
-            f"it has more than {MAX_FIELDS_OF_FILE:,} fields with their parameters"
-        )
+        message = f"it has more than {MAX_FIELDS_OF_FILE:,} fields with their parameters"
+        raise InvalidDescriptor(message)
     return left
 
 
@@ -142,29 +141,17 @@ def _format(
     document: Document, written: Mapping[str, Any], entry: Entry | None, is_named: bool
 ) -> Format:
     excluded = {parse_path(path) for path in _list(written.get("excluded"))}
-    fields = [
-        field
-        for field in _fields(document, _list(written.get("fields")), None, 0)
-        if field.path not in excluded
-    ]
+    every = _fields(document, _list(written.get("fields")), None, 0)
+    fields = [field for field in every if field.path not in excluded]
     if len(fields) > MAX_FIELDS:
         raise InvalidDescriptor(f"a function has more than {MAX_FIELDS} fields")
-    return Format(
-        entry,
-        is_named,
-        _intent(written.get("intent")),
-        _sentence(written.get("interpolatedIntent")),
-        fields,
-        frozenset(parse_path(path) for path in _list(written.get("required"))),
-    )
-
-
-def _intent(written: object) -> str:
-    """Return the intent in one line, of an object `key: value` pairs."""
-    if isinstance(written, dict):
-        pairs = [f"{one_line(key)}: {one_line(value)}" for key, value in [*written.items()][:10]]
-        return one_line(", ".join(pairs), MAX_INTENT)
-    return one_line(written, MAX_INTENT)
+    intent = written.get("intent")
+    if isinstance(intent, dict):  # `key: value` pairs
+        pairs = [f"{one_line(key)}: {one_line(value)}" for key, value in [*intent.items()][:10]]
+        intent = ", ".join(pairs)
+    sentence = _sentence(written.get("interpolatedIntent"))
+    required = frozenset(parse_path(path) for path in _list(written.get("required")))
+    return Format(entry, is_named, one_line(intent, MAX_INTENT), sentence, fields, required)
 
 
 def _sentence(written: object) -> Sequence[str | ValuePath] | None:
@@ -175,17 +162,13 @@ def _sentence(written: object) -> Sequence[str | ValuePath] | None:
     for match in _PIECE.finditer(template):
         pieces.append(template[end : match.start()])
         end = match.end()
+        if len(match[0]) == 1:  # a brace without another one
+            return None
         try:
-            pieces.append(parse_path(match[1]) if match[1] else _brace(match[0]))
+            pieces.append(parse_path(match[1]) if match[1] else match[0][0])
         except InvalidDescriptor:
             return None
     return [*pieces, template[end:]] if template else None
-
-
-def _brace(piece: str) -> str:
-    if len(piece) == 1:
-        raise InvalidDescriptor("a brace has no other one")
-    return piece[0]
 
 
 def _fields(
@@ -223,10 +206,8 @@ def _field(document: Document, declared: Mapping[str, Any], outer: ValuePath | N
 
 
 def _visibility(rule: object) -> tuple[str, Sequence[Any]]:
-    if rule in (ALWAYS, "optional"):
-        return ALWAYS, ()
-    if rule == NEVER:
-        return NEVER, ()
+    if rule in (ALWAYS, "optional", NEVER):
+        return NEVER if rule == NEVER else ALWAYS, ()
     for name in (UNLESS, EQUALS):
         if isinstance(rule, dict) and [*rule] == [name]:
             return name, _list(rule[name])

@@ -3,6 +3,7 @@ are to be sent, and those inside of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan.contracts import abi, abi_decoding
@@ -13,7 +14,6 @@ from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors, S
 from scan.extensions.contract_details.decoder import nested_calls
 from scan.extensions.transaction_details import contract_abis, decoding
 from scan.extensions.transaction_details import details as transaction_details
-from scan.extensions.transaction_details.details import NO_LOGS
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks, network
@@ -74,7 +74,7 @@ class Erc7730(decoding.ClearSigning):
         the node does not have its calldata."""
         if not (record["toAddress"] and record["methodId"] and self._has_descriptors(reader)):
             return NOTHING
-        details = transaction_details.details(reader, record, NO_LOGS)
+        details = transaction_details.details(reader, record, transaction_details.NO_LOGS)
         if details.input is None:
             return NOTHING
         to_address, from_address = (data(record[name], 20) for name in ("toAddress", "fromAddress"))
@@ -94,20 +94,12 @@ class Erc7730(decoding.ClearSigning):
             reader.do_not_cache()
             if (block := blocks.newest(reader)) is None:
                 return [NOTHING] * len(calls)
-        trees = {
-            position: _Tree(
-                call_description.Call(
-                    chain_id,
-                    None if call.sender is None else to_hex(call.sender),
-                    to_hex(call.to),
-                    call.value,
-                    call.input,
-                    None,
-                )
-            )
-            for position, call in enumerate(calls)
-            if call.to is not None and len(call.input) >= call_description.SELECTOR_BYTES
-        }
+        trees = {}
+        for position, call in enumerate(calls):
+            if call.to is not None and len(call.input) >= call_description.SELECTOR_BYTES:
+                parties = None if call.sender is None else to_hex(call.sender), to_hex(call.to)
+                of = call_description.Call(chain_id, *parties, call.value, call.input, None)
+                trees[position] = _Tree(of)
         describer = _Describer(reader, self._descriptors, chain_id, block)
         try:
             describer.select([*trees.values()])
@@ -174,13 +166,11 @@ class _Describer:
     def __init__(
         self, reader: Reader, descriptors: Descriptors, chain_id: str, block: BlockId
     ) -> None:
-        self._reader = reader
-        self._descriptors = descriptors
+        self._reader, self._descriptors = reader, descriptors
         self._block = contract_abis.Block(block.number, to_hex(block.hash))
         self._bindings = ContractBindings(reader, descriptors, chain_id, block)
         self._budget = abi_decoding.DecodingBudget()
-        self._calls_left = MAX_CALLS
-        self._values_left = MAX_SHOWN
+        self._calls_left, self._values_left = MAX_CALLS, MAX_SHOWN
 
     def select(self, trees: Sequence[_Tree]) -> None:
         """Add descriptors, values and calls inside, level by level. Raises StillReading."""
@@ -203,10 +193,9 @@ class _Describer:
             format_ = descriptor.messages.format_of(message) if descriptor.messages else None
             if format_ is None:
                 continue
+            typed = descriptor_files.TypedValue(message.type, list(message.values))
             try:
-                tree.selected = call_description.select_in_message(
-                    format_, message.type, message.values, tree.call, self._budget
-                )
+                tree.selected = call_description.select_in(format_, typed, tree.call, self._budget)
             except (descriptor_files.DoesNotFit, abi.AbiError):
                 continue
             tree.descriptor, tree.format = descriptor, format_
@@ -217,59 +206,47 @@ class _Describer:
     def described(self, trees: Sequence[_Tree]) -> list[Described]:
         """Return the descriptions, with the names of all addresses that they show."""
         fitting = [inner for tree in trees for inner in tree.all() if inner.format is not None]
-        described_calls = {
-            address for tree in fitting for address in call_description.addresses_in(tree.selected)
-        }
-        parties = addresses.parties(
-            self._reader, [data(address, 20) for address in described_calls]
-        )
+        named = {a for tree in fitting for a in call_description.addresses_in(tree.selected)}
+        parties = addresses.parties(self._reader, [data(address, 20) for address in named])
         names = Names(parties, network.coin_symbol(self._reader)) if fitting else Names({}, "")
-        return [
-            Described(
-                _description(tree, names),
-                [
-                    InnerDescription(inner.path, inner.call.to_address, description)
-                    for inner in _unfolded(tree)
-                    if (description := _description(inner, names)) is not None
-                ],
-            )
-            for tree in trees
-        ]
+        descriptions = []
+        for tree in trees:
+            inside = [
+                InnerDescription(inner.path, inner.call.to_address, description)
+                for inner in _unfolded(tree)
+                if (description := _description(inner, names)) is not None
+            ]
+            descriptions.append(Described(_description(tree, names), inside))
+        return descriptions
 
     def _decode(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the method by which the contract's ABI decodes them."""
-        emitters = {
-            contract_abis.Emitter(data(tree.call.to_address, 20), self._block) for tree in level
-        }
+        called = [data(tree.call.to_address, 20) for tree in level]
+        emitters = {contract_abis.Emitter(address, self._block) for address in called}
         node = self._reader.node.within(TIMEOUT_S)
-        contracts = self._reader.sources.get(contract_abis.ContractAbis).find_at_or_now(
-            emitters, node, self._budget
-        )
+        abis = self._reader.sources.get(contract_abis.ContractAbis)
+        contracts = abis.find_at_or_now(emitters, node, self._budget)
         if self._reader.has_node_failed:
             self._reader.do_not_cache()
-        for tree in level:
-            contract = contracts.get(data(tree.call.to_address, 20), contract_abis.NO_CONTRACT)
-            method = decoding.decode_call(
-                tree.call.calldata, contract.abis, contract.token_type, budget=self._budget
-            )
+        decode = partial(decoding.decode_call, budget=self._budget)
+        for tree, address in zip(level, called, strict=True):
+            contract = contracts.get(address, contract_abis.NO_CONTRACT)
+            method = decode(tree.call.calldata, contract.abis, contract.token_type)
             tree.call = tree.call._replace(method=method)
 
     def _select(self, level: Sequence[_Tree]) -> None:
         """Add to the calls the descriptors that fit, and the values that they show."""
-        called = {
-            id(tree): Called(
-                data(tree.call.to_address, 20),
-                tree.call.calldata[: call_description.SELECTOR_BYTES],
-            )
+        size = call_description.SELECTOR_BYTES
+        called = [
+            (tree, Called(data(tree.call.to_address, 20), tree.call.calldata[:size]))
             for tree in level
             if not tree.is_code_of_sender
-        }
-        bound = self._bindings.find({*called.values()}) if called else {}
-        for tree in level:
-            descriptor = bound.get(called[id(tree)]) if id(tree) in called else None
-            if descriptor is None:
+        ]
+        bound = self._bindings.find({call for _, call in called}) if called else {}
+        for tree, call in called:
+            if (descriptor := bound.get(call)) is None:
                 continue
-            format_ = descriptor.formats[tree.call.calldata[: call_description.SELECTOR_BYTES]]
+            format_ = descriptor.formats[call.selector]
             try:
                 selected = call_description.select(format_, tree.call, self._budget)
             except (descriptor_files.DoesNotFit, abi.AbiError):
@@ -313,10 +290,8 @@ def _inside(tree: _Tree, position: int, nested: nested_calls.NestedCall) -> _Tre
         call = outer._replace(calldata=nested.input, method=None)
         return _Tree(call, (*tree.path, position), tree.is_code_of_sender)
     sender = outer.from_address if tree.is_code_of_sender else outer.to_address
-    sender = None if nested.is_by_other else sender
-    call = call_description.Call(
-        outer.chain_id, sender, to_hex(nested.to), nested.value, nested.input, None
-    )
+    parties = None if nested.is_by_other else sender, to_hex(nested.to)
+    call = call_description.Call(outer.chain_id, *parties, nested.value, nested.input, None)
     return _Tree(call, (*tree.path, position), nested.is_delegated)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from scan.api.hooks import Api
 from scan.extensions.clear_signing.descriptors import Descriptors
-from scan.extensions.clear_signing.queries import TEMPLATE, Erc7730
+from scan.extensions.clear_signing.queries import TEMPLATE, Described, Erc7730
 from scan.extensions.clear_signing.settings import Settings
 from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.http.hooks import Service
@@ -15,18 +15,17 @@ from scan.pages.hooks import Pages, Shown, TransactionSection
 from scan.pages.records import Record
 
 
-def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+def described(transaction: Mapping[str, Any]) -> Described:
     """Return what the call is for."""
-    return reader().sources.get(Erc7730).of_transaction(reader(), record).record()
+    return reader().sources.get(Erc7730).of_transaction(reader(), transaction)
 
 
 def transaction_head(transaction: Record) -> Shown:
-    described = reader().sources.get(Erc7730).of_transaction(reader(), transaction)
-    return Shown({"clear_signing": described})
+    return Shown({"clear_signing": described(transaction)})
 
 
 HOOKS = (
-    Api(transaction_fields=transaction_fields),
+    Api(transaction_fields=lambda transaction: described(transaction).record()),
     Service(
         make=lambda core: Erc7730(Descriptors(core.settings.of(Settings).descriptors)),
         base=ClearSigning,

@@ -3,7 +3,8 @@ of others. The operator's builds and the jobs of verification live as long as th
 watch build folders, keep sources for chains that begin anew, and submit contracts of factories.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
+from functools import partial
 
 import flask
 from flask import Blueprint
@@ -34,7 +35,7 @@ from scan.extensions.contract_details.verification_jobs.jobs import JobRunner, V
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.hex import to_hex
 from scan.http import list_responses, request_state, requests
-from scan.http.hooks import Service, Worker
+from scan.http.hooks import Service, Startable, Worker
 from scan.http.worker_threads import WorkerThread
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 
@@ -48,9 +49,8 @@ blueprint = Blueprint("contract_details", __name__)
 @blueprint.get("/contracts/<address>/claims")
 def get_claims(address: str) -> requests.Response:
     requests.query_arguments()
-    return requests.json_value(
-        {"claims": contract_page.of(requests.reader(), parameters.address(address))}
-    )
+    claims = contract_page.of(requests.reader(), parameters.address(address))
+    return requests.json_value({"claims": claims})
 
 
 @blueprint.get("/contracts/<address>/bytecode")
@@ -65,12 +65,8 @@ def get_bytecode(address: str) -> requests.Response:
     if is_disassembled:
         requests.reader().do_not_cache()  # it is a hundred times as large as the code
         record["disassembly"] = [
-            {
-                "offset": instruction.offset,
-                "opcode": instruction.name,
-                "data": to_hex(instruction.data) if instruction.data else None,
-            }
-            for instruction in bytecode.disassemble(held.code[: held.instructions_end])
+            {"offset": i.offset, "opcode": i.name, "data": to_hex(i.data) if i.data else None}
+            for i in bytecode.disassemble(held.code[: held.instructions_end])
         ]
     return requests.json_value(record)
 
@@ -111,9 +107,8 @@ def encode_call(address: str) -> requests.Response:
     json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
     function, arguments = contracts.function_and_arguments(body)
     sender = parameters.optional_address(body, "from")
-    encoded = contract_functions.encode(
-        requests.reader(), key, function, arguments, body.get("value", 0), sender
-    )
+    call = key, function, arguments, body.get("value", 0), sender
+    encoded = contract_functions.encode(requests.reader(), *call)
     chain_id = requests.reader().sources.chain_id.read()
     value: dict[str, object] = {"to": to_hex(key), **recorded("call_to_sign", encoded)}
     value["chainId"] = None if chain_id is None else int(chain_id)
@@ -149,14 +144,12 @@ def decode_body() -> requests.Response:
 
 def _decoded(encoded: Encoded) -> requests.Response:
     address, decoding = encoded.address, decode(requests.reader(), encoded)
-    return requests.json_value(
-        {
-            "data": to_hex(decoding.signed or encoded.data),
-            "topics": [*map(to_hex, encoded.topics)],
-            "address": None if address is None else to_hex(address),
-            **decoding.record(),
-        }
-    )
+    given = {
+        "data": to_hex(decoding.signed or encoded.data),
+        "topics": [*map(to_hex, encoded.topics)],
+        "address": None if address is None else to_hex(address),
+    }
+    return requests.json_value(given | decoding.record())
 
 
 @blueprint.post("/encode")
@@ -172,13 +165,9 @@ def encode_any_call() -> requests.Response:
 
 @blueprint.get("/contracts/<address>/same-code")
 def list_same_code(address: str) -> requests.Response:
-    key = parameters.address(address)
-    return list_responses.list_response(
-        "sameCode",
-        requests.query_arguments(*list_responses.LISTED),
-        lambda window: comparison.page(requests.reader(), key, window),
-        address=key,
-    )
+    key, arguments = parameters.address(address), requests.query_arguments(*list_responses.LISTED)
+    read = partial(comparison.page, requests.reader(), key)
+    return list_responses.list_response("sameCode", arguments, read, address=key)
 
 
 @blueprint.get("/contracts/<address>/compare/<other>")
@@ -186,13 +175,9 @@ def compare_sources(address: str, other: str) -> requests.Response:
     requests.query_arguments()
     key, other_key = parameters.address(address), parameters.address(other, "other")
     pairs = comparison.of(requests.reader(), key, other_key)
-    return requests.json_value(
-        {
-            "address": to_hex(key),
-            "other": to_hex(other_key),
-            "files": [recorded("file_pair", pair) | {"changes": pair.unified()} for pair in pairs],
-        }
-    )
+    files = [recorded("file_pair", pair) | {"changes": pair.unified()} for pair in pairs]
+    compared = {"address": to_hex(key), "other": to_hex(other_key), "files": files}
+    return requests.json_value(compared)
 
 
 BUILDS_EVERY_S = 0.5
@@ -200,40 +185,24 @@ SOURCES_EVERY_S = 2.0
 FACTORIES_EVERY_S = 2.0
 
 
-def build_watch_threads(core: request_state.Services) -> Iterable[WorkerThread]:
-    if not core.settings.of(Settings).artifacts:
-        return ()
-    watch = BuildWatch(core.sources.get(Builds), core.writes, core.verifier)
-    failure = "builds are not compared"
-    return (WorkerThread("builds", watch.step, BUILDS_EVERY_S, core.writes, failure),)
-
-
-def kept_source_threads(core: request_state.Services) -> Iterable[WorkerThread]:
-    folder = core.settings.sources_dir
-    if folder is None:
-        return ()
-    step = KeptSources(folder, core.writes, core.sources.get(VerificationJobs)).step
-    failure = "verified sources are not kept"
-    return (WorkerThread("kept-sources", step, SOURCES_EVERY_S, core.writes, failure),)
-
-
-def factory_children_threads(core: request_state.Services) -> Iterable[WorkerThread]:
-    jobs = core.sources.get(VerificationJobs)
-    step = FactoryChildren(core.writes, core.verifier.creations, jobs).step
+def worker_threads(core: request_state.Services) -> Iterator[Startable]:
+    """Yield what compares builds, keeps sources, submits contracts of factories, and runs jobs."""
+    jobs, writes = core.sources.get(VerificationJobs), core.writes
+    if core.settings.of(Settings).artifacts:
+        step = BuildWatch(core.sources.get(Builds), writes, core.verifier).step
+        yield WorkerThread("builds", step, BUILDS_EVERY_S, writes, "builds are not compared")
+    if (folder := core.settings.sources_dir) is not None:
+        step, failure = KeptSources(folder, writes, jobs).step, "verified sources are not kept"
+        yield WorkerThread("kept-sources", step, SOURCES_EVERY_S, writes, failure)
+    step = FactoryChildren(writes, core.verifier.creations, jobs).step
     failure = "contracts of verified factories are not submitted"
-    return (WorkerThread("factory-children", step, FACTORIES_EVERY_S, core.writes, failure),)
+    yield WorkerThread("factory-children", step, FACTORIES_EVERY_S, writes, failure)
+    yield JobRunner(writes, core.verifier, jobs)
 
 
 HOOKS = (
     hooks.Api(blueprints=(blueprint,)),
     Service(make=lambda core: Builds(core.settings.of(Settings).artifacts), base=BuiltCreations),
     Service(make=lambda core: VerificationJobs(core.writes, core.waiting_threads)),
-    Worker(threads=build_watch_threads),
-    Worker(threads=kept_source_threads),
-    Worker(threads=factory_children_threads),
-    Worker(
-        threads=lambda core: (
-            JobRunner(core.writes, core.verifier, core.sources.get(VerificationJobs)),
-        )
-    ),
+    Worker(threads=worker_threads),
 )

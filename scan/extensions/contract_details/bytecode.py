@@ -117,21 +117,19 @@ def get(reader: Reader, address: bytes) -> Bytecode:
     if not code:
         raise NotFound("There is no code at this address.", field="address")
     is_delegating = code.startswith(blocks.DELEGATION) and len(code) == len(blocks.DELEGATION) + 20
+    verifier = contract.verifier and bytes(contract.verifier)
+    similar = verifier if contract.match == contract_match.RUNTIME else None
+    if similar is None and not contract.is_verified:
+        similar = similar_to(reader, code)
     return Bytecode(
         code,
         bytes(contract.code_hash) if contract.code and contract.code_hash else keccak(code),
         bytecode_metadata.read_metadata(code),
         code[len(blocks.DELEGATION) :] if is_delegating else None,
         contract.is_verified and contract.match != contract_match.RUNTIME,
-        contract.verifier and bytes(contract.verifier),
-        _similar_to(reader, contract, code),
+        verifier,
+        similar,
     )
-
-
-def _similar_to(reader: Reader, contract: contracts.Contract, code: bytes) -> bytes | None:
-    if contract.match == contract_match.RUNTIME and contract.verifier is not None:
-        return bytes(contract.verifier)
-    return None if contract.is_verified else similar_to(reader, code)
 
 
 def similar_to(reader: Reader, code: bytes) -> bytes | None:
@@ -154,11 +152,9 @@ def similar_to(reader: Reader, code: bytes) -> bytes | None:
 def _code_of_node(reader: Reader, address: bytes) -> bytes:
     """Return the node's code: delegating accounts and contracts never called are not indexed."""
     reader.do_not_cache()
+    node, call = reader.node.within(TIMEOUT_S), ("eth_getCode", to_hex(address), "latest")
     try:
-        code = reader.node.within(TIMEOUT_S).call(
-            "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
-        )
-        return data(code)
+        return data(node.call(*call, most_bytes=MAX_RESPONSE_BYTES))
     except (client.RpcError, BadHex):
         raise UpstreamFailed("The node did not return this code.") from None
 
@@ -171,13 +167,15 @@ blueprint = Blueprint("pages_bytecode", __name__)
 
 
 def bytecode_page(key: bytes) -> Response:
-    held, missing = _bytecode(key)
+    held, missing = None, ""
+    try:
+        held = get(reader(), key)
+    except (NotFound, UpstreamFailed, Unavailable) as error:
+        missing = error.message
     code = held.code[: held.instructions_end] if held else b""
     instructions = list(disassemble(code, MAX_SHOWN_INSTRUCTIONS + 1))
-    related = (held.delegate, held.similar_to) if held else ()
-    head = addresses_and_tokens.address_head(
-        key, "bytecode", more=map(to_hex, filter(None, related))
-    )
+    related = filter(None, (held.delegate, held.similar_to) if held else ())
+    head = addresses_and_tokens.address_head(key, "bytecode", more=map(to_hex, related))
     return page(
         "bytecode.html",
         **head,
@@ -188,14 +186,6 @@ def bytecode_page(key: bytes) -> Response:
         is_cut=len(instructions) > MAX_SHOWN_INSTRUCTIONS,
         most_bytes=MAX_SHOWN_BYTES,
     )
-
-
-def _bytecode(key: bytes) -> tuple[Bytecode | None, str]:
-    """Return the bytecode, or the reason why there is none."""
-    try:
-        return get(reader(), key), ""
-    except (NotFound, UpstreamFailed, Unavailable) as error:
-        return None, error.message
 
 
 @blueprint.get("/address/<address>/disassembly")

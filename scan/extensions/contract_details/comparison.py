@@ -4,8 +4,9 @@ may be of strangers, and comparing lines takes quadratic time or more: the steps
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import Match, SequenceMatcher
+from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -110,7 +111,7 @@ def _pairs(source: Source, other: Source) -> dict[str, str]:
     the contracts' own, and those of the same name."""
     pairs: dict[str, str] = {}
     paired: set[str] = set()
-    for key in (_path, _content, _own, _name):
+    for key in _KEYS:
         waiting: dict[str, str] = {}
         for path in other.files:
             if path not in paired and (of := key(other, path)):
@@ -123,20 +124,13 @@ def _pairs(source: Source, other: Source) -> dict[str, str]:
     return pairs
 
 
-def _path(_: Source, path: str) -> str:
-    return path
-
-
-def _content(source: Source, path: str) -> str:
-    return source.files[path]
-
-
-def _own(source: Source, path: str) -> str:
-    return "own" if path == source.main_path else ""
-
-
-def _name(_: Source, path: str) -> str:
-    return PurePosixPath(path).name
+# What files that belong together have in common.
+_KEYS: Sequence[Callable[[Source, str], str]] = (
+    lambda _, path: path,
+    lambda source, path: source.files[path],
+    lambda source, path: "own" if path == source.main_path else "",
+    lambda _, path: PurePosixPath(path).name,
+)
 
 
 def _lines(text: str) -> list[str]:
@@ -160,15 +154,9 @@ def _parts(
 def _rows(
     lines: Sequence[str], other: Sequence[str], start: int, end: int, first: int, last: int
 ) -> Iterator[Row]:
-    for offset in range(max(end - start, last - first)):
-        number, other_number = start + offset, first + offset
-        has, other_has = number < end, other_number < last
-        yield Row(
-            number + 1 if has else None,
-            lines[number] if has else None,
-            other_number + 1 if other_has else None,
-            other[other_number] if other_has else None,
-        )
+    own, others = enumerate(lines[start:end], start + 1), enumerate(other[first:last], first + 1)
+    for line, other_line in zip_longest(own, others, fillvalue=(None, None)):
+        yield Row(*line, *other_line)
 
 
 def _unified(part: Sequence[Row]) -> Iterator[str]:
@@ -222,10 +210,8 @@ def page(reader: Reader, address: bytes, window: Window) -> Page:
     filters = {"address": address.hex()}
     traversal = window.traversal("same_code", filters, (ORDINAL, ADDRESS), has_blocks=False)
     if window.offset >= MOST_COUNTED:
-        raise InvalidParameter(
-            f"page must be within the first {MOST_COUNTED:,} contracts; a cursor goes on.",
-            field="page",
-        )
+        message = f"page must be within the first {MOST_COUNTED:,} contracts; a cursor goes on."
+        raise InvalidParameter(message, field="page")
     after_block, after_address = traversal.position(2)
     is_contract, *row = reader.row(
         "queries/contracts_list_by_code",

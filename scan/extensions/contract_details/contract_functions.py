@@ -189,10 +189,8 @@ def in_base_units(text: str, units: Mapping[str, int | None]) -> int | None:
     text = text.strip(" ")
     known = [unit for unit, decimals in units.items() if decimals is not None]
     if _NO_UNIT.fullmatch(text):
-        example = next(unit for unit in known if units[unit])
-        raise ValueError(
-            f"{text} has no unit. Write one, such as {text} {example}, or a whole number."
-        )
+        example = f"{text} {next(unit for unit in known if units[unit])}"
+        raise ValueError(f"{text} has no unit. Write one, such as {example}, or a whole number.")
     amount = _AMOUNT.fullmatch(text)
     if amount is None:
         return None
@@ -289,11 +287,7 @@ def encode(
         signature = prepared.function.signature[:500]
         raise InvalidParameter(f"The function {signature} is not payable.", field="value")
     if sender is not None:
-        call = {
-            "from": to_hex(sender),
-            "to": to_hex(address),
-            "data": to_hex(prepared.calldata),
-            "value": hex(value_wei),
-        }
+        sent = {"from": sender, "to": address, "data": prepared.calldata}
+        call = {**{name: to_hex(part) for name, part in sent.items()}, "value": hex(value_wei)}
         calls.execute(node, call, read_calls.abis_of(address, proxy), None)
     return EncodedCall(prepared, value_wei, proxy)

@@ -62,8 +62,7 @@ def clean(text: str | None) -> str | None:
 VIEWS = ("code", "read", "write")
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    "read": frozenset({"code", *contract_values.FUNCTIONS, "sources"}),
-    "write": frozenset({"code", *contract_values.FUNCTIONS, "sources"}),
+    **dict.fromkeys(("read", "write"), frozenset({"code", *contract_values.FUNCTIONS, "sources"})),
 }
 
 
@@ -112,31 +111,23 @@ class ShownContract(NamedTuple):
     @property
     def returned_addresses(self) -> Sequence[str]:
         """Return the addresses that are values of the contract."""
-        return [
-            value.result
-            for value in (self.values.values if self.values else ())
-            if [output.type for output in value.outputs] == ["address"] and value.result
-        ]
+        values = self.values.values if self.values else ()
+        return [v.result for v in values if [o.type for o in v.outputs] == ["address"] and v.result]
 
     def forms(self, called: str) -> Functions:
         """Return the functions that have a form: the one just called, and all whose values are not
         shown."""
         values = self.values.values if self.values else ()
         valued = {v.signature for v in values if v.error is None and v.signature != called}
-        direct, proxied = (
-            [function for function in functions if function.signature not in valued]
-            for functions in (self.functions.own, self.functions.proxied)
-        )
-        return Functions(direct, proxied)
+        tabs = (self.functions.own, self.functions.proxied)
+        own, proxied = ([f for f in tab if f.signature not in valued] for tab in tabs)
+        return Functions(own, proxied)
 
     @property
     def verifier(self) -> str | None:
         """Return another address with the same code, for which the sources were verified."""
-        return (
-            to_hex(bytes(self.verified.verifier))
-            if self.verified and self.verified.verifier
-            else None
-        )
+        verifier = self.verified and self.verified.verifier
+        return to_hex(bytes(verifier)) if verifier else None
 
     @property
     def constructor_arguments(self) -> str:
@@ -165,6 +156,10 @@ def read_contract(
     if not contract.is_verified:
         similar = bytecode.similar_to(reader(), bytes(contract.code))
         claims = of(reader(), address)
+    gas = gas_use.contract_gas(reader(), address) if view == "write" and can_be_called else ()
+    files = None
+    if view == "code":
+        files = source_files.shown_files(contract.sources, contract.path, shown)
     return ShownContract(
         view,
         has_code=True,
@@ -173,9 +168,7 @@ def read_contract(
         verified=contract if contract.is_verified else None,
         abi=abi,
         settings=json.loads(contract.settings or "{}"),
-        files=source_files.shown_files(contract.sources, contract.path, shown)
-        if view == "code"
-        else None,
+        files=files,
         functions=functions,
         proxy_kind=proxy.kind if proxy else None,
         proxy_warning=proxy.warning if proxy else None,
@@ -184,7 +177,7 @@ def read_contract(
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
         claims=claims,
-        gas=_gas(address) if view == "write" and can_be_called else {},
+        gas={of.method_id: of for of in gas if of.method_id},
         modifiers=_modifiers(address, contract, proxy) if can_be_called else {},
         replaced=None if contract.replaced_at is None else contract.not_verified,
     )
@@ -208,10 +201,6 @@ def _modifiers(
             links = [(text, f"{file}#{anchor}L{line}") for text, line in written]
             modifiers.setdefault(f"{prefix}0x{selector}", links)
     return modifiers
-
-
-def _gas(address: bytes) -> Mapping[str, gas_use.MethodGas]:
-    return {of.method_id: of for of in gas_use.contract_gas(reader(), address) if of.method_id}
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:

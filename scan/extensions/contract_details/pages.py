@@ -4,6 +4,7 @@ verifying a source; the page of two sources side by side."""
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -36,7 +37,7 @@ from scan.hex import to_hex
 from scan.http import requests
 from scan.http.request_state import services
 from scan.http.requests import reader
-from scan.pages import addresses_and_tokens, filtered_lists, hooks, records
+from scan.pages import addresses_and_tokens, filtered_lists, records
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, StatusSection, TokenTab
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
@@ -115,21 +116,14 @@ def call_function(address: str) -> Response:
     contract = read_contract(key, "read")
     call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
     function = contract.functions.named(call["function"])
-    inputs = function.inputs if function else ()
+    inputs, outputs = (function.inputs, function.outputs) if function else ((), ())
     try:
         name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
         call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         call["sent"] = _converted(key, contract, inputs, call["arguments"])
-        values = [*map(argument_of, call["sent"])]
-        value = (
-            requests.reader()
-            .sources.read_calls.call(requests.reader().node, key, name, values)
-            .value
-        )
-        call["value"] = Value(
-            name, [Output(o.name, o.type) for o in function.outputs] if function else (), value
-        )
-        status = 200
+        values, calls = [*map(argument_of, call["sent"])], requests.reader().sources.read_calls
+        value = calls.call(requests.reader().node, key, name, values).value
+        call["value"], status = Value(name, [Output(o.name, o.type) for o in outputs], value), 200
     except ScanError as error:
         call["error"], status = labelled_message(error.message, inputs), error.status
     return contract_page(key, contract, status, call=call)
@@ -149,13 +143,6 @@ def _converted(
     ]
 
 
-def _in_words(error: ScanError) -> str:
-    """Return an error's message with the form's words in place of the API's names."""
-    name = error.field or ""
-    message = error.message.replace(name, WORDS[name], 1) if name in WORDS else error.message
-    return f"{message[:1].upper()}{message[1:]}"
-
-
 @blueprint.post("/address/<address>/verify")
 @requests.requires(requests.Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
@@ -168,14 +155,16 @@ def verify_source(address: str) -> Response:
         contracts.get_or_index(requests.reader(), key, ())
         with services().waiting_threads.place_for_long(requests.client_address()):
             verified = verify(services().verifier, submission, requests.client_address())
-        if verified.stored:
-            requests.note_changed_index()
+        status, refusal = 200, message(verified)
     except ScanError as error:
-        return contract_page(
-            key, read_contract(key, "code"), error.status, form=fields, error=_in_words(error)
-        )
-    if not verified.stored:
-        return contract_page(key, read_contract(key, "code"), form=fields, error=message(verified))
+        # The form's words in place of the API's names.
+        name, status = error.field or "", error.status
+        refusal = error.message.replace(name, WORDS[name], 1) if name in WORDS else error.message
+        refusal, verified = f"{refusal[:1].upper()}{refusal[1:]}", None
+    if verified is None or not verified.stored:
+        contract = read_contract(key, "code")
+        return contract_page(key, contract, status, form=fields, error=refusal)
+    requests.note_changed_index()
     response = redirect(f"/address/{to_hex(key)}?tab=contract", 303)
     return Response(response.data, 303, headers=dict(response.headers))
 
@@ -187,7 +176,7 @@ def _form() -> MultiDict[str, str]:
 
 def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
     """Return the form's fields as a body of /api/v1/verify."""
-    optimizer, via_ir = (SWITCHES.get(fields.get(name, "")) for name in ("optimizer", "viaIR"))
+    switches = {"optimizationUsed": "optimizer", "viaIR": "viaIR"}
     body: dict[str, object] = {
         "address": to_hex(key),
         "sourceCode": _source(fields.get("source", "")),
@@ -198,15 +187,10 @@ def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
         language = vyper.VYPER
     if language is not SOLIDITY:
         body["language"] = language.name
-    names = ("contractName", "license", "evmVersion", "constructorArguments")
+    names = ("contractName", "license", "evmVersion", "constructorArguments", "runs")
     body |= {name: fields[name].strip() for name in names if fields.get(name, "").strip()}
-    if optimizer is not None:
-        body["optimizationUsed"] = optimizer
-    if via_ir is not None:
-        body["viaIR"] = via_ir
-    if fields.get("runs", "").strip():
-        body["runs"] = fields["runs"].strip()
-    return body
+    chosen = {name: SWITCHES.get(fields.get(field, "")) for name, field in switches.items()}
+    return body | {name: is_on for name, is_on in chosen.items() if is_on is not None}
 
 
 def _source(typed: str) -> str:
@@ -230,10 +214,8 @@ def _source(typed: str) -> str:
 
 def _language(paths: Iterable[str]) -> Language:
     """Return the language of files, Solidity's among which may be of any suffix."""
-    return next(
-        (language for language in map(language_of_path, paths) if language is not SOLIDITY),
-        SOLIDITY,
-    )
+    others = (language for language in map(language_of_path, paths) if language is not SOLIDITY)
+    return next(others, SOLIDITY)
 
 
 def _text(content: bytes) -> str:
@@ -246,6 +228,10 @@ def _text(content: bytes) -> str:
 def _read() -> Mapping[str, Any]:
     folders = missing(services().settings.of(Settings).artifacts)
     return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
+
+
+def _contract_tab(key: bytes) -> Response:
+    return contract_page(key, read_contract_view(key))
 
 
 def _same_code(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
@@ -280,57 +266,27 @@ def choose_other(address: str) -> Response:
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = address_of(address), address_of(other)
     pairs = comparison.of(reader(), key, other_key)
-    own, others = to_hex(key), to_hex(other_key)
-    return page(
-        "source_comparison.html",
-        address=own,
-        other=others,
-        pairs=pairs,
-        names=names_of([], own, others),
-    )
+    both: dict[str, Any] = {"address": to_hex(key), "other": to_hex(other_key)}
+    return page("source_comparison.html", **both, pairs=pairs, names=names_of([], *both.values()))
 
 
-HOOKS = (
-    Pages(
-        blueprints=(blueprint, bytecode.blueprint),
-        sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
-        menu=(
-            ("Contracts", "/verified-contracts", "Verified contracts"),
-            ("Contracts", "/verify", "Verify a contract"),
-        ),
-        tabs=(
-            AddressTab(
-                "contract",
-                "Contract",
-                110,
-                addresses_and_tokens.is_of_contract,
-                respond=lambda key: contract_page(key, read_contract_view(key)),
-                group=CONTRACT,
-            ),
-            AddressTab(
-                "bytecode",
-                "Bytecode",
-                130,
-                addresses_and_tokens.is_of_contract,
-                respond=bytecode.bytecode_page,
-                group=CONTRACT,
-            ),
-            TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),
-        ),
+_of_contract = partial(AddressTab, is_linked=addresses_and_tokens.is_of_contract, group=CONTRACT)
+HOOKS = Pages(
+    blueprints=(blueprint, bytecode.blueprint, comparison_views),
+    sections=(
+        AddressSection({"address": "proxy_head.html"}, proxy_head),
+        StatusSection({"status": "status_builds.html"}, _read),
     ),
-    Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),)),
-    hooks.Pages(
-        tabs=(
-            hooks.AddressTab(
-                "same-code",
-                "Same code",
-                140,
-                addresses_and_tokens.is_of_contract,
-                template="address_same_code.html",
-                read=_same_code,
-                group=hooks.CONTRACT,
-            ),
-        )
+    menu=(
+        ("Contracts", "/verified-contracts", "Verified contracts"),
+        ("Contracts", "/verify", "Verify a contract"),
     ),
-    Pages(blueprints=(comparison_views,)),
+    tabs=(
+        _of_contract("contract", "Contract", 110, respond=_contract_tab),
+        _of_contract("bytecode", "Bytecode", 130, respond=bytecode.bytecode_page),
+        _of_contract(
+            "same-code", "Same code", 140, template="address_same_code.html", read=_same_code
+        ),
+        TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),
+    ),
 )

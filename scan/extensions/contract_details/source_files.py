@@ -218,12 +218,11 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
         kept = islice(numbers.items(), MAX_MATCHES - len(matches))
         matches += [MatchingLine(file, number, excerpt) for number, excerpt in kept]
         lines: Sequence[Markup] = ()
-        if path == path_shown:
+        if path == path_shown or (not path_shown and bytes_left > 0):
             lines = highlighted_lines(_first_part(content), language_of_path(path).name)
-        elif not path_shown and bytes_left > 0:
-            coloured = highlighted_lines(_first_part(content), language_of_path(path).name)
-            sizes = accumulate(len(line) + LINE_BYTES for line in coloured)
-            lines = coloured[: bisect_right([*sizes], bytes_left)]
+        if lines and not path_shown:
+            sizes = accumulate(len(line) + LINE_BYTES for line in lines)
+            lines = lines[: bisect_right([*sizes], bytes_left)]
             bytes_left -= sum(map(len, lines)) + LINE_BYTES * len(lines) if lines else bytes_left
             bytes_left -= FILE_BYTES + 5 * len(path)  # its links have the path
         files.append(file._replace(lines=lines, matches=frozenset(numbers)))

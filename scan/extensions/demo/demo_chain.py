@@ -158,24 +158,14 @@ class DemoChain(replay.Recording):
             return dict(transaction)
         sender = transaction["from"]
         nonce = int(transaction["nonce"], 16) + cycle * self._loop_nonces[sender]
-        unsigned = {
-            name: int(transaction[name], 16)
-            for name in ("chainId", "gas", "maxFeePerGas", "maxPriorityFeePerGas", "value")
-        }
+        names = ("chainId", "gas", "maxFeePerGas", "maxPriorityFeePerGas", "value")
+        unsigned: dict[str, Any] = {name: int(transaction[name], 16) for name in names}
         to = signatures.checksummed(transaction["to"])
-        signed = _keys()[sender].sign_transaction(
-            {**unsigned, "type": 2, "nonce": nonce, "to": to, "data": transaction["input"]}
-        )
+        unsigned |= {"type": 2, "nonce": nonce, "to": to, "data": transaction["input"]}
+        signed = _keys()[sender].sign_transaction(unsigned)
         parity = hex(signed.v)
-        return {
-            **transaction,
-            "nonce": hex(nonce),
-            "hash": to_hex(signed.hash),
-            "r": hex(signed.r),
-            "s": hex(signed.s),
-            "v": parity,
-            "yParity": parity,
-        }
+        signature = {"r": hex(signed.r), "s": hex(signed.s), "v": parity, "yParity": parity}
+        return {**transaction, "nonce": hex(nonce), "hash": to_hex(signed.hash), **signature}
 
     def _template(self, number: int) -> tuple[int, int]:
         """Return how often the loop has run before a block, and the number of the recorded block
@@ -242,10 +232,8 @@ class DemoChain(replay.Recording):
         def later(address: str, account: dict[str, Any]) -> dict[str, Any]:
             moved = dict(account)
             if "balance" in account:
-                balance = int(account["balance"], 16) + self._accounts.drift(
-                    ("balance", address), cycle
-                )
-                moved["balance"] = hex(balance)
+                drift = self._accounts.drift(("balance", address), cycle)
+                moved["balance"] = hex(int(account["balance"], 16) + drift)
             if "nonce" in account:
                 moved["nonce"] = account["nonce"] + self._accounts.drift(("nonce", address), cycle)
             return moved
@@ -318,12 +306,11 @@ def recorded_options(options: Any) -> Any:
     return options if name is None else {"tracer": name}
 
 
+Receipts = Sequence[dict[str, Any]]
+
+
 def _placed(
-    block: replay.Block,
-    receipts: Sequence[dict[str, Any]],
-    number: int,
-    timestamp: int,
-    parent: str,
+    block: replay.Block, receipts: Receipts, number: int, timestamp: int, parent: str
 ) -> replay.Block:
     """Return the block with this number, time and parent, and with the hash that follows. The
     references to the block in its transactions, receipts and logs are changed in place."""

@@ -13,7 +13,7 @@ import sys
 import threading
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from operator import itemgetter
@@ -143,9 +143,8 @@ def start(path: Path, port: int = 0) -> DemoNode:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m scan.extensions.demo.demo_node", description=__doc__
-    )
+    program = "python -m scan.extensions.demo.demo_node"
+    parser = argparse.ArgumentParser(prog=program, description=__doc__)
     parser.add_argument("path", nargs="?", type=Path, default=RECORDING, help="the recording")
     parser.add_argument("--port", type=int, default=8545, help="0: any free port")
     arguments = parser.parse_args()
@@ -223,17 +222,17 @@ class DemoState:
 
     def trie(self, cycle: int, recorded: int) -> MapTrie:
         """Return the state trie after a block; its root is the header's stateRoot."""
-        accounts = (
-            (address, self._account(address, cycle, recorded)) for address in self._addresses
-        )
-        return MapTrie(
-            {data(address): _rlp(account) for address, account in accounts if any(account)}
-        )
+        accounts = ((a, self._account(a, cycle, recorded)) for a in self._addresses)
+        return MapTrie({data(a): _rlp(account) for a, account in accounts if any(account)})
 
     def proof(self, address: str, slots: list[str], cycle: int, recorded: int) -> dict[str, Any]:
         """Return the result of eth_getProof (EIP-1186)."""
         nonce, balance, code, _ = self._account(address, cycle, recorded)
-        trie = self._storage(address, recorded)
+        trie, proofs = self._storage(address, recorded), []
+        for slot in slots:
+            word = int(self.value(("storage", address, slot), cycle, recorded), 16)
+            path = [*map(to_hex, trie.proof(data(slot)))]
+            proofs.append({"key": slot, "value": hex(word), "proof": path})
         proven = self.trie(cycle, recorded).proof(data(address))
         return {
             "address": address,
@@ -242,14 +241,7 @@ class DemoState:
             "nonce": hex(nonce),
             "codeHash": to_hex(keccak256(code)),
             "storageHash": to_hex(trie.root),
-            "storageProof": [
-                {
-                    "key": slot,
-                    "value": hex(int(self.value(("storage", address, slot), cycle, recorded), 16)),
-                    "proof": [*map(to_hex, trie.proof(data(slot)))],
-                }
-                for slot in slots
-            ],
+            "storageProof": proofs,
         }
 
     def _account(self, address: str, cycle: int, recorded: int) -> tuple[int, int, bytes, bytes]:
@@ -269,12 +261,11 @@ class DemoState:
         if not writes:
             return MapTrie({})
         number = self._written[address][writes - 1]
-        words = (
-            (key[2], int(value_at(self._values[key], number), 16)) for key in self._slots[address]
-        )
-        return MapTrie(
-            {data(slot): bytes.fromhex(quantity_item(hex(word))) for slot, word in words if word}
-        )
+        encoded = {}
+        for key in self._slots[address]:
+            if word := int(value_at(self._values[key], number), 16):
+                encoded[data(key[2])] = bytes.fromhex(quantity_item(hex(word)))
+        return MapTrie(encoded)
 
 
 def _rlp(account: tuple[int, int, bytes, bytes]) -> bytes:
@@ -286,17 +277,14 @@ def _rlp(account: tuple[int, int, bytes, bytes]) -> bytes:
 
 def _flat(accounts: Mapping[str, Any]) -> dict[Key, Any]:
     """Return the values in a trace's accounts, by field, address and, for storage, slot."""
-    return {
-        key: value for address, account in accounts.items() for key, value in _of(address, account)
-    }
-
-
-def _of(address: str, account: Mapping[str, Any]) -> Iterator[tuple[Key, Any]]:
-    for field in account.keys() & {"balance", "nonce", "code"}:
-        value = account[field]
-        yield (field, address), int(value, 16) if field == "balance" else value
-    for slot, value in account.get("storage", {}).items():
-        yield ("storage", address, slot), value
+    values: dict[Key, Any] = {}
+    for address, account in accounts.items():
+        for field in account.keys() & {"balance", "nonce", "code"}:
+            value = account[field]
+            values[field, address] = int(value, 16) if field == "balance" else value
+        for slot, word in account.get("storage", {}).items():
+            values["storage", address, slot] = word
+    return values
 
 
 def value_at(values: list[tuple[int, Any]], number: int) -> Any:

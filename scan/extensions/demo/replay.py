@@ -120,24 +120,20 @@ class Recording:
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
         """Keep the blocks with full transactions; blocks with hashes alone are made from them."""
         for row in rows:
-            if (
-                row["method"].startswith("eth_getBlockBy")
-                and row.get("result")
-                and row["params"][1:] == [True]
-            ):
+            is_whole = row.get("result") and row["params"][1:] == [True]
+            if is_whole and row["method"].startswith("eth_getBlockBy"):
                 self._blocks[int(row["result"]["number"], 16)] = row["result"]
         if not self._blocks:
             raise ValueError("the recording contains no block")
         self._numbers = {block["hash"]: number for number, block in self._blocks.items()}
-        self._transactions = {
-            t["hash"]: t for b in self._blocks.values() for t in b["transactions"]
-        }
-        self._receipts = {
-            receipt["transactionHash"]: receipt
-            for row in rows
-            if row["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt")
-            for receipt in _as_list(row.get("result") or [])
-        }
+        blocks = self._blocks.values()
+        self._transactions = {t["hash"]: t for block in blocks for t in block["transactions"]}
+        self._receipts = {}
+        for row in rows:
+            if row["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt"):
+                result = row.get("result") or []
+                for receipt in result if isinstance(result, list) else [result]:
+                    self._receipts[receipt["transactionHash"]] = receipt
 
     def _keep(self, row: dict[str, Any]) -> None:
         outcome: Outcome = {key: row[key] for key in ("result", "error") if key in row}
@@ -277,10 +273,6 @@ def _row(line: bytes) -> dict[str, Any]:
     ):
         raise ValueError("a line is no request with its response")
     return row
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 def exact_key(method: str, params: Any) -> tuple[str, bytes]:

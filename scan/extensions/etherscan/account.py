@@ -18,6 +18,7 @@ from scan.extensions.etherscan.replies import (
     Reply,
     RpcReply,
     renamed,
+    renamed_rows,
     rows_reply,
 )
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
@@ -54,12 +55,11 @@ def balance_in_hex(parameters: Parameters) -> RpcReply:
 def balances(parameters: Parameters) -> Reply:
     addresses = parameters.addresses("address", MOST_BALANCES)
     balances_wei = _balances(addresses, parameters.block_tag())
-    return Reply(
-        [
-            {"account": to_hex(address), "balance": balance}
-            for address, balance in zip(addresses, balances_wei, strict=True)
-        ]
-    )
+    rows = [
+        {"account": to_hex(address), "balance": balance}
+        for address, balance in zip(addresses, balances_wei, strict=True)
+    ]
+    return Reply(rows)
 
 
 def transactions(parameters: Parameters) -> Reply:
@@ -84,9 +84,9 @@ def internal_transactions(parameters: Parameters) -> Reply:
     window = parameters.window()
     try:
         if parameters.text("txhash"):
-            page, is_traced = internal_transfers.transaction_page(
-                reader(), parameters.hash32("txhash"), window, form="etherscan"
-            )
+            key = parameters.hash32("txhash")
+            read_page = internal_transfers.transaction_page
+            page, is_traced = read_page(reader(), key, window, form="etherscan")
             if is_traced is False:
                 raise NotFound(internal_transfers.without_traces(reader()))
         else:
@@ -102,9 +102,8 @@ def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
     token = parameters.optional_address("contractaddress")
     if not parties and token is None:
         raise Failure("Error! Missing address or contractaddress")
-    page = tokens.transfers_page(
-        reader(), parameters.window(), **parties, token=token, type=token_type, form="etherscan"
-    )
+    filters = {**parties, "token": token, "type": token_type}
+    page = tokens.transfers_page(reader(), parameters.window(), **filters, form="etherscan")
     rows = complete_transfers(page.data, token_type)
     return rows_reply(rows, NO_TRANSACTIONS, page.total, page.kept_from)
 
@@ -148,15 +147,10 @@ def items(parameters: Parameters) -> Reply:
     """Return the ids of a BEP721's items that an address owns, those first moved last first."""
     limit, offset = parameters.limit_and_offset()
     owner, token = parameters.address(), parameters.address("contractaddress")
-    ids, total = reader().row(
-        "queries/token_items_list_by_owner",
-        is_unbounded=True,
-        owner=owner,
-        token=token,
-        most=MOST_OWNED,
-        limit=limit,
-        offset=offset,
-    )
+    window = {"most": MOST_OWNED, "limit": limit, "offset": offset}
+    values = {"owner": owner, "token": token, **window}
+    statement = "queries/token_items_list_by_owner"
+    ids, total = reader().row(statement, is_unbounded=True, **values)
     if total is None:
         raise Failure(TOO_MANY_OWNED)
     if reader().first_block:
@@ -168,8 +162,7 @@ def items(parameters: Parameters) -> Reply:
 def _held(parameters: Parameters, token_type: str, form: str) -> Reply:
     limit, offset = parameters.limit_and_offset()
     page = addresses.tokens_held(reader(), parameters.address(), Window(limit, offset), token_type)
-    rows = [renamed(form, held) for held in orjson.loads(page.data)]
-    return rows_reply(rows, NO_DATA, page.total)
+    return rows_reply(renamed_rows(form, page.data), NO_DATA, page.total)
 
 
 def _balances(keys: list[bytes], tag: str) -> list[str]:
@@ -214,8 +207,7 @@ def token_list(parameters: Parameters) -> Reply:
     """Return the tokens that an address holds."""
     limit, offset = parameters.limit_and_offset()
     page = addresses.tokens_held(reader(), parameters.address(), Window(limit, offset))
-    rows = [renamed("held_token", token) for token in orjson.loads(page.data)]
-    return rows_reply(rows, NO_TOKENS)
+    return rows_reply(renamed_rows("held_token", page.data), NO_TOKENS)
 
 
 def get_token(parameters: Parameters) -> Reply:
@@ -233,8 +225,7 @@ def get_token_holders(parameters: Parameters) -> Reply:
         page = tokens.holders(reader(), address, Window(limit, offset))
     except NotFound:
         raise Failure(NO_CONTRACT) from None
-    holders = orjson.loads(page.data)
-    rows = [renamed("holder_in_blockscouts_form", holder) for holder in holders]
+    rows = renamed_rows("holder_in_blockscouts_form", page.data)
     return rows_reply(rows, NO_TOKENS, page.total)
 
 
@@ -255,15 +246,14 @@ def funded_by(parameters: Parameters) -> Reply:
         raise Failure(NOT_KNOWN.format(NO_BLOCKS.format(first) if first else NO_TRACES))
     if number is None:
         raise Failure(None, NO_DATA)
-    return Reply(
-        {
-            "block": number,
-            "timeStamp": str(timestamp),
-            "fundingAddress": to_hex(sender),
-            "fundingTxn": to_hex(transaction_hash),
-            "value": value,
-        }
-    )
+    shown = {
+        "block": number,
+        "timeStamp": str(timestamp),
+        "fundingAddress": to_hex(sender),
+        "fundingTxn": to_hex(transaction_hash),
+        "value": value,
+    }
+    return Reply(shown)
 
 
 MOST_ADDRESSES = 100

@@ -3,7 +3,6 @@ UTC); lists of blocks and withdrawals of module=account.
 """
 
 from datetime import date, timedelta
-from typing import Any
 
 import orjson
 
@@ -96,7 +95,7 @@ def token_holders(parameters: replies.Parameters) -> replies.Reply:
         page = tokens.holders(reader(), address, pages.Window(limit, offset))
     except NotFound:
         return replies.rows_reply([], account.NO_DATA, 0)
-    rows = [replies.renamed("holder", holder) for holder in orjson.loads(page.data)]
+    rows = replies.renamed_rows("holder", page.data)
     return replies.rows_reply(rows, account.NO_DATA, page.total)
 
 
@@ -154,10 +153,8 @@ def beacon_withdrawals(parameters: replies.Parameters) -> replies.Reply:
     """Return withdrawals with their amounts in gwei, as the consensus layer counts."""
     limit, offset = replies.result_window(parameters)
     window = parameters.window()._replace(limit=limit, offset=offset)
-    rows = [
-        replies.renamed("withdrawal", record)
-        for record in blocks.withdrawals_page(reader(), window, address=parameters.address())
-    ]
+    listed = blocks.withdrawals_page(reader(), window, address=parameters.address())
+    rows = [replies.renamed("withdrawal", record) for record in listed]
     return replies.rows_reply(rows, NO_WITHDRAWALS)
 
 
@@ -174,10 +171,8 @@ def block_reward(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure(BLOCK_NOT_FOUND)
     if amounts["reward"] is None:
         raise replies.Failure(f"Error! {reader().not_indexed('The reward is not known.').message}")
-    uncles = [
-        replies.renamed("uncle", uncle | {"index": index})
-        for index, uncle in enumerate(record.get("uncles", []))
-    ]
+    listed = enumerate(record.get("uncles", []))
+    uncles = [replies.renamed("uncle", uncle | {"index": index}) for index, uncle in listed]
     return replies.Reply(replies.renamed("reward", record | amounts | {"uncles": uncles}))
 
 
@@ -227,9 +222,7 @@ def _block_number(parameters: replies.Parameters) -> int:
 MOST_BLOCKS = 100_000  # which are read in 0.1 s
 TOO_MANY_BLOCKS = f"Error! The days have more than {MOST_BLOCKS} blocks: request fewer days"
 NOT_OF_ALL = "It is not known of all blocks of these days."
-WRONG_DATES = (
-    f"Error! startdate and enddate must be in their order and at most {statistics.MAX_DAYS} days"
-)
+WRONG_DATES = "Error! startdate and enddate must be in their order and at most {} days"
 
 
 def days_as(object_name: str, parameters: replies.Parameters) -> replies.Reply:
@@ -247,13 +240,8 @@ def block_times(parameters: replies.Parameters) -> replies.Reply:
 def blocks_as(object_name: str, field: str, parameters: replies.Parameters) -> replies.Reply:
     """Return what the blocks of each day have together as objects, which show `field`."""
     first, last = _dates(parameters)
-    (days,) = reader().row(
-        "queries/daily_blocks_list",
-        is_unbounded=True,
-        date_from=first,
-        date_to=last,
-        most=MOST_BLOCKS,
-    )
+    values = {"date_from": first, "date_to": last, "most": MOST_BLOCKS}
+    (days,) = reader().row("queries/daily_blocks_list", is_unbounded=True, **values)
     if days is None:
         raise replies.Failure(TOO_MANY_BLOCKS)
     if any(day[field] is None for day in orjson.loads(days)):
@@ -264,12 +252,12 @@ def blocks_as(object_name: str, field: str, parameters: replies.Parameters) -> r
 def _dates(parameters: replies.Parameters) -> tuple[date, date]:
     first, last = parameters.day("startdate"), parameters.day("enddate")
     if not timedelta() <= last - first < timedelta(statistics.MAX_DAYS):
-        raise replies.Failure(WRONG_DATES)
+        raise replies.Failure(WRONG_DATES.format(statistics.MAX_DAYS))
     return first, last
 
 
 def _days(object_name: str, parameters: replies.Parameters, days: str) -> replies.Reply:
-    rows: list[Any] = [replies.renamed(object_name, day) for day in orjson.loads(days)]
+    rows = replies.renamed_rows(object_name, days)
     if parameters.direction() == "desc":
         rows.reverse()
     return replies.rows_reply(rows, account.NO_DATA)

@@ -20,7 +20,6 @@ from scan.queries import contracts
 from scan.queries.pages import Window
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import language_of_path, standard_input, vyper
-from scan.verification.languages.vyper import VYPER
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -38,9 +37,8 @@ def abi(parameters: Parameters) -> Reply:
 
 def source_code(parameters: Parameters) -> Reply:
     address = parameters.address()
-    contract, (proxy, _) = contracts.get_with_proxy(
-        reader(), address, {"settings", "abi", "sources"}
-    )
+    columns = {"settings", "abi", "sources"}
+    contract, (proxy, _) = contracts.get_with_proxy(reader(), address, columns)
     if contract.code is None:
         reader().do_not_cache()
         proxy = delegating_account(reader().node, address)
@@ -62,15 +60,14 @@ def verified_contracts(parameters: Parameters) -> Reply:
     for record in orjson.loads(page.data):
         contract = contracts.get(reader(), data(record["address"]), {"abi", "settings"})
         optimizer = orjson.loads(contract.settings or "{}").get("optimizer", {})
-        rows.append(
-            {
-                "Address": record["address"],
-                "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
-                "ContractName": record["contractName"],
-                "CompilerVersion": _compiler_version(contract),
-                "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
-            }
-        )
+        row = {
+            "Address": record["address"],
+            "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
+            "ContractName": record["contractName"],
+            "CompilerVersion": _compiler_version(contract),
+            "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
+        }
+        rows.append(row)
     return rows_reply(rows, "No contracts found", page.total)
 
 
@@ -103,11 +100,9 @@ def _compiler_version(contract: contracts.Contract) -> str:
 
 def _libraries(settings: Mapping[str, Any]) -> str:
     """Return `Name:address;…`, in Etherscan's format: without files and without 0x."""
-    libraries = settings.get("libraries", {})
-    return ";".join(
-        f"{name.rpartition(':')[2]}:{str(address).removeprefix('0x')}"
-        for name, address in libraries.items()
-    )
+    libraries = settings.get("libraries", {}).items()
+    pairs = ((name.rpartition(":")[2], str(at).removeprefix("0x")) for name, at in libraries)
+    return ";".join(map(":".join, pairs))
 
 
 def _source_code(contract: contracts.Contract, settings: Mapping[str, Any]) -> str:
@@ -117,7 +112,11 @@ def _source_code(contract: contracts.Contract, settings: Mapping[str, Any]) -> s
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])
-    standard = standard_input(language_of_path(contract.path).name, sources, _standard(settings))
+    # With libraries by file, and an output selection.
+    libraries = contracts.libraries_by_file(settings.get("libraries", {}))
+    outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
+    whole = {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}
+    standard = standard_input(language_of_path(contract.path).name, sources, whole)
     return f"{{{orjson.dumps(standard).decode()}}}"
 
 
@@ -129,13 +128,6 @@ def _are_plain(settings: Mapping[str, Any]) -> bool:
         and settings.get("metadata", {}) in _PLAIN_METADATA
         and settings.get("optimizer", {}).keys() <= {"enabled", "runs"}
     )
-
-
-def _standard(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings for standard JSON: with libraries by file, and an output selection."""
-    libraries = contracts.libraries_by_file(settings.get("libraries", {}))
-    outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
-    return {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}
 
 
 MOST_CONTRACTS = 5
@@ -153,9 +145,8 @@ def contract_creations(parameters: Parameters) -> Reply:
         factory = row.pop("contractFactory")
         position = (row.pop(name) for name in ("blockHash", "transactionIndex", "to"))
         sent = IndexedTransaction(row["txHash"], int(row["blockNumber"]), *position)
-        code = _creation_code(
-            sent, data(row["contractAddress"]), is_by_contract=factory is not None
-        )
+        created, is_by_contract = data(row["contractAddress"]), factory is not None
+        code = _creation_code(sent, created, is_by_contract=is_by_contract)
         code_text = "" if code is None else to_hex(code)
         rows.append({**row, "creationBytecode": code_text, "contractFactory": factory or ""})
     if not rows:
@@ -242,10 +233,8 @@ def proxy_status(parameters: Parameters) -> Reply:
     proxy = contracts.proxy_of(reader(), address, contracts.get(reader(), address, {"code"})).proxy
     if proxy is None or expected not in ("any", proxy.implementation.hex()):
         raise Failure(NO_IMPLEMENTATION)
-    return Reply(
-        f"The proxy's ({to_hex(address)}) implementation contract is found at"
-        f" {to_hex(proxy.implementation)} and is successfully updated."
-    )
+    place = f"The proxy's ({to_hex(address)}) implementation contract is found at"
+    return Reply(f"{place} {to_hex(proxy.implementation)} and is successfully updated.")
 
 
 def _request(parameters: Parameters, address: str) -> dict[str, object]:
@@ -258,7 +247,7 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
     version = parameters.required("compilerversion")
     is_vyper = code_format == VYPER_JSON or version.lower().startswith(VYPER_PREFIX)
     values = {
-        "language": VYPER.name if is_vyper else "",
+        "language": vyper.VYPER.name if is_vyper else "",
         "sourceCode": parameters.exact("sourcecode"),
         "compilerVersion": version,
         "contractName": parameters.text("contractname"),
@@ -266,11 +255,8 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
         "license": _license(parameters.text("licensetype")),
     }
     if code_format == SINGLE_FILE:
-        values |= {
-            "optimizationUsed": parameters.text("optimizationused"),
-            "runs": parameters.text("runs"),
-            "evmVersion": parameters.text("evmversion"),
-        }
+        names = ("optimizationUsed", "runs", "evmVersion")
+        values |= {name: parameters.text(name.lower()) for name in names}
     request: dict[str, object] = {name: value for name, value in values.items() if value}
     return {"address": address, **request, "libraries": _linked_libraries(parameters)}
 
@@ -278,10 +264,8 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
 def _arguments(parameters: Parameters) -> str:
     """Return the constructor's arguments. Etherscan misspells the parameter's name, and some
     clients send both spellings."""
-    spellings = {
-        parameters.text(name).lower().removeprefix("0x")
-        for name in ("constructorarguements", "constructorarguments")
-    } - {""}
+    both = (parameters.text(f"constructor{name}") for name in ("arguements", "arguments"))
+    spellings = {text.lower().removeprefix("0x") for text in both} - {""}
     if len(spellings) > 1:
         raise Failure("Error! constructorArguements and constructorArguments differ")
     return next(iter(spellings), "")
@@ -294,9 +278,6 @@ def _license(value: str) -> str:
 
 
 def _linked_libraries(parameters: Parameters) -> Mapping[str, str]:
-    libraries = {}
-    for number in range(1, MOST_LIBRARIES + 1):
-        name = parameters.text(f"libraryname{number}")
-        if name:
-            libraries[name] = to_hex(parameters.address(f"libraryaddress{number}"))
-    return libraries
+    numbers = range(1, MOST_LIBRARIES + 1)
+    named = {n: name for n in numbers if (name := parameters.text(f"libraryname{n}"))}
+    return {name: to_hex(parameters.address(f"libraryaddress{n}")) for n, name in named.items()}

@@ -180,9 +180,8 @@ def _respond() -> Response:
 
 
 for path in replies.PATHS:
-    blueprint.add_url_rule(
-        path, path.strip("/").replace("/", "_"), _respond, methods=["GET", "POST"]
-    )
+    name = path.strip("/").replace("/", "_")
+    blueprint.add_url_rule(path, name, _respond, methods=["GET", "POST"])
 
 
 blueprint.add_url_rule(replies.ETH_RPC, view_func=proxy.respond_to_rpc, methods=["POST"])

@@ -53,9 +53,8 @@ def _reply(result: Any, id_: object = 1) -> replies.RpcReply:
         return replies.RpcReply("result", result, id_)
     message = result.message if "://" not in result.message else "the node rejected the call"
     fields: dict[str, object] = {"code": result.code, "message": message}
-    return replies.RpcReply(
-        "error", fields if result.data is None else {**fields, "data": result.data}, id_
-    )
+    more = {} if result.data is None else {"data": result.data}
+    return replies.RpcReply("error", fields | more, id_)
 
 
 def _call(name: str, declared: str, parameters: replies.Parameters) -> Call:
@@ -86,10 +85,8 @@ def _limited_call(parameters: replies.Parameters) -> dict[str, object]:
 
 def _call_object(parameters: replies.Parameters) -> dict[str, object]:
     message: dict[str, object] = {}
-    for name in ("to", "from"):
-        address = parameters.optional_address(name)
-        if address is not None:
-            message[name] = to_hex(address)
+    for name in filter(parameters.text, ("to", "from")):
+        message[name] = to_hex(parameters.address(name))
     if parameters.text("data"):
         message["data"] = parameters.hex_data("data")
     for name in QUANTITIES:
@@ -248,19 +245,16 @@ def _filter(parameters: replies.Parameters) -> LogFilter:
         if operator not in ("and", "or"):
             raise replies.Failure("Error! Invalid topic operator: and or or")
         joined.append((index, operator == "and"))
-    topics = [
-        parameters.hash32(f"topic{index}") if index in given else None
-        for index in range(MAX_TOPICS)
-    ]
+    by_index = {index: parameters.hash32(f"topic{index}") for index in given}
+    topics = [*map(by_index.get, range(MAX_TOPICS))]
     return having(parameters.optional_address("address"), topics, joined)
 
 
 def _rows(records: list[logs.Record]) -> list[object]:
     """Return the logs in Etherscan's form; raises UpstreamFailed if a block was removed by a
     reorg in the meantime."""
-    sent = logs.transactions_at(
-        requests.reader(), [(log["blockNumber"], log["transactionIndex"]) for log in records]
-    )
+    places = [(log["blockNumber"], log["transactionIndex"]) for log in records]
+    sent = logs.transactions_at(requests.reader(), places)
     rows: list[object] = []
     for log, transaction in zip(records, sent, strict=True):
         if transaction["hash"] != log["transactionHash"]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -22,11 +22,8 @@ from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
 from scan.hex import BadHex, data
 from scan.http.request_state import Interface
 from scan.queries import network, pages
+from scan.queries.reader import KeptFrom
 from scan.server.responses import WsgiResponse, json_response
-
-if TYPE_CHECKING:
-    from scan.queries.reader import KeptFrom
-
 
 PATHS = ("/api", "/v2/api")
 ETH_RPC = "/api/eth-rpc"  # Blockscout's
@@ -82,7 +79,7 @@ def rows_reply(
     rows: Sequence[object],
     none_found: str,
     total: int | None = None,
-    kept_from: "KeptFrom | None" = None,
+    kept_from: KeptFrom | None = None,
 ) -> Reply:
     """Return the response of a list; an empty one has status 0.
 
@@ -112,12 +109,9 @@ JSON_RPC = Interface(refuse_rpc, paths=frozenset({ETH_RPC}), api_key_parameter="
 MOST_ROWS = 10_000  # per page
 BAD_ADDRESS = "Error! Invalid address format"
 # Etherscan limits page x offset to 10,000; here only the size of a page is limited.
-PAGE_TOO_LARGE = (
-    "Result window is too large, Offset size must be less than or equal to {}, at any PageNo"
-)
-WINDOW_TOO_LARGE = (
-    "Result window is too large, PageNo x Offset size must be less than or equal to 10000"
-)
+_TOO_LARGE = "Result window is too large, {} size must be less than or equal to"
+PAGE_TOO_LARGE = _TOO_LARGE.format("Offset") + " {}, at any PageNo"
+WINDOW_TOO_LARGE = _TOO_LARGE.format("PageNo x Offset") + " 10000"
 BLOCK_TAGS = ("latest", "pending", "earliest", "safe", "finalized")
 
 _DIGITS = re.compile(r"[0-9]{1,78}")
@@ -180,8 +174,7 @@ class Parameters:
         value = self.text(name)
         if not value:
             return default
-        quantity = _QUANTITY.fullmatch(value)
-        if quantity:
+        if quantity := _QUANTITY.fullmatch(value):
             return int(quantity[1], 16)
         if not _DIGITS.fullmatch(value):
             raise Failure(f"Error! Invalid {name}")
@@ -265,3 +258,8 @@ FORMATS: Mapping[str, Callable[[Any], Any]] = {
     "text": lambda value: "" if value is None else str(value),
 }
 renamed = Renaming(Path(__file__).with_name("objects.toml"), FORMATS)
+
+
+def renamed_rows(name: str, records: str) -> list[dict[str, Any]]:
+    """Return the objects of JSON's records."""
+    return [renamed(name, record) for record in orjson.loads(records)]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -27,7 +28,6 @@ from scan.extensions.etherscan.replies import Failure, Parameters, Reply, rename
 from scan.extensions.logs import queries as logs
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
-from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data, to_hex
 from scan.http.requests import reader
@@ -102,19 +102,16 @@ def complete_transfers(records: str, token_type: str) -> list[object]:
     transaction called."""
     rows = _read(records)
     names = FunctionNames(row["called"] for row in rows)
-    return [
-        _ordered(
-            row
-            | {
-                "functionName": names.name(row["called"], row["methodId"]),
-                "input": "deprecated",
-                "tokenValue": row["value"],
-                "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
-            },
-            TRANSFERS[token_type],
-        )
-        for row in rows
-    ]
+    made: list[object] = []
+    for row in rows:
+        more = {
+            "functionName": names.name(row["called"], row["methodId"]),
+            "input": "deprecated",
+            "tokenValue": row["value"],
+            "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
+        }
+        made.append(_ordered(row | more, TRANSFERS[token_type]))
+    return made
 
 
 def _read(records: str) -> list[Row]:
@@ -132,17 +129,11 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 
 def _complete(rows: list[Row]) -> list[Row]:
     """Return rows with the fields added where `missing` says that their tables lack them."""
-    needed = [
-        IndexedTransaction(
-            row["hash"],
-            int(row["blockNumber"]),
-            row["blockHash"],
-            int(row["transactionIndex"]),
-            row["to"] or None,
-        )
-        for row in rows
-        if row["missing"]
-    ]
+    needed = []
+    for row in filter(itemgetter("missing"), rows):
+        number, index = int(row["blockNumber"]), int(row["transactionIndex"])
+        place = row["hash"], number, row["blockHash"], index
+        needed.append(IndexedTransaction(*place, row["to"] or None))
     with_receipts = any(row["missing"] == "all" for row in rows)
     sent = _sent(needed, with_receipts=with_receipts) if needed else {}
     return [row | _node_fields(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
@@ -151,18 +142,14 @@ def _complete(rows: list[Row]) -> list[Row]:
 def _sent(
     needed: Sequence[IndexedTransaction], *, with_receipts: bool
 ) -> Mapping[str, StoredTransaction]:
-    bodies = reader().sources.block_bodies
+    read, node = reader().sources.block_bodies.transactions, reader().node
     try:
-        return bodies.transactions(
-            reader().node, needed, with_receipts=with_receipts, with_logs=False
-        )
+        return read(node, needed, with_receipts=with_receipts, with_logs=False)
     except TooManyBlocks:
         raise
     except (UpstreamFailed, Unavailable) as error:
-        raise UpstreamFailed(
-            f"The node did not return all transactions of this page. {error.message} Try again, or"
-            " use a smaller offset."
-        ) from None
+        reason = f"The node did not return all transactions of this page. {error.message}"
+        raise UpstreamFailed(f"{reason} Try again, or use a smaller offset.") from None
 
 
 def _node_fields(row: Row, transaction: StoredTransaction) -> Row:
@@ -189,37 +176,33 @@ def transaction_info(parameters: Parameters) -> Reply:
     if body is None:
         raise Failure(NOT_INDEXED)
     record = orjson.loads(body)
-    details = transaction_details.details(reader(), record, NO_LOGS)
+    details = transaction_details.details(reader(), record, transaction_details.NO_LOGS)
     if details.input is None or details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give this transaction.")
     after = parameters.integer("index", -1)
-    logs = LogWindow(after, MOST_LOGS + 1).of(details.logs)
+    logs = transaction_details.LogWindow(after, MOST_LOGS + 1).of(details.logs)
     failure = explanations.failure(reader(), record)
     reason = None if failure is None else failure.reason.data
     following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None
-    return Reply(
-        {
-            **renamed("transaction", record),
-            "timeStamp": str(int(datetime.fromisoformat(record["timestamp"]).timestamp())),
-            "to": record["toAddress"] or "",
-            "input": to_hex(details.input),
-            "gasLimit": str(details.gas_limit),
-            "logs": [
-                {
-                    "address": to_hex(log.address),
-                    "topics": [
-                        to_hex(log.topics[index]) if index < len(log.topics) else None
-                        for index in range(MAX_TOPICS)
-                    ],
-                    "data": to_hex(log.data),
-                    "index": str(log.log_index),
-                }
-                for log in logs[:MOST_LOGS]
-            ],
-            "revertReason": to_hex(reason) if reason else "",
-            "next_page_params": following,
-        }
-    )
+    shown = {
+        **renamed("transaction", record),
+        "timeStamp": str(int(datetime.fromisoformat(record["timestamp"]).timestamp())),
+        "to": record["toAddress"] or "",
+        "input": to_hex(details.input),
+        "gasLimit": str(details.gas_limit),
+        "logs": [
+            {
+                "address": to_hex(log.address),
+                "topics": [*map(to_hex, log.topics), *[None] * MAX_TOPICS][:MAX_TOPICS],
+                "data": to_hex(log.data),
+                "index": str(log.log_index),
+            }
+            for log in logs[:MOST_LOGS]
+        ],
+        "revertReason": to_hex(reason) if reason else "",
+        "next_page_params": following,
+    }
+    return Reply(shown)
 
 
 Record = Mapping[str, Any]
@@ -277,10 +260,8 @@ def _made(
 
 def _transaction(record: Record, sent: StoredTransaction) -> dict[str, Any]:
     v = int(sent.fields.get("v") or "0x0", 16)
-    if "chainId" not in sent.fields and v >= _LEGACY_CHAIN:
-        chain_id = {"chainId": hex((v - _LEGACY_CHAIN) // 2)}
-    else:
-        chain_id = {}
+    is_of_chain = "chainId" not in sent.fields and v >= _LEGACY_CHAIN
+    chain_id = {"chainId": hex((v - _LEGACY_CHAIN) // 2)} if is_of_chain else {}
     return {
         **sent.fields,
         **chain_id,

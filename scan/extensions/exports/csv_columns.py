@@ -11,8 +11,9 @@ CELLS; the names of GROUPS are several columns.
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from scan import registry
@@ -192,20 +193,11 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
 
 def _column(written: str) -> Column:
     field = renamed_field(written)
-    read = _cells()[field.source] if field.is_computed else _field(field.source)
     source = field.source if field.is_computed else ""
-    asset = ASSETS.get(source)
-    return Column(
-        field.name,
-        _cell(read, field.format, field.decimals),
-        of_own=source == "direction",
-        is_priced=asset is not None or source == "price_currency",
-        asset=asset,
-    )
-
-
-def _field(name: str) -> Callable[[Record, Context], Any]:
-    return lambda record, _: record.get(name)
+    read = _cells()[source] if source else lambda record, _: record.get(field.source)
+    cell, asset = _cell(read, field.format, field.decimals), ASSETS.get(source)
+    is_priced = asset is not None or source == "price_currency"
+    return Column(field.name, cell, source == "direction", is_priced, asset)
 
 
 def _cell(
@@ -224,11 +216,6 @@ def _amount(value: str | None, decimals: int | None) -> str | None:
     return None if value is None or decimals is None else amount(value, decimals)
 
 
-def _columns(names: Sequence[str]) -> Iterator[Column]:
-    for name in names:
-        yield from map(_column, GROUPS.get(name, (name,)))
-
-
 def csv_text(kind: str, records: Sequence[Record]) -> bytes:
     """Return a short list as a CSV file; its cells need no context."""
     csv_columns, context = columns(kind, None), Context(None, "", {})
@@ -238,9 +225,9 @@ def csv_text(kind: str, records: Sequence[Record]) -> bytes:
 
 def columns(kind: str, address: str | None, *, has_prices: bool = False) -> Sequence[Column]:
     """Return the columns of a list; `own` is the address in its path, if it has one."""
-    every = _columns(declared("csv")[kind])
+    written = chain.from_iterable(GROUPS.get(name, (name,)) for name in declared("csv")[kind])
     return [
         column
-        for column in every
+        for column in map(_column, written)
         if (address is not None or not column.of_own) and (has_prices or not column.is_priced)
     ]

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from scan.commands import EXIT_WRONG_CALL, startup
 from scan.commands.arguments import count, run_of_extensions, whole_number
@@ -31,12 +32,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--blocks-per-file", type=count, default=10_000, metavar="N", help="10000 by default"
     )
-    command.add_argument(
-        "--from", type=whole_number, dest="block_from", metavar="BLOCK", help="the first block"
-    )
-    command.add_argument(
-        "--to", type=whole_number, dest="block_to", metavar="BLOCK", help="the last block"
-    )
+    block: Any = {"type": whole_number, "metavar": "BLOCK"}
+    command.add_argument("--from", dest="block_from", help="the first block", **block)
+    command.add_argument("--to", dest="block_to", help="the last block", **block)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -50,32 +48,19 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     startup.require_order(options.block_from, options.block_to)
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:
-        table_names = ", ".join(TABLES)
-        print(
-            f"scan: unknown table {unknown[0]}; there are: {table_names}, or all.", file=sys.stderr
-        )
+        message = f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all."
+        print(f"scan: {message}", file=sys.stderr)
         return EXIT_WRONG_CALL
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
     url = startup.settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
+    ranges = options.blocks_per_file, options.block_from, options.block_to
     try:
-        manifest = export(
-            database,
-            ExportOptions(
-                tables,
-                options.format,
-                options.output,
-                options.blocks_per_file,
-                options.block_from,
-                options.block_to,
-            ),
-        )
+        manifest = export(database, ExportOptions(tables, options.format, options.output, *ranges))
     except OSError as error:
         raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
     files = manifest.files()
-    last = manifest.next_block() - 1
-    print(
-        f"{sum(file.rows for file in files):,} rows, {sum(file.bytes for file in files):,} bytes,"
-        f" {len(files)} files, blocks {manifest.block_from} to {last}"
-    )
+    rows, size = sum(file.rows for file in files), sum(file.bytes for file in files)
+    blocks = f"{manifest.block_from} to {manifest.next_block() - 1}"
+    print(f"{rows:,} rows, {size:,} bytes, {len(files)} files, blocks {blocks}")
     return 0

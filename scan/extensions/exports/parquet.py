@@ -157,19 +157,13 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
 
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
     """Return the Arrow schema of a kind of row; limbs take the place of each uint256."""
-    return pyarrow.schema(
-        [
-            pyarrow.field(field_name, field_type, nullable=column.is_nullable)
-            for name, column in kind.items()
-            for field_name, field_type in _fields(name, column.type)
-        ]
-    )
-
-
-def _fields(name: str, type_: ColumnType) -> list[tuple[str, pyarrow.DataType]]:
-    if isinstance(type_, Uint256):
-        return [(limb_name, pyarrow.uint64()) for limb_name in limb_names(name)]
-    return [(name, type_)]
+    fields = []
+    for name, column in kind.items():
+        is_limbs = isinstance(column.type, Uint256)
+        type_ = pyarrow.uint64() if is_limbs else column.type
+        names = limb_names(name) if is_limbs else [name]
+        fields += [pyarrow.field(n, type_, nullable=column.is_nullable) for n in names]
+    return pyarrow.schema(fields)
 
 
 def limb_names(name: str) -> list[str]:
@@ -202,9 +196,8 @@ def _array(values: Sequence[Any], type_: pyarrow.DataType) -> pyarrow.Array:
     if set(map(len, values)) != {type_.byte_width}:
         raise ValueError(f"not all values have {type_.byte_width} bytes")
     # A fifth of the time that PyArrow takes for a list of bytes.
-    return pyarrow.Array.from_buffers(
-        type_, len(values), [None, pyarrow.py_buffer(b"".join(values))]
-    )
+    buffers = [None, pyarrow.py_buffer(b"".join(values))]
+    return pyarrow.Array.from_buffers(type_, len(values), buffers)
 
 
 def _limb_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
@@ -212,20 +205,18 @@ def _limb_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
     little_endian = b"".join([(value or 0).to_bytes(UINT256_BYTES, "little") for value in values])
     limbs = numpy.frombuffer(little_endian, dtype="<u8").reshape(-1, LIMBS)
     mask = None if is_null is None else numpy.array(is_null)
-    return [
-        pyarrow.array(numpy.ascontiguousarray(limbs[:, limb]), mask=mask) for limb in range(LIMBS)
-    ]
+    contiguous = (numpy.ascontiguousarray(limbs[:, limb]) for limb in range(LIMBS))
+    return [pyarrow.array(values_of_limb, mask=mask) for values_of_limb in contiguous]
 
 
 def integers(table: pyarrow.Table, name: str) -> list[int | None]:
     """Return the values of a uint256 column."""
     limbs = [table.column(limb_name).to_pylist() for limb_name in limb_names(name)]
-    return [
-        None
-        if value[0] is None
-        else sum(limb << (LIMB_BITS * index) for index, limb in enumerate(value))
-        for value in zip(*limbs, strict=True)
-    ]
+    values: list[int | None] = []
+    for value in zip(*limbs, strict=True):
+        parts = None if value[0] is None else [v << LIMB_BITS * i for i, v in enumerate(value)]
+        values.append(None if parts is None else sum(parts))
+    return values
 
 
 COMPRESSION = "zstd"
@@ -235,14 +226,10 @@ def write_file(path: Path, table: pyarrow.Table, *, is_compressed: bool = False)
     """Write a file that is whole or absent, even where several processes write it. The bytes of one
     that `is_compressed` are written as they are."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    encoding: Any = dict.fromkeys(("use_dictionary", "write_statistics"), not is_compressed)
     with whole_file(path, f".{os.getpid()}-{os.urandom(4).hex()}") as file:
-        parquet.write_table(
-            table,
-            file,
-            compression="none" if is_compressed else COMPRESSION,
-            use_dictionary=not is_compressed,
-            write_statistics=not is_compressed,
-        )
+        compression = "none" if is_compressed else COMPRESSION
+        parquet.write_table(table, file, compression=compression, **encoding)
 
 
 def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:

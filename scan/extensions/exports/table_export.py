@@ -10,8 +10,9 @@ import logging
 import re
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from tqdm import tqdm
@@ -66,19 +67,15 @@ class Manifest(msgspec.Struct):
     tokens: ExportedTokens | None = None
     version: int = VERSION
 
-    def _kind(self) -> "Manifest":
-        """Return what an export must share with the folder's in order to continue it."""
-        return msgspec.structs.replace(self, tables=sorted(self.tables), ranges=[], tokens=None)
-
     def continued(self, folder: Path) -> "Manifest":
         """Return the folder's manifest, or this one where there is none; raises ScanError where
         the folder holds another export."""
         earlier = read_manifest(folder)
-        if earlier is not None and earlier._kind() != self._kind():
-            raise ScanError(
-                f"{folder} holds an export of other tables, blocks, format or chain: give another"
-                " --output."
-            )
+        replace: Any = partial(msgspec.structs.replace, ranges=[], tokens=None)
+        kinds = [replace(of, tables=sorted(of.tables)) for of in (earlier or self, self)]
+        if kinds[0] != kinds[1]:
+            other = "an export of other tables, blocks, format or chain"
+            raise ScanError(f"{folder} holds {other}: give another --output.")
         return earlier or self
 
     def next_block(self) -> int:
@@ -137,8 +134,10 @@ class Chain(NamedTuple):
 def export(database: Database, options: ExportOptions) -> Manifest:
     """Export the tables; raises ScanError where the folder holds another export, OSError where
     files cannot be written."""
-    chain = _chain(database)
-    manifest = _open_manifest(options, chain)
+    chain, size = _chain(database), options.blocks_per_file
+    first = chain.oldest if options.block_from is None else max(options.block_from, chain.oldest)
+    of_chain, tables = (chain.id, to_hex(chain.genesis_hash)), [*options.tables]
+    manifest = Manifest(*of_chain, options.format, tables, size, first).continued(options.folder)
     options.folder.mkdir(parents=True, exist_ok=True)
     last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
     if any(table in table_files.RANGE_TABLES for table in manifest.tables):
@@ -185,19 +184,6 @@ def _chain(database: Database) -> Chain:
         raise ScanError("Nothing is indexed yet.")
     chain_id, genesis_hash, oldest, newest, newest_hash = row
     return Chain(chain_id, bytes(genesis_hash), oldest, newest, bytes(newest_hash))
-
-
-def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
-    first = chain.oldest if options.block_from is None else max(options.block_from, chain.oldest)
-    manifest = Manifest(
-        chain.id,
-        to_hex(chain.genesis_hash),
-        options.format,
-        [*options.tables],
-        options.blocks_per_file,
-        first,
-    )
-    return manifest.continued(options.folder)
 
 
 def _drop_orphaned(database: Database, manifest: Manifest) -> None:
@@ -269,7 +255,6 @@ def _remove_unknown(folder: Path, manifest: Manifest) -> None:
     listed_paths = {file.path for file in manifest.files()}
     for table in manifest.tables:
         for path in (folder / table).glob("*"):
-            if path.relative_to(folder).as_posix() not in listed_paths and _EXPORTED.fullmatch(
-                path.name
-            ):
+            is_listed = path.relative_to(folder).as_posix() in listed_paths
+            if not is_listed and _EXPORTED.fullmatch(path.name):
                 path.unlink()

@@ -148,11 +148,9 @@ class Service:
         self._trusted_proxies = trusted_proxies
         self._url = urllib3.util.parse_url(chain.url)
         self._pool = urllib3.connection_from_url(chain.url, maxsize=REQUESTS_AT_ONCE)
-        busy = self._sentence("has too many requests at once")
-        self._requests = ConcurrencyLimit(
-            REQUESTS_AT_ONCE, places_per_client=REQUESTS_OF_CLIENT, busy=busy
-        )
-        self._files = ConcurrencyLimit(FILES_AT_ONCE, places_per_client=FILES_OF_CLIENT, busy=busy)
+        limit = partial(ConcurrencyLimit, busy=self._sentence("has too many requests at once"))
+        self._requests = limit(REQUESTS_AT_ONCE, places_per_client=REQUESTS_OF_CLIENT)
+        self._files = limit(FILES_AT_ONCE, places_per_client=FILES_OF_CLIENT)
         self._streams: OpenStreams[ForwardedStream] = OpenStreams()
 
     def forward(
@@ -167,11 +165,8 @@ class Service:
         with ExitStack() as places:
             places.enter_context(self._requests.place(client))
             response = self._send(environ, target, body, read_s)
-            headers = [
-                (name, value)
-                for name, value in response.headers.items()
-                if name.lower() not in _HOP_BY_HOP
-            ]
+            sent = response.headers.items()
+            headers = [header for header in sent if header[0].lower() not in _HOP_BY_HOP]
             if response.headers.get("Content-Type", "").startswith("text/event-stream"):
                 return Forwarded(response.status, headers, self._stream(environ, response))
             places.callback(response.release_conn)
@@ -230,10 +225,8 @@ class Service:
             headers["Content-Type"] = environ.get("CONTENT_TYPE", "")
         if "HTTP_HOST" in environ:
             headers["Host"] = environ["HTTP_HOST"]
-        if "Accept-Encoding" not in headers:  # urllib3 would send its own
-            headers["Accept-Encoding"] = urllib3.util.SKIP_HEADER
-        if "User-Agent" not in headers:
-            headers["User-Agent"] = urllib3.util.SKIP_HEADER
+        for name in ("Accept-Encoding", "User-Agent"):  # urllib3 would send its own
+            headers.setdefault(name, urllib3.util.SKIP_HEADER)
         # An IPv6 network is sent without its length; the service derives the same network from it.
         headers["X-Forwarded-For"] = self._client(environ).partition("/")[0]
         if self._trusted_proxies and "HTTP_X_FORWARDED_PROTO" in environ:
@@ -277,10 +270,8 @@ class Service:
         return Unavailable(self._sentence(reason))
 
     def _sentence(self, reason: str) -> str:
-        return (
-            f"The service of {self.chain.name} (chain {self.chain.chain_id}) {reason};"
-            " try again shortly."
-        )
+        service = f"The service of {self.chain.name} (chain {self.chain.chain_id})"
+        return f"{service} {reason}; try again shortly."
 
 
 class ForwardedStream:
@@ -293,10 +284,8 @@ class ForwardedStream:
         client: Hashable,
         address: Hashable,
     ) -> None:
-        self.client = client
-        self.address = address
-        self._response = response
-        self._open_streams = open_streams
+        self.client, self.address = client, address
+        self._response, self._open_streams = response, open_streams
         self._is_closed = False
 
     def attach(self, sink: OpenResponse) -> None:

@@ -20,17 +20,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     require_free_port(settings)
     threads = application.thread_count(forwarding.read_chains(options.file, settings))
     file = str(options.file.absolute())
-    os.execve(
-        sys.executable,
-        [
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "--config",
-            str(ROOT / "gunicorn.conf.py"),
-            "--threads",
-            str(threads),
-            f"scan.extensions.gateway.application:create_app({file!r})",
-        ],
-        environment_with({"DATABASE_URL": ""}),
-    )
+    options_of_server = ["--config", str(ROOT / "gunicorn.conf.py"), "--threads", str(threads)]
+    app = f"scan.extensions.gateway.application:create_app({file!r})"
+    command = [sys.executable, "-m", "gunicorn", *options_of_server, app]
+    os.execve(sys.executable, command, environment_with({"DATABASE_URL": ""}))

@@ -12,7 +12,6 @@ import orjson
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.history import queries as history
-from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, network, tokens
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
@@ -35,7 +34,7 @@ class BalanceHistory(NamedTuple):
     points: list[dict[str, Any]]
     symbol: str
     decimals: int | None
-    check: HistoryPage
+    check: history.HistoryPage
     next: str | None
     at: dict[str, Any] | None = None
 
@@ -51,7 +50,8 @@ def page(
     rows are not kept, UpstreamFailed.
     """
     symbol, decimals = _unit(reader, token)
-    check = history.page(reader, address, WHOLE, HistoryFilter((*history.TYPES,), token=token))
+    of_token = history.HistoryFilter((*history.TYPES,), token=token)
+    check = history.page(reader, address, WHOLE, of_token)
     scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
     if window.block_to < BIGINT_MAX:
         scope["block_to"] = window.block_to
@@ -66,24 +66,17 @@ def page(
         address=address,
         token=token,
         has_token=token is not None,
-        read_by=history.read_by(
-            reader, address, WHOLE, HistoryFilter((*history.TYPES,), token=token)
-        ),
+        read_by=history.read_by(reader, address, WHOLE, of_token),
     )
     if last is not None and last["number"] < newest["block_to"]:
-        *_, balance = read(
-            **newest, is_unbounded=True, block_from=last["number"] + 1, most=INTEGER_MAX, points=1
-        )
+        every: Any = {"is_unbounded": True, "most": INTEGER_MAX, "points": 1}
+        *_, balance = read(**newest, **every, block_from=last["number"] + 1)
         newest = {"block_to": last["number"], "balance": int(balance)}
-    most = MAX_ROWS_READ
+    most, block_from = MAX_ROWS_READ, reader.kept_from.number if reader.kept_from else 0
+    of_kept: Any = {"is_unbounded": token is not None, "block_from": block_from, "points": points}
     while True:
-        balances, spaced, has_more, before, before_hash, before_balance = read(
-            is_unbounded=token is not None,
-            block_from=reader.kept_from.number if reader.kept_from else 0,
-            **newest,
-            most=most,
-            points=points,
-        )
+        row = read(**newest, **of_kept, most=most)
+        balances, spaced, has_more, before, before_hash, before_balance = row
         if before is not None or not has_more:
             break
         most *= 4  # a single block has more rows than that
@@ -113,10 +106,8 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
     if record is None:
         raise NotFound("No block is indexed at or before this block or time.")
     if reader.kept_from is not None and last < reader.kept_from.number - 1:
-        raise HistoryUnavailable(
-            f"The balance then is not known: rows before block {reader.kept_from.number} are not"
-            " kept."
-        )
+        before = f"rows before block {reader.kept_from.number} are not kept."
+        raise HistoryUnavailable(f"The balance then is not known: {before}")
     block: Mapping[str, Any] = orjson.loads(record)
     return block
 
@@ -190,9 +181,9 @@ def coin_balances_page(
     changes = []
     for number, of_block in entries:
         delta = sum(history.SIGNS[row["direction"]] * int(row["amount"]) for row in of_block)
-        changes.append(
-            CoinBalance(number, of_block[0]["timestamp"], delta, value, _only_hash(of_block))
-        )
+        hashes = {row["transactionHash"] for row in of_block}
+        hash_ = hashes.pop() if len(hashes) == 1 else None
+        changes.append(CoinBalance(number, of_block[0]["timestamp"], delta, value, hash_))
         value = None if value is None else value - delta
     return changes, has_more or len(grouped) > limit
 
@@ -203,7 +194,9 @@ def _rows(
     """Return rows of more blocks than a page has, up to MAX_ROWS, and whether older ones follow."""
     rows: list[Mapping[str, Any]] = []
     cursor = None
-    of_coin = HistoryFilter(tuple(name for name in history.TYPES if name != "token_transfer"))
+    of_coin = history.HistoryFilter(
+        tuple(name for name in history.TYPES if name != "token_transfer")
+    )
     while True:
         window = Window(ROWS_AT_ONCE, 0, block_to=block_to, cursor=cursor)
         read = history.page(reader, address, window, of_coin)
@@ -221,8 +214,3 @@ def _balance(reader: Reader, address: bytes, number: int) -> int | None:
     except (HistoryUnavailable, UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return None
-
-
-def _only_hash(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    hashes = {row["transactionHash"] for row in rows}
-    return hashes.pop() if len(hashes) == 1 else None

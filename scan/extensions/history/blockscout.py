@@ -15,9 +15,8 @@ blueprint = routing.routes("history")
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")
 def list_coin_balances(address_hash: str) -> Response:
     key, window = lists.path_address(address_hash), lists.before_block()
-    changes, has_more = balance_history.coin_balances_page(
-        reader(), key, window.limit, window.block_to
-    )
+    of_window = window.limit, window.block_to
+    changes, has_more = balance_history.coin_balances_page(reader(), key, *of_window)
     items = [coin_balance_object(change) for change in changes]
     following = {"block_number": changes[-1].block_number} if has_more and changes else None
     return lists.list_response(items, following)
@@ -30,9 +29,8 @@ def coin_balance_object(change: balance_history.CoinBalance) -> routing.Object:
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
 def list_coin_balances_by_day(address_hash: str) -> Response:
     """Return the balances at the end of the newest days that changed them, oldest first."""
-    changes, _ = balance_history.coin_balances_page(
-        reader(), lists.path_address(address_hash), CHANGES_OF_DAYS
-    )
+    key = lists.path_address(address_hash)
+    changes, _ = balance_history.coin_balances_page(reader(), key, CHANGES_OF_DAYS)
     by_day: dict[str, Any] = {}
     for change in changes:  # newest first
         by_day.setdefault(change.timestamp[:10], change.value)

@@ -34,15 +34,10 @@ class Drawn(NamedTuple):
 
 
 def add_arguments(command: hooks.Arguments) -> None:
-    command.add_argument(
-        "--proofs",
-        type=whole_number,
-        metavar="COUNT",
-        help="only compare so many addresses, drawn at random, with balances that RPC_URL proves",
-    )
-    command.add_argument(
-        "--seed", type=whole_number, help="with --proofs: draw the addresses of an earlier run"
-    )
+    proofs = "only compare so many addresses, drawn at random, with balances that RPC_URL proves"
+    command.add_argument("--proofs", type=whole_number, metavar="COUNT", help=proofs)
+    seed = "with --proofs: draw the addresses of an earlier run"
+    command.add_argument("--seed", type=whole_number, help=seed)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int | None:
@@ -120,20 +115,16 @@ class ProofAudit:
 
     def _proven(self, addresses: Sequence[bytes], block: served_chain.BlockId) -> dict[bytes, int]:
         """Return the balances that the node proves, by address."""
-        calls = [
-            state_proofs.header_call(block),
-            *(state_proofs.account_call(address, block) for address in addresses),
-        ]
-        header, *answers = self._node.results(calls)
+        calls = [state_proofs.account_call(address, block) for address in addresses]
+        header, *answers = self._node.results([state_proofs.header_call(block), *calls])
         balances = {}
         for address, answer in zip(addresses, answers, strict=True):
             try:
                 if isinstance(answer, client.RpcError):
                     raise state_proofs.ImproperProof(str(answer))
                 encoded = state_proofs.proven_header(block, header)
-                balances[address] = state_proofs.read_account(
-                    address, block, encoded, answer
-                ).balance
+                account = state_proofs.read_account(address, block, encoded, answer)
+                balances[address] = account.balance
             except state_proofs.ImproperProof as error:
                 self.unproven[str(error)] += 1
         return balances
@@ -145,13 +136,13 @@ class ProofAudit:
         header, proof, answer = self._node.results([*calls, balance])
         try:
             encoded = state_proofs.proven_header(genesis, header)
-            read = GenesisBalance(
-                state_proofs.read_account(address, genesis, encoded, proof).balance, True
-            )
+            account = state_proofs.read_account(address, genesis, encoded, proof)
+            read = GenesisBalance(account.balance, True)
         except state_proofs.ImproperProof:
-            if (wei := _quantity(answer)) is None:
+            try:
+                read = GenesisBalance(quantity(answer), False)
+            except BadHex:
                 return None
-            read = GenesisBalance(wei, False)
         with self._database.transaction() as tx:
             tx.execute("contracts/genesis_balances_put", address=address, **read._asdict())
         return read
@@ -164,10 +155,8 @@ def _drawn(address: bytes, net_wei: Any, genesis: Any, is_proven: bool | None) -
 
 def _difference(address: bytes, total: int, balance: int, block: served_chain.BlockId) -> str:
     difference = f"{abs(balance - total)} wei {'more' if balance > total else 'less'}"
-    return (
-        f"{to_hex(address)}: its history is {total} wei, proven are {balance} wei at block"
-        f" {block.number}: {difference} than its history"
-    )
+    proven = f"proven are {balance} wei at block {block.number}: {difference} than its history"
+    return f"{to_hex(address)}: its history is {total} wei, {proven}"
 
 
 def _total(row: Drawn) -> int:
@@ -178,13 +167,6 @@ def _keys(count: int, seed: int) -> Iterator[list[bytes]]:
     draw = random.Random(seed)  # a run can be repeated
     for first in range(0, count, AT_ONCE):
         yield [draw.randbytes(20) for _ in range(min(AT_ONCE, count - first))]
-
-
-def _quantity(value: Any) -> int | None:
-    try:
-        return quantity(value)
-    except BadHex:
-        return None
 
 
 HOOKS = hooks.Commands(options={"audit": hooks.CommandOptions(run, add_arguments)})

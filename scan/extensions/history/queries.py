@@ -19,7 +19,6 @@ from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.ethereum.token_metadata import balance_of
 from scan.extensions.history import genesis_balances, sql_values
-from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, cursors, network, pages
 from scan.queries.addresses import Balance, Head
 from scan.queries.reader import Reader
@@ -53,7 +52,8 @@ ROWS_READ_PER_ENTRY = 4
 
 def _unbounded() -> Mapping[str, Any]:
     lists = len(sql_values.history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
-    return {"has_bounds": False, "lowest": [0] * lists, "highest": [BIGINT_MAX] * lists}
+    highest = [parameters.BIGINT_MAX] * lists
+    return {"has_bounds": False, "lowest": [0] * lists, "highest": highest}
 
 
 UNBOUNDED: Mapping[str, Any] = LazyMapping(_unbounded)
@@ -111,12 +111,8 @@ def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
     direction = arguments.get("direction")
     if direction is not None:
         parameters.one_of(direction, "direction", DIRECTIONS)
-    return HistoryFilter(
-        tuple(sorted(set(types))),
-        direction,
-        parameters.optional_address(arguments, "token"),
-        parameters.optional_address(arguments, "counterparty"),
-    )
+    keys = (parameters.optional_address(arguments, name) for name in ("token", "counterparty"))
+    return HistoryFilter(tuple(sorted(set(types))), direction, *keys)
 
 
 def page(
@@ -155,7 +151,7 @@ def page(
         counterparty=filters.counterparty,
         block_from=window.block_from,
         block_to=window.block_to,
-        has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
+        has_range=window.block_from > 0 or window.block_to < parameters.BIGINT_MAX,
         after=_cursor_position(traversal),
         seen_block=traversal.seen_block,
         direction=window.direction,
@@ -188,41 +184,28 @@ def page(
     stored, head = addresses.stored_balance(*state[:4]), Head(*state[4:6])
     net, start_block, untraced, _, *token = state[6:]
     if filters.token is not None:
-        reason, unexplained = _check_token(
-            reader, address, filters.token, head, start_block, *token
-        )
+        checked = _check_token(reader, address, filters.token, head, start_block, *token)
+        reason, unexplained = checked
         return replace(page, reason=reason, unexplained=unexplained)
-    unexplained = None
-    if not is_genesis_unknown:
-        unexplained = _unexplained(reader, address, stored, head, net)
+    unexplained = None if is_genesis_unknown else _unexplained(reader, address, stored, head, net)
     reason = _reason(reader, start_block, untraced, unexplained)
-    explanation = _explanation(reader) if reason == "unexplained_balance" else ""
+    explanation = ""
+    if reason == "unexplained_balance":
+        form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
+        explanation = form.unseen if form else ""
     return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
 
 
 def _entries(data: str, *, has_more: bool) -> tuple[str, int]:
     """Return rows grouped into entries of their transactions, and the number of entries."""
     rows_of = groupby(orjson.loads(data), lambda row: (row["blockNumber"], row["transactionHash"]))
-    entries = [
-        {
-            **{name: rows[0][name] for name in OF_ENTRY},
-            "coinChange": _coin_change(rows),
-            "hasMore": has_more,
-            "rows": rows,
-        }
-        for rows in ([*rows] for _, rows in rows_of)
-    ]
+    entries = []
+    for rows in ([*rows] for _, rows in rows_of):
+        coin = (row for row in rows if row["tokenAddress"] is None)
+        change = str(sum(SIGNS[row["direction"]] * int(row["amount"]) for row in coin))
+        entry = {name: rows[0][name] for name in OF_ENTRY}
+        entries.append({**entry, "coinChange": change, "hasMore": has_more, "rows": rows})
     return orjson.dumps(entries).decode(), len(entries)
-
-
-def _coin_change(rows: Sequence[Mapping[str, Any]]) -> str:
-    coin = (row for row in rows if row["tokenAddress"] is None)
-    return str(sum(SIGNS[row["direction"]] * int(row["amount"]) for row in coin))
-
-
-def _explanation(reader: Reader) -> str:
-    form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
-    return form.unseen if form else ""
 
 
 def _unexplained(
@@ -330,11 +313,8 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     """Return the token's balanceOf() in its smallest unit; None where the call or node fails."""
     if reader.has_node_failed or head.number is None or head.hash is None:
         return None
-    view = token, balance_of(address)
-    words = reader.sources.account_states.words_at(
-        reader.node, [view], head.number, bytes(head.hash)
-    )
-    return words.get(view)
+    view, block = (token, balance_of(address)), (head.number, bytes(head.hash))
+    return reader.sources.account_states.words_at(reader.node, [view], *block).get(view)
 
 
 def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:

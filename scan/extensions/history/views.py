@@ -7,7 +7,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import orjson
 from flask import Blueprint, request
@@ -18,9 +19,7 @@ from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.genesis_balances import GenesisBalances
-from scan.extensions.history.queries import HistoryFilter
 from scan.extensions.history.sums import monthly_sums
-from scan.extensions.history.sums.monthly_sums import valued_page
 from scan.hex import to_hex
 from scan.http import list_responses, request_state
 from scan.http.hooks import Service
@@ -40,50 +39,62 @@ blueprint = Blueprint("history", __name__)
 
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
-    arguments = query_arguments(
-        *HistoryFilter._fields, *entities.RANGE, "group", "orderBy", "limit", "cursor", "format"
-    )
+    more = ("group", "orderBy", "limit", "cursor", "format")
+    arguments = query_arguments(*history.HistoryFilter._fields, *entities.RANGE, *more)
     key, filters = parameters.address(address), history.read_filter(arguments)
     is_grouped = "group" in arguments
     if is_grouped:
         parameters.one_of(arguments["group"], "group", history.GROUPS)
-    return list_responses.list_response(
-        "history",
-        arguments,
-        lambda window: history.page(reader(), key, window, filters, is_grouped=is_grouped),
-        kind="historyEntries" if is_grouped else "",
-        address=key,
-    )
+    read = partial(history.page, reader(), key, filters=filters, is_grouped=is_grouped)
+    kind = "historyEntries" if is_grouped else ""
+    return list_responses.list_response("history", arguments, read, kind=kind, address=key)
 
 
 @blueprint.get("/addresses/<address>/balances")
 def list_balances(address: str) -> Response:
     arguments = query_arguments("points", "token", "cursor", "blockTo", "timeTo")
-    points = parameters.integer_text(
-        arguments, "points", default=DEFAULT_POINTS, least=1, most=parameters.MAX_LIMIT
-    )
+    bounds = {"default": DEFAULT_POINTS, "least": 1, "most": parameters.MAX_LIMIT}
+    points = parameters.integer_text(arguments, "points", **bounds)
     token = parameters.optional_address(arguments, "token")
     key = parameters.address(address)
     read = balance_history.page(reader(), key, points, token, list_responses.window_of(arguments))
     unexplained = read.check.unexplained
-    response = json_value(
-        {
-            "balances": read.points,
-            "symbol": read.symbol,
-            "decimals": read.decimals,
-            "unproven": [] if token is None else ["symbol", "decimals"],
-            "complete": read.check.reason is None,
-            "reason": read.check.reason,
-            "unexplained": None if unexplained is None else str(unexplained),
-            "next": read.next,
-            **({} if read.at is None else {"at": read.at}),
-        }
-    )
+    shown = {
+        "balances": read.points,
+        "symbol": read.symbol,
+        "decimals": read.decimals,
+        "unproven": [] if token is None else ["symbol", "decimals"],
+        "complete": read.check.reason is None,
+        "reason": read.check.reason,
+        "unexplained": None if unexplained is None else str(unexplained),
+        "next": read.next,
+    }
+    response = json_value(shown if read.at is None else {**shown, "at": read.at})
     if read.next is not None:
         response.headers["Link"] = list_responses.next_link(read.next, arguments)
     return response
 
 
+class Summed(NamedTuple):
+    """A list that is summed, of an address or a token: the name of these in paths of pages and of
+    the API, the filter that a path has, the last part of the list's path, its entity, its rows."""
+
+    parent: str
+    collection: str
+    key: str
+    rows: str
+    entity: str
+    noun: str
+
+
+ADDRESS, TOKEN = ("address", "addresses", "address"), ("token", "tokens", "tokenAddress")
+TRANSFERS = ("transfers", "token_transfers", "token transfer")
+SUMMED = (
+    Summed(*ADDRESS, "transactions", "transactions", "transaction"),
+    Summed(*ADDRESS, *TRANSFERS),
+    Summed(*ADDRESS, "internal", "internal_transfers", "internal transfer"),
+    Summed(*TOKEN, *TRANSFERS),
+)
 # The kinds of CSV files of sums, by entity.
 FILES = {
     "transactions": "transactionSums",
@@ -92,50 +103,32 @@ FILES = {
 }
 
 
-@blueprint.get("/addresses/<address>/transactions/sums")
-def sum_transactions(address: str) -> Response:
-    return _sums("transactions", address=address)
-
-
-@blueprint.get("/addresses/<address>/transfers/sums")
-def sum_transfers_of_address(address: str) -> Response:
-    return _sums("token_transfers", address=address)
-
-
-@blueprint.get("/addresses/<address>/internal/sums")
-def sum_internal_transfers(address: str) -> Response:
-    return _sums("internal_transfers", address=address)
-
-
-@blueprint.get("/tokens/<address>/transfers/sums")
-def sum_transfers_of_token(address: str) -> Response:
-    tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
-    return _sums("token_transfers", tokenAddress=address)
-
-
-def _sums(entity: str, **fixed: str) -> Response:
-    keys = [key for key in pages.FILTER_KEYS[entity] if key not in fixed]
+def list_sums(summed: Summed, address: str) -> Response:
+    """Return the sums of a list by month."""
+    entity, key = summed.entity, summed.key
+    if key == "tokenAddress":
+        tokens.get(reader(), parameters.address(address))  # raises NotFound for an unknown token
+    keys = [name for name in pages.FILTER_KEYS[entity] if name != key]
     arguments = query_arguments(*keys, *entities.RANGE, request_state.PARAMETER)
-    filters = {**arguments, **fixed}
-    address = parameters.optional_address(filters, "address")
+    filters = {**arguments, key: address}
+    party = parameters.optional_address(filters, "address")
 
     def read(window: pages.Window) -> pages.Page:
-        return valued_page(monthly_sums.page(reader(), entity, window, filters, address))
+        return monthly_sums.valued_page(monthly_sums.page(reader(), entity, window, filters, party))
 
-    return list_responses.list_response(
-        "sums",
-        arguments,
-        read,
-        kind=FILES[entity],
-        address=address,
-        read_for_file=lambda window: _of_months(read(window)),
-    )
+    def of_months(window: pages.Window) -> pages.Page:
+        # Without the sums of all rows, which a spreadsheet would add to the months'.
+        page = read(window)
+        sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
+        return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
+
+    of_file: Any = {"kind": FILES[entity], "address": party, "read_for_file": of_months}
+    return list_responses.list_response("sums", arguments, read, **of_file)
 
 
-def _of_months(page: pages.Page) -> pages.Page:
-    """Return sums without those of all rows, which a spreadsheet would add to the months'."""
-    sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
-    return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
+for of_list in SUMMED:
+    path = f"/{of_list.collection}/<address>/{of_list.rows}/sums"
+    blueprint.add_url_rule(path, path, partial(list_sums, of_list))
 
 
 CHART_POINTS = 40
@@ -197,9 +190,8 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
         token = parameters.optional_address(values, "token")
         if {"blockTo", "timeTo"} <= values.keys():
             raise InvalidParameter("blockTo: give a day or a block, not both.", field="blockTo")
-        position = {
-            name: filtered_lists.api_text(name, values[name]) for name in names if name in values
-        }
+        filled = [name for name in names if name in values]
+        position = {name: filtered_lists.api_text(name, values[name]) for name in filled}
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
     except (InvalidParameter, NotFound, HistoryUnavailable) as error:
         reader().do_not_cache()
@@ -217,71 +209,43 @@ def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
 
 
 def _chart(balances: balance_history.BalanceHistory) -> Chart | None:
-    points = [
-        Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
-        for point in balances.points
-    ]
+    points = []
+    for point in balances.points:
+        time = datetime.fromisoformat(point["timestamp"])
+        points.append(Point(int(time.timestamp()), int(point["balance"])))
     title = f"Balance, {formatting.short_name(balances.symbol)}" if balances.symbol else "Balance"
     return line_chart(points, title=title, decimals=balances.decimals or 0)
 
 
 page_views = Blueprint("pages_history", __name__)
-# The entity and the rows' name by the last part of a list's path.
-LISTS = {
-    "transactions": ("transactions", "transaction"),
-    "transfers": ("token_transfers", "token transfer"),
-    "internal": ("internal_transfers", "internal transfer"),
-}
 
 
-@page_views.get("/address/<address>/transactions/sums")
-def get_sums_of_transactions(address: str) -> Response:
-    return _page("transactions", "address", "/addresses", address_of(address))
-
-
-@page_views.get("/address/<address>/transfers/sums")
-def get_sums_of_transfers(address: str) -> Response:
-    return _page("transfers", "address", "/addresses", address_of(address))
-
-
-@page_views.get("/address/<address>/internal/sums")
-def get_sums_of_internal_transfers(address: str) -> Response:
-    return _page("internal", "address", "/addresses", address_of(address))
-
-
-@page_views.get("/token/<address>/transfers/sums")
-def get_sums_of_token(address: str) -> Response:
-    return _page("transfers", "tokenAddress", "/tokens", address_of(address))
-
-
-def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
-    entity, noun = LISTS[rows]
-    shown_address = to_hex(address)
-    parent = f"/{key.removesuffix('Address')}/{shown_address}"
+def show_sums(summed: Summed, address: str) -> Response:
+    """Return the page of a list's sums by month."""
+    key, shown_address = address_of(address), to_hex(address_of(address))
+    parent = f"/{summed.parent}/{shown_address}"
 
     def read(reader: Reader, entity: str, window: Window, values: Mapping[str, str]) -> Page:
-        of = address if key == "address" else parameters.optional_address(values, "address")
+        of = key if summed.key == "address" else parameters.optional_address(values, "address")
         return monthly_sums.page(reader, entity, window, values, of)
 
     listed = filtered_lists.entity_list(
-        entity,
-        f"{parent}/{rows}/sums",
-        f"{collection}/{shown_address}/{rows}/sums",
-        fixed={key: shown_address},
+        summed.entity,
+        f"{parent}/{summed.rows}/sums",
+        f"/{summed.collection}/{shown_address}/{summed.rows}/sums",
+        fixed={summed.key: shown_address},
         paging=(),
         page_of=read,
     )
     names = names_of(listed.records, shown_address)
-    return listed.response(
-        "sums.html",
-        shown=listed,
-        names=names,
-        address=shown_address,
-        parent=parent,
-        rows=rows,
-        noun=noun,
-        prices=holdings.unit_prices(reader()),
-    )
+    of_rows = {"rows": summed.rows, "noun": summed.noun, "prices": holdings.unit_prices(reader())}
+    of_page = {"shown": listed, "names": names, "address": shown_address, "parent": parent}
+    return listed.response("sums.html", **of_page, **of_rows)
+
+
+for of_list in SUMMED:
+    path = f"/{of_list.parent}/<address>/{of_list.rows}/sums"
+    page_views.add_url_rule(path, path, partial(show_sums, of_list))
 
 
 HOOKS = (
@@ -300,7 +264,8 @@ HOOKS = (
                 read=_balance_tab,
                 group=hooks.HOLDINGS,
             ),
-        )
+        ),
+        blueprints=(page_views,),
+        sections=(hooks.Section({"list": "list_sums.html"}),),
     ),
-    hooks.Pages(blueprints=(page_views,), sections=(hooks.Section({"list": "list_sums.html"}),)),
 )

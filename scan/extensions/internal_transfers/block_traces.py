@@ -84,9 +84,8 @@ class NodeTraceReader(TraceReader):
                 if transfers > MAX_TRANSFERS:
                     break
         leading = takewhile(lambda block: block.number in traced, blocks)
-        return [completed_by_logs(block, traced[block.number]) for block in leading] or self.read(
-            blocks[:1]
-        )
+        read = [completed_by_logs(block, traced[block.number]) for block in leading]
+        return read or self.read(blocks[:1])
 
     def without_traces(self, block: DecodedBlock) -> TracedBlock:
         return completed_by_logs(block, super().without_traces(block))
@@ -110,12 +109,10 @@ class NodeTraceReader(TraceReader):
                 traced = TracedBlock(traces.created, traces.transfers, True, *traces[2:])
             else:
                 return UNTRACED
-            trace_checks.require_spendable(
-                block, traced.transfers, self._balances.before(block, traced)
-            )
-            trace_checks.require_recorded(
-                block, traced.transfers, self._access_lists.read(block, traced)
-            )
+            balances = self._balances.before(block, traced)
+            trace_checks.require_spendable(block, traced.transfers, balances)
+            recorded = self._access_lists.read(block, traced)
+            trace_checks.require_recorded(block, traced.transfers, recorded)
             return traced
         except trace_checks.ContradictingTraces as error:
             self._node.rest()
@@ -127,12 +124,9 @@ class NodeTraceReader(TraceReader):
     ) -> Iterator[tuple[DecodedBlock, Any]]:
         """Yield blocks with their traces, or with AnswerTooLarge, also where tracing times out."""
         method, options = METHODS[tracer], {"tracer": "callTracer"}
-        calls = [
-            client.Call(
-                method, (to_hex(b.hash), options) if tracer == "debug" else (hex(b.number),)
-            )
-            for b in blocks
-        ]
+        is_debug = tracer == "debug"
+        parameters = [(to_hex(b.hash), options) if is_debug else (hex(b.number),) for b in blocks]
+        calls = [client.Call(method, of_block) for of_block in parameters]
         timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
         read_count = 0
         try:

@@ -163,13 +163,13 @@ def failure_in(outermost: Any) -> CallFailure | None:
     addresses = [data(f["to"], 20) for f in reversed(frames) if f.get("to") is not None]
     distinct = tuple(dict.fromkeys(addresses))
     *_, frame = frames
+    if len(distinct) > MAX_CODE_ADDRESSES:
+        distinct = (*distinct[: MAX_CODE_ADDRESSES - 1], *distinct[-1:])
     return own_failure(frame)._replace(
         type=str(frame["type"])[:20],
         trace_address=tuple(path),
         selector=b"" if is_creation(frame["type"]) else data(frame.get("input") or "0x")[:4],
-        code_addresses=(*distinct[: MAX_CODE_ADDRESSES - 1], *distinct[-1:])
-        if len(distinct) > MAX_CODE_ADDRESSES
-        else distinct,
+        code_addresses=distinct,
         address=None if frame.get("to") is None else data(frame["to"], 20),
     )
 
@@ -200,7 +200,7 @@ def _cause(frame: Any) -> int | None:
         last = inner[-1]
         passes_on = last.get("error") and (last.get("output") or "0x") == "0x"
         return len(inner) - 1 if passes_on else None
-    positions = range(len(inner) - 1, -1, -1)
-    return next(
-        (n for n in positions if inner[n].get("error") and inner[n].get("output") == returned), None
-    )
+    for position in range(len(inner) - 1, -1, -1):
+        if inner[position].get("error") and inner[position].get("output") == returned:
+            return position
+    return None

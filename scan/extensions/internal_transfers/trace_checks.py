@@ -40,9 +40,8 @@ def require_own_call(transaction: DecodedTransaction, frame: Any, *, has_status:
     if transaction.type <= LAST_ETHEREUM_TYPE:
         differing = next(_differing(transaction, frame, has_status), None)
         if differing:
-            raise ContradictingTraces(
-                f"the trace of transaction {to_hex(transaction.hash)} has another {differing}"
-            )
+            message = f"the trace of transaction {to_hex(transaction.hash)} has another {differing}"
+            raise ContradictingTraces(message)
 
 
 def _differing(transaction: DecodedTransaction, frame: Any, has_status: bool) -> Iterator[str]:
@@ -206,11 +205,8 @@ class AccessLists:
                     if answer.is_missing_block or answer.code == NOT_BEFORE_THE_FORK:
                         break  # the node has no such list, whatever the method
                     continue
-                raw = (
-                    data(answer)
-                    if isinstance(answer, str)
-                    else state_proofs.encode_access_list(answer)
-                )
+                is_raw = isinstance(answer, str)
+                raw = data(answer) if is_raw else state_proofs.encode_access_list(answer)
                 changes = state_proofs.balance_changes(raw, hash_)
             except NodeError as error:
                 log.info("the access list of block %d is not known: %s", block.number, error)
@@ -255,15 +251,11 @@ class SpenderBalances:
         if not spenders:
             return {}
         parent = served_chain.BlockId(block.number - 1, block.parent_hash)
-        calls = [
-            state_proofs.header_call(parent),
-            *(state_proofs.account_call(address, parent) for address in spenders),
-        ]
-        balances = {}
+        calls = [state_proofs.account_call(address, parent) for address in spenders]
+        calls.insert(0, state_proofs.header_call(parent))
+        balances, bounds = {}, (BALANCES_TIMEOUT_S, state_proofs.MOST_ANSWER_BYTES)
         try:
-            header, *proofs = self._node.results(
-                calls, BALANCES_TIMEOUT_S, state_proofs.MOST_ANSWER_BYTES
-            )
+            header, *proofs = self._node.results(calls, *bounds)
             encoded = state_proofs.proven_header(parent, header)
             for address, proof in zip(spenders, proofs, strict=True):
                 if isinstance(proof, RpcError):

@@ -85,13 +85,9 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     transactions = _traced_transactions(block)
     if len(entries) not in (len(transactions), len(block.transactions)):
         raise _mismatch(block)
-    return _checked(
-        block,
-        (
-            (t, _call_frames(block, t, _result(t, block, entry)))
-            for t, entry in zip(transactions, entries, strict=False)
-        ),
-    )
+    traced = zip(transactions, entries, strict=False)
+    frames = ((t, _call_frames(block, t, _result(t, block, entry))) for t, entry in traced)
+    return _checked(block, frames)
 
 
 def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
@@ -110,13 +106,8 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
         by_position.pop(len(transactions), None)
     if by_position.keys() != set(range(len(transactions))):
         raise _mismatch(block)
-    return _checked(
-        block,
-        (
-            (transaction, _flat_frames(block, transaction, by_position[index]))
-            for index, transaction in enumerate(transactions)
-        ),
-    )
+    traced = enumerate(transactions)
+    return _checked(block, ((t, _flat_frames(block, t, by_position[n])) for n, t in traced))
 
 
 def _traced_transactions(block: DecodedBlock) -> list[DecodedTransaction]:
@@ -159,19 +150,15 @@ def _checked(
                 if (value or kind in CREATIONS) and call_index != 0:
                     # What moves outside of calls takes the next index.
                     last = max(call_index or 0, last + 1)
-                    transfers.append(
-                        InternalTransfer(index, last, kind, from_address, to_address, value)
-                    )
+                    parties = from_address, to_address
+                    transfers.append(InternalTransfer(index, last, kind, *parties, value))
             if transaction.status and not has_outermost:  # which was undone
                 failed.append(index)
     except _MALFORMED as error:
         raise _malformed(block, error) from error
-    return BlockTraces(
-        created,
-        transfers,
-        frozenset(() if block.has_statuses else failed),
-        () if block.keeps_destroyed else tuple(destroyed),
-    )
+    of_failed = frozenset(() if block.has_statuses else failed)
+    of_destroyed = () if block.keeps_destroyed else tuple(destroyed)
+    return BlockTraces(created, transfers, of_failed, of_destroyed)
 
 
 def _result(transaction: DecodedTransaction, block: DecodedBlock, entry: Any) -> Any:
@@ -246,13 +233,8 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
         elif kind is None or (depth and kind not in CREATIONS and frame.get("value") in _NOTHING):
             continue
         if kind is TransferType.CALL or frame.get("to") is not None:
-            yield _Frame(
-                call_index,
-                kind,
-                data(frame["from"], 20),
-                data(frame["to"], 20),
-                quantity(frame.get("value") or "0x0"),
-            )
+            parties = data(frame["from"], 20), data(frame["to"], 20)
+            yield _Frame(call_index, kind, *parties, quantity(frame.get("value") or "0x0"))
 
 
 def _running(frame: Any) -> Any:
@@ -292,10 +274,8 @@ def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) ->
     TypeError or AttributeError for malformed traces, and for those of another block.
     """
     of_transactions = [trace for trace in traces if trace.get("transactionHash") is not None]
-    if not (
-        _name(traces, "blockHash", block_hash)
-        and _name(of_transactions, "transactionHash", transaction_hash)
-    ):
+    is_of_block = _name(traces, "blockHash", block_hash)
+    if not (is_of_block and _name(of_transactions, "transactionHash", transaction_hash)):
         raise BadHex("the traces are another block's")
     frames = {path: _nested_frame(trace) for path, trace in _traces_by_path(traces).items()}
     for path in sorted(frames):
@@ -338,9 +318,8 @@ def _path(steps: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _malformed(block: DecodedBlock, error: Exception) -> MalformedBlock:
-    return MalformedBlock(
-        f"block {block.number}: its traces are malformed: {type(error).__name__}: {error}"
-    )
+    fault = f"{type(error).__name__}: {error}"
+    return MalformedBlock(f"block {block.number}: its traces are malformed: {fault}")
 
 
 def _mismatch(block: DecodedBlock) -> MalformedBlock:

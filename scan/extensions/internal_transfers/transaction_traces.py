@@ -182,10 +182,8 @@ class TransactionTraces:
             if self._not_offered.get(way, 0.0) > time.monotonic():
                 continue
             params = (indexed.hash,) if options is None else (indexed.hash, options)
-            answer, sent = node.results(
-                [Call(method, params), Call("eth_getTransactionByHash", (indexed.hash,))],
-                MAX_TRACE_BYTES,
-            )
+            calls = [Call(method, params), Call("eth_getTransactionByHash", (indexed.hash,))]
+            answer, sent = node.results(calls, MAX_TRACE_BYTES)
             if isinstance(answer, RpcError):
                 if answer.is_transient:
                     raise UpstreamFailed("The node cannot trace this transaction now.")
@@ -234,11 +232,8 @@ def _require_own_call(frame: TraceFrame, sent: Any) -> None:
     if sent.get("type") not in ETHEREUM_TYPES:
         return
     to, calldata = sent.get("to"), data(sent["input"])
-    outermost = (
-        "CREATE" if to is None else "CALL",
-        data(sent["from"], 20),
-        quantity(sent["value"]),
-    )
+    kind = "CREATE" if to is None else "CALL"
+    outermost = kind, data(sent["from"], 20), quantity(sent["value"])
     if (
         (frame.type, frame.from_address, frame.value) != outermost
         or (to is not None and frame.to_address != data(to, 20))
@@ -346,9 +341,8 @@ def _log(log: Any, budget: _Budget) -> TransactionLog:
     topics = tuple(data(topic, 32) for topic in log["topics"])
     if len(topics) > 4:
         raise BadHex("a log has more than four topics")
-    return TransactionLog(
-        data(log["address"], 20), topics, budget.cut(data(log.get("data") or "0x")), -1
-    )
+    address, log_data = data(log["address"], 20), data(log.get("data") or "0x")
+    return TransactionLog(address, topics, budget.cut(log_data), -1)
 
 
 def _size_of_trace(trace: TransactionTrace) -> int:

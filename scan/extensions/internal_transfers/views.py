@@ -50,9 +50,8 @@ def transaction_page(
         after=traversal.after,
         seen_block=traversal.seen_block,
     )
-    return Page.from_row(
-        reader, "internal_transfers", traversal, (data, count, total, *edges)
-    ), is_traced
+    row = data, count, total, *edges
+    return Page.from_row(reader, "internal_transfers", traversal, row), is_traced
 
 
 def without_traces(reader: Reader) -> str:
@@ -99,9 +98,8 @@ def list_internal_transfers() -> Response:
 
 def transaction_head(transaction: Record) -> hooks.Shown:
     """Return the internal transfers of a transaction; none where they are not known."""
-    page, is_known = transaction_page(
-        reader(), hash_of(transaction["hash"]), Window(MAX_SHOWN, 0, "asc")
-    )
+    key, window = hash_of(transaction["hash"]), Window(MAX_SHOWN, 0, "asc")
+    page, is_known = transaction_page(reader(), key, window)
     records = json.loads(page.data or "[]") if is_known else []
     addresses = [record[name] for record in records for name in ("fromAddress", "toAddress")]
     return hooks.Shown({"internal_transfers": records, "internal_count": page.total}, addresses)

@@ -1,6 +1,7 @@
 """Items in Blockscout's form: of a token, one, and those that addresses hold."""
 
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
 import orjson
@@ -38,20 +39,14 @@ def list_instances(address_hash: str) -> Response:
     owners = [record["owner"] if holder is None else to_hex(holder) for record in records]
     objects = address_and_token_objects.AddressObjects(owners)
     is_single = token_record["type"] == "BEP721"
-    shown = [
-        _instance(
-            record["tokenId"],
-            address_and_token_objects.token_object(token_record),
-            objects.of_optional(owner if is_single else None),
-            value=record.get("balance"),
-        )
-        for record, owner in zip(records, owners, strict=True)
-    ]
-    for instance in shown:
-        del instance["token"]  # which the path names
-    following: lists.Position | None = None
-    if page.next is not None:
-        following = {"unique_token": records[-1]["tokenId"]}
+    token = address_and_token_objects.token_object(token_record)
+    shown = []
+    for record, owner in zip(records, owners, strict=True):
+        holder_object = objects.of_optional(owner if is_single else None)
+        value = record.get("balance")
+        shown.append(_instance(record["tokenId"], token, holder_object, value=value))
+        del shown[-1]["token"]  # which the path names
+    following: Any = {"unique_token": records[-1]["tokenId"]} if page.next is not None else None
     return lists.list_response(shown, following)
 
 
@@ -61,15 +56,9 @@ def get_instance(address_hash: str, token_id: str) -> Response:
     item = _item(address_hash, token_id)
     record, metadata = orjson.loads(item.record), item.media.metadata
     objects = address_and_token_objects.AddressObjects([record["owner"]])
-    return json_value(
-        _instance(
-            record["tokenId"],
-            token,
-            objects.of_optional(record["owner"]),
-            metadata=_metadata(metadata),
-            image=metadata and metadata.image_link,
-        )
-    )
+    owner = objects.of_optional(record["owner"])
+    more: Any = {"metadata": _metadata(metadata), "image": metadata and metadata.image_link}
+    return json_value(_instance(record["tokenId"], token, owner, **more))
 
 
 def _item(address_hash: str, token_id: str) -> items.Item:
@@ -86,20 +75,16 @@ def _metadata(metadata: Metadata | None) -> dict[str, Any] | None:
         "image": metadata.image_link,
     }
     # Clients take a field that is there for a text.
-    return {name: value for name, value in texts.items() if value is not None} | {
-        "attributes": [
-            {"trait_type": attribute.trait, "value": attribute.value}
-            for attribute in metadata.attributes
-        ]
-    }
+    present = {name: value for name, value in texts.items() if value is not None}
+    attributes = [{"trait_type": a.trait, "value": a.value} for a in metadata.attributes]
+    return {**present, "attributes": attributes}
 
 
 @blueprint.path("/tokens/<address_hash>/instances/<token_id>/transfers")
 def list_instance_transfers(address_hash: str, token_id: str) -> Response:
     key, token_number = lists.path_address(address_hash), parameters.token_id(token_id)
-    records, last = lists.read_page(
-        "token_transfers", lambda window: items.transfers(reader(), key, token_number, window)
-    )
+    read = partial(items.transfers, reader(), key, token_number)
+    records, last = lists.read_page("token_transfers", read)
     following = address_and_token_objects.transfer_position(last) if last else None
     return lists.list_response(address_and_token_objects.transfer_objects(records), following)
 
@@ -121,7 +106,9 @@ def list_instance_holders(address_hash: str, token_id: str) -> Response:
 def list_items(address_hash: str) -> Response:
     """Return items in descending order of their first transfers."""
     key, types = lists.path_address(address_hash), address_and_token_objects.token_types()
-    window = lists.first_window()._replace(position=_after_item())
+    place: Any = lists.together(**{TOKEN: lists.address, "token_id": lists.amount})
+    position = None if place is None else (items.ordinal(reader(), *place),)
+    window = lists.first_window()._replace(position=position)
     page = items.held_by(reader(), key, window)
     records = orjson.loads(page.data)
     following = None
@@ -129,11 +116,6 @@ def list_items(address_hash: str) -> Response:
         last = records[-1]
         following = {TOKEN: checksummed(last["tokenAddress"]), "token_id": last["tokenId"]}
     return lists.list_response(_instances(to_hex(key), types.of(records, "type")), following)
-
-
-def _after_item() -> tuple[int] | None:
-    place: Any = lists.together(**{TOKEN: lists.address, "token_id": lists.amount})
-    return None if place is None else (items.ordinal(reader(), *place),)
 
 
 @blueprint.path("/addresses/<address_hash>/nft/collections")
@@ -148,29 +130,22 @@ def list_collections(address_hash: str) -> Response:
         if len(by_token[record["tokenAddress"]]) < SHOWN_ITEMS:
             by_token[record["tokenAddress"]].append(record)
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in collections)
-    shown = [
-        {
-            "token": known.of(record["tokenAddress"]),
-            "amount": record["balance"],
-            "token_instances": _instances(to_hex(key), by_token[record["tokenAddress"]]),
-        }
-        for record in collections
-    ]
+    shown = []
+    for record in collections:
+        instances = _instances(to_hex(key), by_token[record["tokenAddress"]])
+        of_token = {"token": known.of(record["tokenAddress"]), "amount": record["balance"]}
+        shown.append({**of_token, "token_instances": instances})
     return lists.list_response(shown, following)
 
 
 def _instances(holder: str, records: list[lists.Record]) -> list[routing.Object]:
     known = address_and_token_objects.TokenObjects(record["tokenAddress"] for record in records)
     owner = address_and_token_objects.AddressObjects([holder]).of(holder) if records else None
-    return [
-        _instance(
-            record["tokenId"],
-            known.of(record["tokenAddress"]),
-            owner if record["type"] == "BEP721" else None,
-            value=record["balance"],
-        )
-        for record in records
-    ]
+    instances = []
+    for record in records:
+        token, of = known.of(record["tokenAddress"]), owner if record["type"] == "BEP721" else None
+        instances.append(_instance(record["tokenId"], token, of, value=record["balance"]))
+    return instances
 
 
 def _instance(

@@ -5,7 +5,7 @@ Items of BEP721 and BEP1155 tokens: their lists, thumbnails, and one item with i
 
 import time
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -27,11 +27,8 @@ MAX_RESPONSE_BYTES = 2 * MAX_URI_BYTES + 1024  # hex, and JSON around it
 MAX_BATCH_BYTES = 32 * MAX_RESPONSE_BYTES
 CACHE_BYTES = 32 * 1024 * 1024
 ENTRY_BYTES = 500  # besides the text
-SELECTORS = {
-    "BEP721": "c87b56dd",
-    "BEP1155": "0e89341c",
-    "BEP6909": "c87b56dd",
-}  # tokenURI(uint256), uri(uint256)
+# tokenURI(uint256), uri(uint256)
+SELECTORS = {"BEP721": "c87b56dd", "BEP1155": "0e89341c", "BEP6909": "c87b56dd"}
 
 REVERTED = "The contract reverted."
 NO_TEXT = "The contract returned no text."
@@ -117,6 +114,7 @@ def _uri(result: object) -> TokenUri:
     return TokenUri(None, NO_TEXT) if text is None else TokenUri(text, None)
 
 
+NEVER_MOVED = "No transfer of this id is indexed."
 MAX_THUMBNAILS = 25  # of a page of a list
 THUMBNAILS_S = 0.25  # to decode them
 MAX_PENDING = 8  # documents from other hosts that one page of a list has fetched
@@ -136,13 +134,9 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
     """Return a token's items in descending order of their first transfers; raises NotFound for a
     BEP20 or unknown token."""
     traversal = window.traversal("items", {"token": token}, has_blocks=False)
-    data, count, total, token_type, first_ordinal = reader.row(
-        "queries/tokens_list_items",
-        address=token,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
-    )
+    part: Any = {"limit": window.limit, "offset": window.offset, "after": traversal.after}
+    row = reader.row("queries/tokens_list_items", address=token, **part)
+    data, count, total, token_type, first_ordinal = row
     _require_items(token_type)
     return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
@@ -150,13 +144,9 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
 def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
     """Return the BEP721 and BEP1155 items held, in descending order of their first transfers."""
     traversal = window.traversal("items held", {"address": address}, has_blocks=False)
-    data, count, total, first_ordinal = reader.row(
-        "queries/addresses_list_items",
-        address=address,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
-    )
+    part: Any = {"limit": window.limit, "offset": window.offset, "after": traversal.after}
+    row = reader.row("queries/addresses_list_items", address=address, **part)
+    data, count, total, first_ordinal = row
     data = _corrected(reader, data, holder=address)
     return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
@@ -164,15 +154,11 @@ def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
 def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Window) -> pages.Page:
     """Return the items of a token that an address holds, in descending order of their first
     transfers, with how many of each; raises NotFound as page() does."""
-    filters = {"token": token, "address": address}
+    filters: Any = {"token": token, "address": address}
     traversal = window.traversal("items of a token held", filters, has_blocks=False)
-    data, count, token_type, first_ordinal = reader.row(
-        "queries/tokens_list_items_held",
-        token=token,
-        address=address,
-        limit=window.limit,
-        after=traversal.after,
-    )
+    part: Any = {"limit": window.limit, "after": traversal.after}
+    row = reader.row("queries/tokens_list_items_held", **filters, **part)
+    data, count, token_type, first_ordinal = row
     _require_items(token_type)
     data = _corrected(reader, data, token, address)
     return pages.Page.keyed(traversal, (data, count, None, first_ordinal))
@@ -185,10 +171,9 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     )
     _require_items(token_type)
     if record is None:
-        raise _never_moved()
-    uri = reader.sources.get(TokenUris).at(
-        reader.node, ItemId(token, token_type, token_id), head_number, bytes(head_hash)
-    )
+        raise NotFound(NEVER_MOVED)
+    item_id, uris = ItemId(token, token_type, token_id), reader.sources.get(TokenUris)
+    uri = uris.at(reader.node, item_id, head_number, bytes(head_hash))
     media = reader.sources.get(ItemMedia).of(uri.uri, token_id)
     if not uri.is_final or not media.is_of_chain:  # the next response may be another one
         reader.do_not_cache()
@@ -253,18 +238,17 @@ def ordinal(reader: Reader, token: bytes, token_id: int) -> int:
 def transfers(reader: Reader, token: bytes, token_id: int, window: pages.Window) -> pages.Page:
     """Return an item's transfers, the newest first; raises NotFound as get() does."""
     traversal = window.traversal("item transfers", {"token": token, "id": token_id})
+    part: Any = {"limit": window.limit, "offset": window.offset, "after": traversal.after}
     data, count, total, token_type, *edges = reader.row(
         "queries/token_transfers_list_by_item",
         address=token,
         token_id=token_id,
-        limit=window.limit,
-        offset=window.offset,
-        after=traversal.after,
         seen_block=traversal.seen_block,
+        **part,
     )
     _require_items(token_type)
     if total is None:
-        raise _never_moved()
+        raise NotFound(NEVER_MOVED)
     row = data, count, total, *edges
     return pages.Page.from_row(reader, "token_transfers", traversal, row, reader.kept_from)
 
@@ -274,7 +258,3 @@ def _require_items(token_type: str | None) -> None:
         raise NotFound(tokens.UNKNOWN)
     if token_type == "BEP20":
         raise NotFound("This token is a BEP20: it is not an NFT and has no items.")
-
-
-def _never_moved() -> NotFound:
-    return NotFound("No transfer of this id is indexed.")

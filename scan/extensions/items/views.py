@@ -2,7 +2,8 @@
 its /transfers, and /addresses/:address/items; the page /nft/:address/:id, and pictures in lists."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import flask
@@ -15,7 +16,6 @@ from scan.errors import NotFound
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import ItemMedia, Media
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
-from scan.extensions.items.queries import ItemId
 from scan.hex import to_hex
 from scan.http.application import FOR_EVER
 from scan.http.hooks import Interfaces, Service
@@ -24,7 +24,7 @@ from scan.http.request_state import REST, Interface, Services
 from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.outbound import connection, document_fetcher
 from scan.pages import filtered_lists, hooks, site
-from scan.pages.records import Record, address_of, names_of
+from scan.pages.records import address_of, names_of
 from scan.queries import pages, tokens
 from scan.queries.reader import Reader
 from scan.settings import Settings
@@ -42,13 +42,8 @@ api_views = Blueprint("items", __name__)
 
 @api_views.get("/tokens/<address>/items")
 def list_items(address: str) -> Response:
-    key = parameters.address(address)
-    return list_response(
-        "items",
-        query_arguments(*LISTED),
-        lambda window: items.page(reader(), key, window),
-        address=key,
-    )
+    key, arguments = parameters.address(address), query_arguments(*LISTED)
+    return list_response("items", arguments, partial(items.page, reader(), key), address=key)
 
 
 @api_views.get("/tokens/<address>/items/<token_id>")
@@ -83,23 +78,15 @@ def _metadata(media: Media) -> dict[str, object] | None:
 @api_views.get("/tokens/<address>/items/<token_id>/transfers")
 def list_item_transfers(address: str, token_id: str) -> Response:
     key, number = parameters.address(address), parameters.token_id(token_id)
-    return list_response(
-        "transfers",
-        query_arguments(*LISTED),
-        lambda window: items.transfers(reader(), key, number, window),
-    )
+    read = partial(items.transfers, reader(), key, number)
+    return list_response("transfers", query_arguments(*LISTED), read)
 
 
 @api_views.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    key = parameters.address(address)
-    return list_response(
-        "items",
-        query_arguments(*LISTED),
-        lambda window: items.held_by(reader(), key, window),
-        kind="itemBalances",
-        address=key,
-    )
+    key, arguments = parameters.address(address), query_arguments(*LISTED)
+    read = partial(items.held_by, reader(), key)
+    return list_response("items", arguments, read, kind="itemBalances", address=key)
 
 
 def item_media(core: Services) -> ItemMedia:
@@ -125,12 +112,9 @@ PICTURE_HEADERS = {
 def find_item(address: str) -> Response:
     """Redirect to the item whose id was typed, or without an id to the token's list."""
     token, text = to_hex(address_of(address)), request.args.get("id", "").strip().removeprefix("#")
-    if not text:
-        return _redirect(f"/token/{token}?tab=items")
-    return _redirect(f"/nft/{token}/{parameters.token_id(text.lstrip('0') or '0')}")
-
-
-def _redirect(path: str) -> Response:
+    path = f"/token/{token}?tab=items"
+    if text:
+        path = f"/nft/{token}/{parameters.token_id(text.lstrip('0') or '0')}"
     return flask.Response(status=303, headers={"Location": path})
 
 
@@ -154,9 +138,8 @@ def get_shown_picture(digest: str, address: str, token_id: str) -> Response:
     reader().do_not_cache()
     if picture is None:
         location = f"/nft/{to_hex(key)}/{number}/picture"
-        return flask.Response(
-            status=302, headers={"Location": location, "Cache-Control": "no-store"}
-        )
+        headers = {"Location": location, "Cache-Control": "no-store"}
+        return flask.Response(status=302, headers=headers)
     headers = {**PICTURE_HEADERS, "Cache-Control": FOR_EVER}
     return flask.Response(picture.content, mimetype=picture.content_type, headers=headers)
 
@@ -200,25 +183,15 @@ def _tab_of(
             tab="items",
             paging=filtered_lists.UNORDERED,
         )
-        names = names_of(item_list.records, address)
-        return item_list, {"names": names, "thumbnails": _thumbnails(item_list.records)}
+        records = item_list.records
+        tokens_of_items = (bytes.fromhex(record["tokenAddress"][2:]) for record in records)
+        types = (record.get("tokenType") or record["type"] for record in records)
+        numbers = (int(record["tokenId"]) for record in records)
+        listed = [*map(items.ItemId, tokens_of_items, types, numbers)]
+        thumbnails = items.thumbnails(reader(), listed)
+        return item_list, {"names": names_of(records, address), "thumbnails": thumbnails}
 
     return tab
-
-
-def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
-    """Return thumbnails of a list's records."""
-    return items.thumbnails(
-        reader(),
-        [
-            ItemId(
-                bytes.fromhex(record["tokenAddress"][2:]),
-                record.get("tokenType") or record["type"],
-                int(record["tokenId"]),
-            )
-            for record in records
-        ],
-    )
 
 
 HOOKS = (

@@ -155,14 +155,8 @@ def read_page_and_total(
         return time.monotonic() + batch_s < ends_at
 
     def counted() -> Iterator[NodeLog]:
-        read = _logs_in(
-            reader,
-            log_filter,
-            blocks,
-            is_descending=True,
-            least=offset + limit or FIRST_BLOCKS,
-            has_time_for=has_time_for,
-        )
+        bounds: Any = {"least": offset + limit or FIRST_BLOCKS, "has_time_for": has_time_for}
+        read = _logs_in(reader, log_filter, blocks, is_descending=True, **bounds)
         for log in _bounded(read):
             numbers.append(log.block_number)
             yield log
@@ -224,14 +218,9 @@ def _candidate_blocks(
         numbers = range(span.first, span.last + 1)
         return numbers if direction == "asc" else numbers[::-1]
     blocks: list[int]
-    [blocks] = reader.row(
-        "queries/log_blocks_list",
-        address=log_filter.address,
-        block_from=span.first,
-        block_to=span.last,
-        direction=direction,
-        limit=MOST_BLOCKS + 1,
-    )
+    bounds: Any = {"block_from": span.first, "block_to": span.last, "limit": MOST_BLOCKS + 1}
+    bounds |= {"address": log_filter.address, "direction": direction}
+    [blocks] = reader.row("queries/log_blocks_list", **bounds)
     return blocks
 
 
@@ -320,11 +309,8 @@ def read_spans(
     try:
         if sum(map(len, results)) > FEW_LOGS:
             reader.hold_processor()
-        logs = [
-            _decode(log, span)
-            for span, result in zip(spans, results, strict=True)
-            for log in result
-        ]
+        of_spans = zip(spans, results, strict=True)
+        logs = [_decode(log, span) for span, result in of_spans for log in result]
     except (BadHex, KeyError, TypeError, AttributeError):
         raise UpstreamFailed(NOT_LOGS) from None
     _require_indexed(reader, logs)
@@ -363,14 +349,9 @@ def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
     }
     if not transactions:
         return
-    blocks, block_hashes, indexes, hashes = zip(*transactions, strict=True)
-    [are_indexed] = reader.row(
-        "queries/log_transactions_match",
-        blocks=list(blocks),
-        block_hashes=list(block_hashes),
-        transaction_indexes=list(indexes),
-        transaction_hashes=list(hashes),
-    )
+    names = ("blocks", "block_hashes", "transaction_indexes", "transaction_hashes")
+    columns: Any = dict(zip(names, map(list, zip(*transactions, strict=True)), strict=True))
+    [are_indexed] = reader.row("queries/log_transactions_match", **columns)
     if not are_indexed:
         raise UpstreamFailed(ANOTHER_CHAIN)
 

@@ -2,6 +2,7 @@
 node."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
@@ -15,7 +16,6 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
-from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
     Block,
@@ -110,9 +110,8 @@ def events_at(reader: Reader, address: bytes | None) -> tuple[list[Entry], str |
     if address is None or newest is None:
         return [], None
     emitter = Emitter(address, Block(newest.number, to_hex(newest.hash)))
-    contracts = reader.sources.get(ContractAbis).find_at_or_now(
-        [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
-    )
+    node, abis = reader.node.within(PROXIES_TIMEOUT_S), reader.sources.get(ContractAbis)
+    contracts = abis.find_at_or_now([emitter], node, DecodingBudget())
     contract = contracts.get(address, NO_CONTRACT)
     return [e[0] for abi in contract.abis for e in abi.events.values()], contract.token_type
 
@@ -127,9 +126,8 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
     logs, total, following = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, events(reader, logs), strict=True):
         log["event"] = None if event is None else event.record()
-    return Page(
-        orjson.dumps(logs).decode(), len(logs), total, following, kept_from=reader.kept_from
-    )
+    data_ = orjson.dumps(logs).decode()
+    return Page(data_, len(logs), total, following, kept_from=reader.kept_from)
 
 
 def records(
@@ -137,7 +135,7 @@ def records(
 ) -> LogPage:
     """Return a page of records. The total is None where it would have to be counted, unless
     `has_total`. The window's position is a block's number and a log's index in it."""
-    scope = _scope(reader, log_filter)
+    scope = _scope(reader, log_filter.topics[0])
     if scope.has_stored(log_filter):
         if window.position is not None:
             block, index = map(int, window.position)
@@ -147,7 +145,7 @@ def records(
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
     kept = in_kept_blocks(reader, window)
-    span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
+    span = node_logs.BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
     is_stored = scope.bodies_from is not None and scope.bodies_from <= span.first
@@ -158,7 +156,7 @@ def _block_page(
     reader: Reader,
     window: Window,
     log_filter: LogFilter,
-    span: BlockSpan,
+    span: node_logs.BlockSpan,
     *,
     has_total: bool,
     is_stored: bool,
@@ -167,10 +165,9 @@ def _block_page(
     number and a log's index in it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
+    counted = partial(node_logs.read_page_and_total, reader, log_filter, span, is_stored=is_stored)
     if has_total and direction == "desc" and traversal.cursor is None:
-        logs, total = node_logs.read_page_and_total(
-            reader, log_filter, span, offset, limit, is_stored=is_stored
-        )
+        logs, total = counted(offset, limit)
         has_more = len(logs) == limit and (total is None or offset + limit < total)
     else:
         after = None
@@ -196,17 +193,13 @@ def _block_page(
         )
         total = None
         if has_total:
-            _, total = node_logs.read_page_and_total(
-                reader, log_filter, span, 0, 0, is_stored=is_stored
-            )
+            _, total = counted(0, 0)
         has_more = has_more and (len(logs) < limit or total is None or offset + limit < total)
     following = None
     if has_more:
-        newest = logs[0] if direction == "desc" else logs[-1]
-        following = traversal.next(
-            (logs[-1].block_number, logs[-1].log_index),
-            BlockId(newest.block_number, newest.block_hash),
-        )
+        newest, last = logs[0] if direction == "desc" else logs[-1], logs[-1]
+        block_id = BlockId(newest.block_number, newest.block_hash)
+        following = traversal.next((last.block_number, last.log_index), block_id)
     return LogPage(_records(reader, logs), total, following)
 
 
@@ -224,7 +217,7 @@ def _reference(reader: Reader, number: int | None) -> BlockId | None:
 
 def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
     """Return a page of stored records without events; raises NotFound if some are not stored."""
-    scope = _scope(reader, log_filter)
+    scope = _scope(reader, log_filter.topics[0])
     if not scope.has_stored(log_filter):
         raise NotFound(NOT_STORED)
     return _stored_page(reader, window, log_filter, scope, has_total=False)
@@ -232,14 +225,10 @@ def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
 
 def stored_selection(reader: Reader) -> str | None:
     """Return SCAN_LOGS of this database; None before its first block."""
-    return _scope_of(reader, None).stored
+    return _scope(reader, None).stored
 
 
-def _scope(reader: Reader, log_filter: LogFilter) -> Scope:
-    return _scope_of(reader, log_filter.topics[0])
-
-
-def _scope_of(reader: Reader, topic0: bytes | None) -> Scope:
+def _scope(reader: Reader, topic0: bytes | None) -> Scope:
     return Scope(*reader.row("queries/logs_get_scope", topic0=topic0))
 
 
@@ -257,7 +246,7 @@ def _stored_page(
         has_total=has_total,
     )
     if stored.data is None:
-        raise TooManyLogs(TOO_LARGE)
+        raise node_logs.TooManyLogs(node_logs.TOO_LARGE)
     return stored
 
 
@@ -275,9 +264,8 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
     ]
     abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
-    proxies = [
-        index for index, log in enumerate(logs) if contracts.get(log.address, NO_CONTRACT).delegates
-    ]
+    of_logs = [contracts.get(log.address, NO_CONTRACT) for log in logs]
+    proxies = [index for index, contract in enumerate(of_logs) if contract.delegates]
     at_block = _proxies_at(reader, records, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     return [
@@ -295,16 +283,12 @@ def _proxies_at(
     """
     if not indexes:
         return {}
+    positions = [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in indexes]
     try:
-        transactions = transactions_at(
-            reader, [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in indexes]
-        )
+        hashes = [transaction["blockHash"] for transaction in transactions_at(reader, positions)]
         emitters = {
-            n: Emitter(
-                data(records[n]["address"]),
-                Block(records[n]["blockNumber"], transaction["blockHash"]),
-            )
-            for n, transaction in zip(indexes, transactions, strict=True)
+            n: Emitter(data(records[n]["address"]), Block(records[n]["blockNumber"], hash_))
+            for n, hash_ in zip(indexes, hashes, strict=True)
         }
         node = reader.node.within(PROXIES_TIMEOUT_S)
         contracts = reader.sources.get(ContractAbis).find_at({*emitters.values()}, node, budget)
@@ -314,18 +298,15 @@ def _proxies_at(
     return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
 
 
-def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:
+def _records(reader: Reader, logs: Sequence[node_logs.NodeLog]) -> list[Record]:
     """Return the records of logs, equal to those of log_record() in sql/schema."""
     if not logs:
         return []
-    transactions = transactions_at(
-        reader, [(log.block_number, log.transaction_index) for log in logs]
-    )
-    if any(
-        transaction["blockHash"] != to_hex(log.block_hash)
-        for log, transaction in zip(logs, transactions, strict=True)
-    ):
-        raise UpstreamFailed(ANOTHER_CHAIN)
+    positions = [(log.block_number, log.transaction_index) for log in logs]
+    transactions = transactions_at(reader, positions)
+    hashes = [to_hex(log.block_hash) for log in logs]
+    if hashes != [transaction["blockHash"] for transaction in transactions]:
+        raise UpstreamFailed(node_logs.ANOTHER_CHAIN)
     return [
         {
             "transactionHash": transaction["hash"],
@@ -346,7 +327,7 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
     a reorganisation has removed it."""
     transactions = rows_at(reader, positions)
     if None in transactions:
-        raise UpstreamFailed(ANOTHER_CHAIN)
+        raise UpstreamFailed(node_logs.ANOTHER_CHAIN)
     return [transaction for transaction in transactions if transaction is not None]
 
 
@@ -354,8 +335,7 @@ def rows_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> list[Record
     """Return records of transactions by block number and index, None of those that are not indexed;
     see the statement."""
     numbers, indexes = zip(*positions, strict=True)
-    [rows] = reader.row(
-        "queries/log_transactions_get", blocks=list(numbers), transaction_indexes=list(indexes)
-    )
+    keys: Any = {"blocks": list(numbers), "transaction_indexes": list(indexes)}
+    [rows] = reader.row("queries/log_transactions_get", **keys)
     records: list[Record | None] = orjson.loads(rows)
     return records

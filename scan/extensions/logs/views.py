@@ -2,6 +2,7 @@
 events, and their feed."""
 
 from dataclasses import replace
+from functools import partial
 
 import flask
 import orjson
@@ -28,12 +29,9 @@ api_views = Blueprint("logs", __name__)
 def list_logs() -> Response:
     arguments = query_arguments(*FILTER_KEYS["logs"], *ORDERED)
     log_filter = logs.read_filter(reader(), arguments)
-    return list_response(
-        "logs",
-        arguments,
-        lambda window: logs.page(reader(), window, log_filter, has_total=True),
-        read_for_file=lambda window: logs.stored_page(reader(), window, log_filter),
-    )
+    read = partial(logs.page, reader(), log_filter=log_filter, has_total=True)
+    of_file = partial(logs.stored_page, reader(), log_filter=log_filter)
+    return list_response("logs", arguments, read, read_for_file=of_file)
 
 
 MAX_SUGGESTED = 200  # events of a contract's ABI
@@ -82,9 +80,8 @@ def newest_logs(reader: Reader, address: bytes, window: Window) -> list[Record]:
     """Return a contract's newest logs with their events; raises NotFound."""
     if queries.stored_selection(reader) != "all":
         raise NotFound(NOT_STORED)
-    records: list[Record] = orjson.loads(
-        queries.page_by_filters(reader, window, address=address).data
-    )
+    page = queries.page_by_filters(reader, window, address=address)
+    records: list[Record] = orjson.loads(page.data)
     return records
 
 

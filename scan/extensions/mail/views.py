@@ -21,9 +21,8 @@ from scan.extensions.mail.settings import mail_address
 from scan.http import hooks, request_state, worker_threads
 from scan.http.requests import client_address, form, reader
 from scan.pages.hooks import AddressSection, HomeSection, Pages
-from scan.pages.records import Record, address_of
+from scan.pages.records import address_of
 from scan.pages.site import page
-from scan.queries.addresses import Address
 from scan.rate_limits.limiter import network_around
 from scan.webhooks import registration
 from scan.webhooks.registration import EVENT_TYPES, Counted, Webhook
@@ -56,24 +55,18 @@ def ask(
     client = {"client_address": client_address, "network": network_around(client_address)}
     with database.transaction() as tx:
         tx.execute("webhooks/mail_subscriptions_lock")
-        [(by_client, by_network, by_mailbox, in_all, confirmed, is_refused)] = tx.rows(
-            "webhooks/mail_subscriptions_count", mail_address=mail_address, now=_now(), **client
-        )
+        of_client = {"mail_address": mail_address, "now": _now(), **client}
+        [row] = tx.rows("webhooks/mail_subscriptions_count", **of_client)
+        by_client, by_network, by_mailbox, in_all, confirmed, is_refused = row
         is_client_full = by_client >= MAX_PER_CLIENT_A_DAY or by_network >= MAX_PER_NETWORK_A_DAY
         if is_client_full or in_all >= MAX_A_DAY:
             raise LimitReached("Too many were asked for today; try again tomorrow.")
         is_full = by_mailbox >= MAX_PER_MAILBOX_A_DAY or confirmed >= MAX_PER_MAILBOX
         if is_full or is_refused:  # in the same words: it is nobody else's business which
             raise LimitReached("This mail address can have no more today.")
-        tx.execute(
-            "webhooks/mail_subscriptions_insert",
-            token=secrets.token_urlsafe(24),
-            mail_address=mail_address,
-            watch_address=watch_address,
-            event_types=event_types,
-            now=_now(),
-            **client,
-        )
+        watched = {"watch_address": watch_address, "event_types": event_types}
+        values = {"token": secrets.token_urlsafe(24), **watched, **of_client}
+        tx.execute("webhooks/mail_subscriptions_insert", **values)
 
 
 def get(database: Database, token: str) -> Subscription:
@@ -123,9 +116,8 @@ def leave(database: Database, token: str) -> None:
         with database.transaction() as tx:
             tx.execute("webhooks/mail_subscriptions_refuse", token=token)
         return
-    row = database.row(
-        "webhooks/webhooks_get_owner", webhook_id=subscription.webhook_id, secret_digest=None
-    )
+    key = {"webhook_id": subscription.webhook_id, "secret_digest": None}
+    row = database.row("webhooks/webhooks_get_owner", **key)
     if row is not None:
         owner, watch_address, is_active, *_ = row
         webhook = Webhook(subscription.webhook_id, bytes(owner), bytes(watch_address), is_active)
@@ -153,13 +145,8 @@ MAX_TOKEN = 64  # characters
 page_views = Blueprint("pages_mail", __name__)
 
 
-def home(_newest_blocks: list[Record]) -> Mapping[str, Any]:
-    """Return the values of home_mail.html."""
-    return {"sends_mail": _sends_mail()}
-
-
-def address_values(_address: bytes, _account: Address) -> Mapping[str, Any]:
-    """Return the values of address_mail.html."""
+def values_of_sections(*_: object) -> Mapping[str, Any]:
+    """Return the values of home_mail.html and address_mail.html."""
     return {"sends_mail": _sends_mail()}
 
 
@@ -256,8 +243,8 @@ HOOKS = (
     Pages(
         blueprints=(page_views,),
         sections=(
-            HomeSection({"home": "home_mail.html"}, home),
-            AddressSection({"address": "address_mail.html"}, address_values),
+            HomeSection({"home": "home_mail.html"}, values_of_sections),
+            AddressSection({"address": "address_mail.html"}, values_of_sections),
         ),
     ),
 )

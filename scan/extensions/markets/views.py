@@ -51,16 +51,14 @@ def list_candles(address: str) -> Response:
     key = parameters.pool(address)
     arguments = query_arguments("interval", "timeFrom", "timeTo", "limit")
     interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
-    first_s, last_s = (
-        parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
+    times: Any = {
+        end: parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
+        for end, name in (("first_s", "timeFrom"), ("last_s", "timeTo"))
         if name in arguments
-        else None
-        for name in ("timeFrom", "timeTo")
-    )
-    limit = parameters.integer_text(
-        arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
-    )
-    candles = pools.candles(reader(), key, interval, first_s, last_s, limit)
+    }
+    bounds = {"default": pools.DEFAULT_CANDLES, "least": 1, "most": pools.MAX_CANDLES}
+    limit = parameters.integer_text(arguments, "limit", **bounds)
+    candles = pools.candles(reader(), key, interval, limit=limit, **times)
     next_s = "null" if candles.next_s is None else candles.next_s
     ends = f'"interval":"{interval}","nextTimeTo":{next_s}'
     return json_body(f'{{{ends},"candles":{candles.data}}}')
@@ -89,31 +87,25 @@ def get_prices() -> Response:
     reader().do_not_cache()
     if prices is None:
         empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
-        return json_value(
-            {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
-        )
-    return json_value(
-        {
-            "currency": prices.currency,
-            "source": prices.source,
-            "time": prices.time,
-            "coin": None if prices.coin is None else f"{prices.coin:f}",
-            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
-            "minDepth": f"{prices.min_depth:f}",
-            "pools": {
-                token: {
-                    "pool": by.pool,
-                    "price": f"{by.price:f}",
-                    "depth": f"{by.depth:f}",
-                    "at": by.at,
-                }
-                for token, by in prices.pools.items()
-            },
-            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
-            "history": prices.history,
-            "problem": problem,
-        }
-    )
+        tables: Any = {"tokens": {}, "pools": {}, "unused": {}}
+        return json_value({**empty, **tables, "minDepth": None, "problem": problem})
+    by_pools = {}
+    for token, by in prices.pools.items():
+        amounts = {"price": f"{by.price:f}", "depth": f"{by.depth:f}"}
+        by_pools[token] = {"pool": by.pool, **amounts, "at": by.at}
+    shown = {
+        "currency": prices.currency,
+        "source": prices.source,
+        "time": prices.time,
+        "coin": None if prices.coin is None else f"{prices.coin:f}",
+        "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+        "minDepth": f"{prices.min_depth:f}",
+        "pools": by_pools,
+        "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
+        "history": prices.history,
+        "problem": problem,
+    }
+    return json_value(shown)
 
 
 def price_source(core: Services) -> PriceSource:
@@ -154,18 +146,15 @@ def candle_chart(
         middle = svg_charts.pixel(left + step * svg_charts.BAR_SHARE / 2)
         wicks += f"M{middle} {svg_charts.pixel(y(high))}V{svg_charts.pixel(y(low))}"
     moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
-    readings = [
-        svg_charts.Reading(
-            svg_charts.reading_time(time_s, span_s),
-            ", ".join(f"{name} {short_price(p)}" for name, p in zip(PRICES, values, strict=True)),
-        )
-        for time_s, values in zip(moments, prices, strict=True)
-    ]
+    readings = []
+    for time_s, values in zip(moments, prices, strict=True):
+        named = zip(PRICES, map(short_price, values), strict=True)
+        text = ", ".join(f"{name} {price}" for name, price in named)
+        readings.append(svg_charts.Reading(svg_charts.reading_time(time_s, span_s), text))
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
     times = [svg_charts.axis_time(moments[number], span_s) for number in chosen]
-    chart = svg_charts.Chart(
-        title, short_price(highest), [*map(short_price, axis)], times, readings
-    )
+    labels = short_price(highest), [*map(short_price, axis)]
+    chart = svg_charts.Chart(title, *labels, times, readings)
     return chart._replace(candles=svg_charts.Candles(wicks, rising, falling))
 
 
@@ -220,14 +209,14 @@ def show_pool(address: str) -> Response:
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
-    state = queries.state(reader(), key)
+    state, span_s = queries.state(reader(), key), pools.INTERVALS_S[interval]
     priced = [candle for candle in candles if candle["open"] is not None]
     return trade_list.response(
         "pool.html",
         pool=pool,
         interval=interval,
         intervals=list(pools.INTERVALS_S),
-        chart=candle_chart(priced, title="Price", span_s=pools.INTERVALS_S[interval]),
+        chart=candle_chart(priced, title="Price", span_s=span_s),
         candle_count=len(candles),
         has_older_candles=read.next_s is not None,
         volume=volume,
@@ -270,10 +259,6 @@ HOOKS = (
                 read=_token_tab,
             ),
         ),
-        menu=(
-            ("Main", "/dex", "DEX"),
-            ("Home", "/dex", "DEX pools"),
-            ("Tokens", "/dex", "DEX pools"),
-        ),
+        menu=(("Main", "/dex", "DEX"), *((of, "/dex", "DEX pools") for of in ("Home", "Tokens"))),
     ),
 )

@@ -62,11 +62,7 @@ def _document(response: ApiResponse, url: str) -> dict[str, Any]:
 def _request(url: str, sent: ApiRequest) -> ApiResponse:
     key = client_api_key()
     query = f"?{sent.query}" if sent.query else ""
-    response = send(
-        f"{url}{sent.path}{query}",
-        TIMEOUT_S,
-        method=sent.method,
-        headers={"X-API-Key": key} if key else {},
-        body=sent.body,
-    )
+    headers = {"X-API-Key": key} if key else {}
+    address = f"{url}{sent.path}{query}"
+    response = send(address, TIMEOUT_S, method=sent.method, headers=headers, body=sent.body)
     return ApiResponse(response.status, response.body)

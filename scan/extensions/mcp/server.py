@@ -40,9 +40,8 @@ def result_of_error(error: ScanError) -> types.CallToolResult:
 
 
 def _result(text: str, *, is_error: bool) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)], is_error=is_error
-    )
+    content: Any = [types.TextContent(type="text", text=text)]
+    return types.CallToolResult(content=content, is_error=is_error)
 
 
 Application = Callable[[Any, Any, Any], Awaitable[None]]
@@ -69,11 +68,9 @@ async def respond(application: Application, environ: Environ, body: bytes) -> As
 
     await application(_scope(environ), receive, send)
     start = messages[0]
-    return AsgiResponse(
-        start["status"],
-        [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]],
-        b"".join(message.get("body", b"") for message in messages[1:]),
-    )
+    headers = [(n.decode("latin-1"), value.decode("latin-1")) for n, value in start["headers"]]
+    parts = (message.get("body", b"") for message in messages[1:])
+    return AsgiResponse(start["status"], headers, b"".join(parts))
 
 
 def _scope(environ: Environ) -> dict[str, Any]:
@@ -149,11 +146,10 @@ def serving(server: "Server[Any]") -> Application:
 
 
 def _listed(tool: Tool) -> types.Tool:
+    hints: Any = {"read_only_hint": True, "idempotent_hint": True, "open_world_hint": False}
     return types.Tool(
         name=tool.name,
         description=tool.description,
         input_schema=tool.input_schema,
-        annotations=types.ToolAnnotations(
-            read_only_hint=True, idempotent_hint=True, open_world_hint=False
-        ),
+        annotations=types.ToolAnnotations(**hints),
     )

@@ -58,9 +58,8 @@ class Tool(NamedTuple):
         unknown = sorted(set(arguments) - set(self.input_schema["properties"]))
         if unknown:
             parameter_names = ", ".join(self.input_schema["properties"])
-            raise InvalidParameter(
-                f"Unknown argument {unknown[0][:50]}; {self.name} has {parameter_names}."
-            )
+            message = f"Unknown argument {unknown[0][:50]}; {self.name} has {parameter_names}."
+            raise InvalidParameter(message)
         missing = [name for name in self.input_schema["required"] if name not in arguments]
         if missing:
             raise InvalidParameter(f"The argument {missing[0]} is required.", field=missing[0])
@@ -79,9 +78,8 @@ class Tool(NamedTuple):
                 query[name] = _text(name, value)
             else:
                 body[name] = value
-        return ApiRequest(
-            self.method, path, urlencode(query), body if self.method == "POST" else None
-        )
+        sent_body = body if self.method == "POST" else None
+        return ApiRequest(self.method, path, urlencode(query), sent_body)
 
 
 def tools_of(document: Json) -> dict[str, Tool]:
@@ -100,17 +98,11 @@ def tools_of(document: Json) -> dict[str, Tool]:
 
 
 def _tool(name: str, method: str, path: str, operation: Json, document: Json) -> Tool:
-    parameters = [_resolved(parameter, document) for parameter in operation["parameters"]]
-    parameters = [
-        parameter
-        for parameter in parameters
-        if parameter["in"] in ("path", "query") and parameter["name"] not in LEFT_OUT
-    ]
-    properties = {
-        parameter["name"]: _schema(parameter["schema"], document, parameter["description"])
-        for parameter in parameters
-    }
-    required = [parameter["name"] for parameter in parameters if parameter.get("required") is True]
+    every = [_resolved(parameter, document) for parameter in operation["parameters"]]
+    in_url = [p for p in every if p["in"] in ("path", "query")]
+    parameters = [p for p in in_url if p["name"] not in LEFT_OUT]
+    properties = {p["name"]: _schema(p["schema"], document, p["description"]) for p in parameters}
+    required = [p["name"] for p in parameters if p.get("required") is True]
     if "requestBody" in operation:
         body = operation["requestBody"]["content"]["application/json"]["schema"]
         schema = _schema(body, document)
@@ -149,9 +141,8 @@ def _schema(schema: Json, document: Json, description: str = "") -> Json:
     if "items" in schema:
         kept["items"] = _schema(schema["items"], document)
     if "properties" in schema:
-        kept["properties"] = {
-            name: _schema(value, document) for name, value in schema["properties"].items()
-        }
+        members = schema["properties"].items()
+        kept["properties"] = {name: _schema(value, document) for name, value in members}
         kept["required"] = schema.get("required", [])
     return kept
 
@@ -162,11 +153,8 @@ def _merged(alternatives: Sequence[Json]) -> Json:
     for alternative in alternatives:
         for name, value in alternative["properties"].items():
             properties[name] = _combined(properties[name], value) if name in properties else value
-    required = [
-        name
-        for name in alternatives[0]["required"]
-        if all(name in alternative["required"] for alternative in alternatives)
-    ]
+    every = [alternative["required"] for alternative in alternatives]
+    required = [name for name in every[0] if all(name in names for names in every)]
     return {"type": "object", "properties": properties, "required": required}
 
 

@@ -6,6 +6,7 @@ all chains; either counts only where it leads back to the address on this chain.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from scan.errors import Unavailable, UpstreamFailed
@@ -29,9 +30,7 @@ class ChainNames:
     """The names that one request reads. `coin_type` is that of the chain's addresses (ENSIP-11)."""
 
     def __init__(self, local: NameReads, l1: NameReads | None, coin_type: int) -> None:
-        self._local = local
-        self._l1 = l1
-        self._coin_type = coin_type
+        self._local, self._l1, self._coin_type = local, l1, coin_type
         self.is_l1_late = False
 
     def target(self, name: str) -> Target:
@@ -55,15 +54,12 @@ class ChainNames:
         chosen: Claims = {a: claim for a, claim in claims.items() if claim is not None}
         missing = [address for address in addresses if address not in chosen]
         local_names = node_names.names_of(local, missing)
-        if local.service.interface is name_services.Interface.UNIVERSAL:
-            checked, unchecked = local_names, Claims()
-        else:
-            checked, unchecked = Claims(), local_names
-        chosen |= unchecked
+        is_checked = local.service.interface is name_services.Interface.UNIVERSAL
+        chosen |= {} if is_checked else local_names
         missing = [a for a in missing if local_names.get(a) is None]
         chosen |= self._defaults(missing)
         nothing: Claims = dict.fromkeys(addresses)
-        return nothing | checked | self._compared(chosen)
+        return nothing | (local_names if is_checked else {}) | self._compared(chosen)
 
     def _defaults(self, addresses: Sequence[bytes]) -> Claims:
         if self._l1 is None or not addresses:
@@ -86,9 +82,8 @@ class ChainNames:
             return {}
         l1, different = self._l1, [*{*names.values()}]
         unread: dict[str, Answer] = dict.fromkeys(different, Problem.UNREAD)
-        targets = self._of_l1(
-            lambda: node_names.addresses_of(l1, different, self._coin_type), unread
-        )
+        read = partial(node_names.addresses_of, l1, different, self._coin_type)
+        targets = self._of_l1(read, unread)
         return {address: _claim(name, targets[name], address) for address, name in names.items()}
 
     def _of_l1(self, read: Callable[[], _T], otherwise: _T) -> _T:

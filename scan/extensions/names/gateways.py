@@ -31,10 +31,8 @@ BATCH_URL = "x-batch-gateway:true"
 QUERY = bytes.fromhex("a780bab6")  # query((address,string[],bytes)[])
 _HTTP_ERROR = bytes.fromhex("01800152")  # HttpError(uint16,string)
 
-_LOOKUP = parse_types(
-    [{"type": kind} for kind in ("address", "string[]", "bytes", "bytes4", "bytes")]
-)
-_REQUEST = [{"type": kind} for kind in ("address", "string[]", "bytes")]
+_LOOKUP = parse_types([{"type": t} for t in ("address", "string[]", "bytes", "bytes4", "bytes")])
+_REQUEST = [{"type": t} for t in ("address", "string[]", "bytes")]
 _QUERY = parse_types([{"type": "tuple[]", "components": _REQUEST}])
 _RESULTS = parse_types([{"type": "bool[]"}, {"type": "bytes[]"}])
 _CALLBACK = parse_types([{"type": "bytes"}, {"type": "bytes"}])
@@ -138,16 +136,10 @@ class Gateways:
             url = url.replace(f"{{{name}}}", value)
         most = 2 * MAX_ANSWER_BYTES + 1024  # in hex, and JSON around it
         text = self._fetcher.get(url, most, self._allowed, posted=posted, most_s=left_s)
-        return _answered(text)
-
-
-def _answered(text: bytes) -> bytes:
-    """Return the answer in a gateway's JSON. Raises ValueError."""
-    try:
-        document = json.loads(text)
-        return data(document["data"])
-    except (KeyError, TypeError, RecursionError, BadHex):
-        raise ValueError("it has no data") from None
+        try:
+            return data(json.loads(text)["data"])
+        except (KeyError, TypeError, RecursionError, BadHex):
+            raise ValueError("it has no data") from None
 
 
 def _decoded(types: Sequence[AbiType], encoded: bytes) -> tuple[Any, ...]:

@@ -78,9 +78,7 @@ class GatewayReads:
         node: NodeSession,
         place: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._gateways = gateways
-        self._node = node
-        self._place = place
+        self._gateways, self._node, self._place = gateways, node, place
         self._ends_at = time.monotonic() + TOTAL_S
         self._left = MAX_LOOKUPS
 
@@ -152,7 +150,7 @@ def addresses_of(
     answers = resolved(reads, calls, WORD if is_coin else MAX_ANSWER_BYTES)
     if is_coin:
         return {name: _account(answer) for name, answer in answers.items()}
-    return {name: _exactly(_bytes(answer, 20)) for name, answer in answers.items()}
+    return {name: _account(_bytes(answer, 20), 20) for name, answer in answers.items()}
 
 
 def resolved(reads: NameReads, calls: Mapping[str, bytes], most: int) -> dict[str, Answer]:
@@ -228,9 +226,10 @@ def _by_registry(
         is_extended = read[_Extended(resolver)]
         if isinstance(is_extended, bytes) and int.from_bytes(is_extended[:WORD]) == 1:
             requests[key] = _resolving(resolver, names[key], calls[key])
+        elif key in own:
+            answers[key] = read[key]
         else:
-            unknown = is_extended if isinstance(is_extended, Problem) else None
-            answers[key] = read[key] if key in own else unknown
+            answers[key] = is_extended if isinstance(is_extended, Problem) else None
     extended = _answers(reads, requests)
     return answers | {key: _bytes(answer, MAX_ANSWER_BYTES) for key, answer in extended.items()}
 
@@ -293,19 +292,12 @@ def _answer(result: object) -> Answer:
         return Problem.UNREAD
 
 
-def _account(answer: Answer) -> Answer:
-    """Return the address that an answer of one word is, None for the zero address."""
+def _account(answer: Answer, size: int = WORD) -> Answer:
+    """Return the address that an answer of so many bytes is, None for the zero address."""
     if not isinstance(answer, bytes):
         return answer
-    account = address(answer) if len(answer) == WORD else None
+    account = address(answer.rjust(WORD, b"\0")) if len(answer) == size else None
     return account if account is not None and any(account) else None
-
-
-def _exactly(answer: Answer) -> Answer:
-    """Return an answer that is an address of 20 bytes, None for the zero address."""
-    if not isinstance(answer, bytes):
-        return answer
-    return answer if len(answer) == 20 and any(answer) else None
 
 
 def _bytes(answer: Answer, most: int) -> Answer:

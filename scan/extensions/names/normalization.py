@@ -65,9 +65,8 @@ class Normalizer:
 
     def __init__(self) -> None:
         self._kept: SizedCache[tuple[str | None, str]] = SizedCache(CACHE_BYTES)
-        self._one = ConcurrencyLimit(
-            1, places_in_line=1, busy="Too many names are being checked; try again shortly."
-        )
+        busy = "Too many names are being checked; try again shortly."
+        self._one = ConcurrencyLimit(1, places_in_line=1, busy=busy)
         self._process: subprocess.Popen[bytes] | None = None
 
     def known(self, text: str) -> str | None:
@@ -98,13 +97,9 @@ class Normalizer:
         for _ in range(2):
             is_new = self._process is None
             if self._process is None:
-                self._process = sandbox.start(
-                    [*_PROCESS],
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.DEVNULL,
-                    env={},
-                )
+                pipes: Any = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+                pipes["stderr"] = subprocess.DEVNULL
+                self._process = sandbox.start([*_PROCESS], env={}, **pipes)
             line = _exchange(self._process, json.dumps(text).encode() + b"\n")
             with suppress(ValueError):
                 answer = json.loads(line)

@@ -26,14 +26,11 @@ def main() -> None:
         try:
             answer = {"name": ens_normalize.ens_normalize(json.loads(line))}
         except ens_normalize.DisallowedSequence as error:
-            answer = {"reason": f"it {_lower(error.general_info)}"}
+            reason = error.general_info
+            answer = {"reason": f"it {reason[:1].lower()}{reason[1:]}"}
         sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
         signal.alarm(IDLE_S)
-
-
-def _lower(text: str) -> str:
-    return f"{text[:1].lower()}{text[1:]}"
 
 
 if __name__ == "__main__":

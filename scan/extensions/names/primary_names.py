@@ -9,7 +9,7 @@ other hosts say is kept for KEPT_S, whatever blocks come.
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from scan.cached_values import SizedCache
 from scan.errors import Unavailable, UpstreamFailed
@@ -91,12 +91,9 @@ class Names(AddressNames):
         self._l1 = l1
         self._kept: SizedCache[_Kept] = SizedCache(CACHE_BYTES)
         self._hosted: SizedCache[_Hosted] = SizedCache(CACHE_BYTES // 4)
-        self._lookups, self._lists = (
-            ConcurrencyLimit(
-                2, places_per_client=1, pause_factor=PAUSE_FACTOR, busy="Names are being read."
-            )
-            for _ in range(2)
-        )
+        limits: Any = {"pause_factor": PAUSE_FACTOR, "busy": "Names are being read."}
+        self._lookups = ConcurrencyLimit(2, places_per_client=1, **limits)
+        self._lists = ConcurrencyLimit(2, places_per_client=1, **limits)
         self._pause_until = 0.0
 
     @property
@@ -172,10 +169,8 @@ class Names(AddressNames):
         l1 = None
         if self._l1 is not None and service.contract != ENS.contract:
             l1 = reads(self._l1.session(reader.client).within(seconds), ENS, "latest")
-        chain_id = int(reader.sources.chain_id.read() or 1)
-        return ChainNames(
-            reads(node.within(seconds), service, block), l1, node_names.evm_coin_type(chain_id)
-        )
+        coin_type = node_names.evm_coin_type(int(reader.sources.chain_id.read() or 1))
+        return ChainNames(reads(node.within(seconds), service, block), l1, coin_type)
 
     def of_addresses(
         self, reader: Reader, addresses: Sequence[bytes]
@@ -196,7 +191,7 @@ class Names(AddressNames):
         if missing and not reader.has_node_failed:
             with suppress(UpstreamFailed, Unavailable):
                 of_chain = self._chain_names(reader, reader.node, ONE_S, service, block)
-                claims |= self._read(of_chain, missing, block)
+                claims |= self._keep(of_chain.claims(missing), block)
             claims |= self._read_hosted(reader, service, claims, block)
         names: dict[bytes, Primary] = {}
         for address in addresses:
@@ -221,7 +216,7 @@ class Names(AddressNames):
                 node = reader.sources.gateway.session(reader.client)
                 names = self._chain_names(reader, node, LIST_S, service, block)
                 with self._lists.place(reader.client):
-                    claims |= self._read(names, missing, block)
+                    claims |= self._keep(names.claims(missing), block)
                 if names.is_l1_late:
                     self._pause_until = time.monotonic() + PAUSE_S
             except NodeTimedOut:
@@ -249,33 +244,24 @@ class Names(AddressNames):
             )
         }
 
-    def _read(self, names: ChainNames, addresses: Sequence[bytes], block: BlockId) -> Claims:
-        """Return what addresses have chosen and what leads back to them, and keep it."""
-        return self._keep(names.claims(addresses), block)
-
     def _read_hosted(
         self, reader: Reader, service: NameService, claims: Claims, block: BlockId
     ) -> Claims:
         """Return what becomes of few claims that other hosts keep, where these are asked."""
-        hosted = [
-            address
-            for address, claim in claims.items()
-            if claim is node_names.Problem.OFF_CHAIN and not self._was_hosted(address)
-        ][: node_names.MAX_LOOKUPS]
+        hosted = []
+        for address, claim in claims.items():
+            kept = self._kept.get(address)
+            if claim is node_names.Problem.OFF_CHAIN and not (kept and kept.is_hosted):
+                hosted.append(address)
         if not hosted:
             return {}
+        hosted = hosted[: node_names.MAX_LOOKUPS]
         read = self._by_gateways(reader, service, block, lambda names: names.claims(hosted))
         return self._keep(read or {}, block, is_hosted=True)
 
-    def _was_hosted(self, address: bytes) -> bool:
-        kept = self._kept.get(address)
-        return kept is not None and kept.is_hosted
-
     def _keep(self, claims: Claims, block: BlockId, *, is_hosted: bool = False) -> Claims:
-        read_at = time.monotonic()
-        known: Claims = {
-            a: claim for a, claim in claims.items() if claim is not node_names.Problem.UNREAD
-        }
+        read_at, unread = time.monotonic(), node_names.Problem.UNREAD
+        known: Claims = {a: claim for a, claim in claims.items() if claim is not unread}
         for address, claim in known.items():
             self._kept.store(address, _Kept(claim, block.hash, read_at, is_hosted), ENTRY_BYTES)
         return known

@@ -37,9 +37,8 @@ def get_name(name: str) -> requests.Response:
     try:
         resolved = names.resolve(requests.reader(), service, name)
     except normalization.NotNormalizable as error:
-        raise InvalidParameter(
-            f"This is not a valid name (ENSIP-15): {error}.", field="name"
-        ) from None
+        message = f"This is not a valid name (ENSIP-15): {error}."
+        raise InvalidParameter(message, field="name") from None
     except normalization.NotChecked as error:
         raise Unavailable(f"The name was not looked up: {error}.") from None
     if resolved.problem is node_names.Problem.UNREAD:
@@ -50,16 +49,15 @@ def get_name(name: str) -> requests.Response:
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
     known = names.primary(requests.reader(), [resolved.address])
     primary = primary_names.address_name(known.get(resolved.address, primary_names.Primary(None)))
-    return requests.json_value(
-        {
-            "name": resolved.name,
-            "address": to_hex(resolved.address),
-            "primaryName": primary.name,
-            "primaryNameProblem": primary.problem,
-            "coinType": resolved.coin_type,
-            "blockNumber": resolved.block,
-        }
-    )
+    shown = {
+        "name": resolved.name,
+        "address": to_hex(resolved.address),
+        "primaryName": primary.name,
+        "primaryNameProblem": primary.problem,
+        "coinType": resolved.coin_type,
+        "blockNumber": resolved.block,
+    }
+    return requests.json_value(shown)
 
 
 def names_of_settings(core: request_state.Services) -> primary_names.Names:

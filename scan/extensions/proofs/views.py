@@ -56,22 +56,21 @@ def get_proof(address: str) -> requests.Response:
     arguments = requests.query_arguments("block", "slot")
     key, slot = parameters.address(address), _slot(arguments.get("slot"))
     account = proven_account(requests.reader(), key, requests.block_argument(arguments), slot)
-    return requests.json_value(
-        {
-            "address": to_hex(key),
-            "balance": str(account.balance),
-            "nonce": str(account.nonce),
-            "codeHash": to_hex(account.code_hash),
-            "storageRoot": to_hex(account.storage_root),
-            "exists": account.exists,
-            "slot": _record(account.slot),
-            "blockNumber": account.block.number,
-            "blockHash": to_hex(account.block.hash),
-            "stateRoot": to_hex(account.state_root),
-            "header": to_hex(account.header),
-            "proof": [*map(to_hex, account.proof)],
-        }
-    )
+    shown = {
+        "address": to_hex(key),
+        "balance": str(account.balance),
+        "nonce": str(account.nonce),
+        "codeHash": to_hex(account.code_hash),
+        "storageRoot": to_hex(account.storage_root),
+        "exists": account.exists,
+        "slot": _record(account.slot),
+        "blockNumber": account.block.number,
+        "blockHash": to_hex(account.block.hash),
+        "stateRoot": to_hex(account.state_root),
+        "header": to_hex(account.header),
+        "proof": [*map(to_hex, account.proof)],
+    }
+    return requests.json_value(shown)
 
 
 def _slot(text: str | None) -> int | None:

@@ -4,7 +4,7 @@ A transfer of coin is that of a call, or, where only logs are known, a log that 
 The protocol's own logs of coin (EIP-7708) repeat these.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -67,15 +67,11 @@ def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) 
         if frame.type in MOVING or is_creation(frame.type)
     )
     of_logs = (_event_movements(event, tokens, is_traced=is_traced) for event in events)
-    transfers = _first(chain(of_coin, chain.from_iterable(of_logs)))
-    approvals = _first(record for log in logs for record in _approvals(log))
+    most = MAX_MOVEMENTS + 1  # one more says that there are more
+    transfers = [*islice(chain(of_coin, chain.from_iterable(of_logs)), most)]
+    approvals = [*islice(chain.from_iterable(map(_approvals, logs)), most)]
     is_truncated = max(len(transfers), len(approvals)) > MAX_MOVEMENTS
     return Movements(transfers[:MAX_MOVEMENTS], approvals[:MAX_MOVEMENTS], is_truncated)
-
-
-def _first(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one more record than are shown, where there are so many."""
-    return [*islice(records, MAX_MOVEMENTS + 1)]
 
 
 def _event_movements(

@@ -48,14 +48,12 @@ def in_trace(frames: Sequence[TraceFrame]) -> Implementations:
 
 def in_overrides(overrides: Overrides) -> dict[bytes, Words]:
     """Return the words of overridden slots, as runs of proxies read them."""
-    stored = {
-        data(address, 20): account.get("state") or account.get("stateDiff") or {}
-        for address, account in overrides.items()
-    }
-    return {
-        address: {Read(b"", data(slot, 32)): data(word, 32) for slot, word in slots.items()}
-        for address, slots in stored.items()
-    }
+    words: dict[bytes, Words] = {}
+    for address, account in overrides.items():
+        stored = (account.get("state") or account.get("stateDiff") or {}).items()
+        of_account = {Read(b"", data(slot, 32)): data(word, 32) for slot, word in stored}
+        words[data(address, 20)] = of_account
+    return words
 
 
 MAX_TOKENS = 200  # whose symbols are read
@@ -97,11 +95,12 @@ class Simulated(NamedTuple):
         for, but are too large."""
         own, changes = self.frames[0].record(), self.outcome.changes
         trace, missing = self.outcome.trace, self.missing
+        location = None if self.location is None else self.location.record()
         return {
             "status": own["error"] is None,
             "gasUsed": own["gasUsed"],
             "gasLimit": str(self.gas_limit),
-            "error": own["error"] and {**own["error"], "location": self._location()},
+            "error": own["error"] and {**own["error"], "location": location},
             "result": own["result"],
             "output": own["output"],
             "logs": None if "logs" in missing else self._logs(),
@@ -118,19 +117,13 @@ class Simulated(NamedTuple):
             **({} if self.described is None else self.described.record()),
         }
 
-    def _location(self) -> dict[str, Any] | None:
-        return None if self.location is None else self.location.record()
-
     def _logs(self) -> list[dict[str, Any]]:
         """Return the logs of calls that were not undone."""
         kept = (frame for frame in self.frames if not frame.frame.is_undone)
         logs = (log for frame in kept for log in frame.logs or ())
-        simulated = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
-        return [
-            trace_decoding.log_record(log, event)
-            for log, event in logs
-            if log.address not in simulated
-        ]
+        simulated = None if self.outcome.is_traced else SIMULATED_COIN
+        decoded = (of_log for of_log in logs if of_log[0].address != simulated)
+        return [trace_decoding.log_record(log, event) for log, event in decoded]
 
 
 def anonymous_gas(reader: Reader) -> int:
@@ -152,9 +145,8 @@ def simulate(
     if block is None:
         block = blocks.find(reader, blocks.newest_number(reader) or 0)
     with reader.sources.get(Simulations).place_in_turn(reader.client):  # before that at the node
-        outcomes = reader.sources.get(Simulator).simulate(
-            reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
-        )
+        simulator, traces = reader.sources.get(Simulator), reader.sources.traces != "off"
+        outcomes = simulator.simulate(reader.node, block, calls, overrides, traces=traces)
     if sum(outcome.trace.frames[0].gas_used or 0 for outcome in outcomes) > MAX_SMALL_GAS:
         reader.hold_processor()  # as for a transaction
     tokens = _tokens(reader, outcomes)
@@ -228,12 +220,10 @@ def _descriptions(
     """Return what calls are for; nothing where any contract has other code than the chain's, as a
     call inside may be of that one, or where a proxy has another implementation."""
     has_other_code = any("code" in account for account in overrides.values())
-    to_sign = [
-        CallToSign(
-            None if has_other_code or own.differ else call.to, call.input, call.sender, call.value
-        )
-        for call, own in zip(calls, proxies, strict=True)
-    ]
+    to_sign = []
+    for call, own in zip(calls, proxies, strict=True):
+        to = None if has_other_code or own.differ else call.to
+        to_sign.append(CallToSign(to, call.input, call.sender, call.value))
     return reader.sources.get(ClearSigning).of_calls(reader, to_sign, block)
 
 
@@ -252,9 +242,8 @@ def _locations(
     if not is_small or not failure_locations.may_be_located(reader.sources, failed):
         return {}
     steps = failing_steps(reader.node, block, call, outcome.overrides, gas_used)
-    return failure_locations.of_steps(
-        reader.sources, failed, cause, steps, block.number, outcome.replaced
-    )
+    at = block.number, outcome.replaced
+    return failure_locations.of_steps(reader.sources, failed, cause, steps, *at)
 
 
 def _with_names(
@@ -273,31 +262,26 @@ def _with_names(
             return ()
         return values_hashed(reader.node, block, call, outcome.overrides)
 
-    at = Block(block.number, to_hex(block.hash))
-    calls = outcome.trace.frames
-    changes = named_changes(
-        reader, outcome.changes, at, lambda: calls, hashed, outcome.replaced, implementations
-    )
+    at, calls = Block(block.number, to_hex(block.hash)), outcome.trace.frames
+    read = (lambda: calls), hashed
+    contracts = outcome.replaced, implementations
+    changes = named_changes(reader, outcome.changes, at, *read, *contracts)
     return outcome._replace(changes=changes)
 
 
 def _tokens(reader: Reader, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    emitters = sorted({address for outcome in outcomes for address in _emitters(outcome)})
+    traces = [outcome.trace.frames for outcome in outcomes]
+    emitters = sorted({log.address for frames in traces for log in kept_logs(frames)})
     names = json.loads(addresses.names(reader, emitters[:MAX_TOKENS])) if emitters else {}
     return {address: name["token"] for address, name in names.items() if name["token"]}
-
-
-def _emitters(outcome: Outcome) -> Iterator[bytes]:
-    yield from (log.address for log in kept_logs(outcome.trace.frames))
 
 
 def addresses_in(simulated: Sequence[Simulated]) -> Iterator[str]:
     """Yield the addresses of what a page shows of outcomes."""
     for one in simulated:
         for record in (*one.movements.transfers, *one.movements.approvals):
-            yield from (
-                value for name, value in record.items() if name.endswith("Address") and value
-            )
+            named = record.items()
+            yield from (value for name, value in named if name.endswith("Address") and value)
         for frame in one.frames:
             yield to_hex(frame.frame.from_address)
             if frame.frame.to_address is not None:

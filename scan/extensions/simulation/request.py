@@ -36,13 +36,8 @@ class SimulatedCall(NamedTuple):
     def param(self) -> dict[str, str]:
         """Return the call as eth_call takes it."""
         recipient = {} if self.to is None else {"to": to_hex(self.to)}
-        return {
-            "from": to_hex(self.sender),
-            **recipient,
-            "value": hex(self.value),
-            "data": to_hex(self.input),
-            "gas": hex(self.gas),
-        }
+        amounts = {"value": hex(self.value), "data": to_hex(self.input), "gas": hex(self.gas)}
+        return {"from": to_hex(self.sender), **recipient, **amounts}
 
 
 # By address, as eth_call takes them.
@@ -65,21 +60,17 @@ def call_of(call: object, at: str, most_gas: int) -> SimulatedCall:
     sender, to = call.get("from"), call.get("to")
     input_ = hex_bytes(call.get("data", "0x"), f"{at}.data", MAX_DATA)
     if to is None and not input_:
-        raise InvalidParameter(
-            f"{at} must have to, or data to create a contract.", field=f"{at}.to"
-        )
+        reason = f"{at} must have to, or data to create a contract."
+        raise InvalidParameter(reason, field=f"{at}.to")
     gas = quantity(call.get("gas", most_gas), f"{at}.gas")
     if gas > most_gas:
         of_key = f", or {GAS} with an API key" if most_gas < GAS else ""
         message = f"{at}.gas must be at most {most_gas}{of_key}."
         raise InvalidParameter(message, field=f"{at}.gas")
-    return SimulatedCall(
-        NOBODY if sender is None else parameters.address(sender, f"{at}.from"),
-        None if to is None else parameters.address(to, f"{at}.to"),
-        quantity(call.get("value", 0), f"{at}.value"),
-        input_,
-        gas,
-    )
+    from_address = NOBODY if sender is None else parameters.address(sender, f"{at}.from")
+    recipient = None if to is None else parameters.address(to, f"{at}.to")
+    value = quantity(call.get("value", 0), f"{at}.value")
+    return SimulatedCall(from_address, recipient, value, input_, gas)
 
 
 def overrides_of(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

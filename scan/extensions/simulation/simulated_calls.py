@@ -58,9 +58,8 @@ class Outcome(NamedTuple):
     @property
     def replaced(self) -> list[bytes]:
         """The addresses that had other code than the chain's."""
-        return [
-            data(address, 20) for address, override in self.overrides.items() if "code" in override
-        ]
+        overridden = self.overrides.items()
+        return [data(address, 20) for address, values in overridden if "code" in values]
 
 
 class _NotOffered(Exception):
@@ -109,10 +108,9 @@ def _traced(
 ) -> list[Outcome]:
     outcomes = []
     for call in calls:
-        traces = [
-            Call("debug_traceCall", (call.param(), block, {**tracer, "stateOverrides": overrides}))
-            for tracer in (CALL_TRACER, state_changes.STATE_TRACER)
-        ]
+        tracers = (CALL_TRACER, state_changes.STATE_TRACER)
+        options = [{**tracer, "stateOverrides": overrides} for tracer in tracers]
+        traces = [Call("debug_traceCall", (call.param(), block, option)) for option in options]
         answers = request_node.read(node, block, traces, MAX_TRACE_BYTES)
         refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
         if refusal is not None:
@@ -121,9 +119,8 @@ def _traced(
         trace, state = answers
         if "structLogs" in trace or (isinstance(state, dict) and "pre" not in state):
             raise _NotOffered  # it ignores the tracer, or the tracer's options
-        outcomes.append(
-            Outcome(read_call_trace(trace), True, state_changes.read_prestate(state), overrides)
-        )
+        changes = state_changes.read_prestate(state)
+        outcomes.append(Outcome(read_call_trace(trace), True, changes, overrides))
         _require_overridden(overrides, state)
         overrides = _after(overrides, state)
     return outcomes
@@ -133,13 +130,8 @@ def failing_steps(
     node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides, gas_used: int
 ) -> mapped_code.FailingSteps:
     """Return the last steps of calls that fail; none where the node does not give them."""
-    is_listed = gas_used <= MAX_LISTED_GAS
-    tracers = (
-        (mapped_code.SIMULATION_TRACER, mapped_code.STRUCT_LOGS)
-        if is_listed
-        else (mapped_code.SIMULATION_TRACER,)
-    )
-    for tracer in tracers:
+    tracers = (mapped_code.SIMULATION_TRACER, mapped_code.STRUCT_LOGS)
+    for tracer in tracers if gas_used <= MAX_LISTED_GAS else tracers[:1]:
         answer = _traced_by(tracer, node, block, call, overrides)
         if isinstance(answer, list | dict):
             try:
@@ -179,12 +171,9 @@ def _traced_by(
 def _simulated(
     node: NodeSession, block: BlockId, calls: Sequence[SimulatedCall], overrides: Overrides
 ) -> list[Outcome]:
-    params = [call.param() for call in calls]
-    simulation = {
-        "blockStateCalls": [{"stateOverrides": overrides, "calls": params}],
-        "traceTransfers": True,
-        "validation": False,
-    }
+    of_block = {"stateOverrides": overrides, "calls": [call.param() for call in calls]}
+    options = {"traceTransfers": True, "validation": False}
+    simulation = {"blockStateCalls": [of_block], **options}
     simulate = Call("eth_simulateV1", (simulation, block))
     [answer] = request_node.read(node, block, [simulate], MAX_TRACE_BYTES)
     if isinstance(answer, RpcError):
@@ -193,10 +182,8 @@ def _simulated(
             raise TracesUnavailable(TOGETHER)
         return [alone]
     [simulated] = answer
-    return [
-        Outcome(_alone(call, result), is_traced=False, overrides=overrides)
-        for call, result in zip(calls, simulated["calls"], strict=True)
-    ]
+    traces = (_alone(*of_call) for of_call in zip(calls, simulated["calls"], strict=True))
+    return [Outcome(trace, is_traced=False, overrides=overrides) for trace in traces]
 
 
 def _called(
@@ -207,9 +194,9 @@ def _called(
     [call] = calls
     params = (call.param(), block, overrides) if overrides else (call.param(), block)
     [returned] = request_node.read(node, block, [Call("eth_call", params)], MAX_TRACE_BYTES)
-    if isinstance(returned, RpcError):
-        return [Outcome(_refused(call, returned), is_traced=False, overrides=overrides)]
-    return [Outcome(_own_frame(call, output=returned), is_traced=False, overrides=overrides)]
+    is_refused = isinstance(returned, RpcError)
+    trace = _refused(call, returned) if is_refused else _own_frame(call, output=returned)
+    return [Outcome(trace, is_traced=False, overrides=overrides)]
 
 
 def _own_frame(call: SimulatedCall, **results: Any) -> TransactionTrace:
@@ -254,15 +241,10 @@ def _require_overridden(overrides: Overrides, state: Any) -> None:
     give it: then the node ignores them."""
     for address, account in _accounts_by_address(state["pre"]).items():
         override = overrides.get(address, {})
-        slots, own_slots = (
-            account.get("storage") or {},
-            override.get("state", override.get("stateDiff", {})),
-        )
-        pairs = [
-            (account[name], override[name])
-            for name in ("balance", "nonce")
-            if name in account.keys() & override.keys()
-        ]
+        slots = account.get("storage") or {}
+        own_slots = override.get("state", override.get("stateDiff", {}))
+        names = {"balance", "nonce"} & account.keys() & override.keys()
+        pairs = [(account[name], override[name]) for name in names]
         pairs += [(slots[slot], own_slots[slot]) for slot in slots.keys() & own_slots.keys()]
         if any(_number(value) != _number(given) for value, given in pairs):
             raise TracesUnavailable(IGNORES_OVERRIDES)

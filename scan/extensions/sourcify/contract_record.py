@@ -5,12 +5,14 @@ Values that are not stored are null: source maps, layouts of transient storage, 
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
 from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
+from scan.cached_values import cached_property
 from scan.contracts import abi, abi_decoding
 from scan.extensions.sourcify import fields
 from scan.extensions.transaction_details import storage_layouts
@@ -59,13 +61,23 @@ def usual_fields(contract: contracts.Contract) -> dict[str, Any]:
     return {"verifiedAt": contract.verified_at, "matchId": contract.match_id}
 
 
-class _Record(NamedTuple):
+@dataclass
+class _Record:
     """A contract whose record is made; `creation` is the code that created it."""
 
     reader: Reader
     address: bytes
     stored: contracts.Contract
     creation: bytes | None
+
+    @cached_property
+    def storage_layout(self) -> Any:
+        """Return Solidity's layout, without what Scan adds to it; Vyper's has another form."""
+        if language_of_path(self.stored.path) is not solidity.SOLIDITY:
+            return None
+        database = self.reader.sources.database
+        layout = storage_layouts.layout_of(database, self.address, self.stored.verifier)
+        return {name: layout[name] for name in ("storage", "types") if name in layout} or None
 
 
 def contract_record(
@@ -85,13 +97,10 @@ def contract_record(
     contract = _Record(reader, address, stored, creation)
     for name, field in _FIELDS.items():
         if name in selection:
-            record[name] = _members(field.value(contract), selection[name])
+            value, members = field.value(contract), selection[name]
+            is_whole = not members or "proxyResolutionError" in value
+            record[name] = value if is_whole else {of: value.get(of) for of in members}
     return record
-
-
-def _members(value: Any, names: tuple[str, ...]) -> Any:
-    is_whole = not names or "proxyResolutionError" in value
-    return value if is_whole else {name: value.get(name) for name in names}
 
 
 def _deployment(contract: _Record) -> dict[str, Any]:
@@ -140,18 +149,9 @@ def _standard_output(record: _Record) -> dict[str, Any]:
         "userdoc": _documentation(stored, "userdoc"),
         "devdoc": _documentation(stored, "devdoc"),
         "metadata": stored.metadata,
-        "storageLayout": _storage_layout(record),
+        "storageLayout": record.storage_layout,
     }
     return {"contracts": {stored.path: {stored.name: contract}}}
-
-
-def _storage_layout(record: _Record) -> Any:
-    """Return Solidity's layout, without what Scan adds to it; Vyper's has another form."""
-    if language_of_path(record.stored.path) is not solidity.SOLIDITY:
-        return None
-    database = record.reader.sources.database
-    layout = storage_layouts.layout_of(database, record.address, record.stored.verifier)
-    return {name: layout[name] for name in ("storage", "types") if name in layout} or None
 
 
 def _documentation(stored: contracts.Contract, kind: str) -> Any:
@@ -212,7 +212,7 @@ _FIELDS: Mapping[str, _Field] = {
     "compilation": _Field(lambda record: _compilation(record.stored), ("settings",)),
     "abi": _Field(lambda record: json_fragment(record.stored.abi), ("abi",)),
     "metadata": _Field(lambda record: json_fragment(record.stored.metadata), ("metadata",)),
-    "storageLayout": _Field(_storage_layout),
+    "storageLayout": _Field(lambda record: record.storage_layout),
     **dict.fromkeys(("transientStorageLayout", "sourceIds", "additionalInput"), _Field()),
     "userdoc": _Field(lambda record: _documentation(record.stored, "userdoc"), ("metadata",)),
     "devdoc": _Field(lambda record: _documentation(record.stored, "devdoc"), ("metadata",)),

@@ -18,7 +18,7 @@ from scan.hex import to_hex
 from scan.http.request_state import Interface
 from scan.queries.contracts import Contract
 from scan.server.responses import WsgiResponse, json_response
-from scan.verification.contract_match import FULL, Layout, Replacement, compiled_code, replacements
+from scan.verification.contract_match import FULL, Layout, compiled_code, replacements
 
 ALWAYS = ("match", "creationMatch", "runtimeMatch", "chainId", "address")
 USUAL = ("verifiedAt", "matchId")  # unless omitted
@@ -82,9 +82,8 @@ def _all_fields_but(names: list[str]) -> Selection:
 def _field_and_member(name: str) -> tuple[str, str]:
     top, _, member = name.partition(".")
     if "." in member:
-        raise InvalidParameter(
-            "Field selector cannot have more than one level subselectors: " + name[:100]
-        )
+        message = "Field selector cannot have more than one level subselectors"
+        raise InvalidParameter(f"{message}: {name[:100]}")
     known = FIELDS.get(top, () if top in (*ALWAYS, *USUAL) else None)
     if known is None or (member and member not in known) or name.endswith("."):
         raise InvalidParameter(f"Field selector {name[:100]} is not a valid field")
@@ -130,29 +129,20 @@ def _bytecode(
         compiled = code.removesuffix(arguments)
         replaced = replacements(layout, compiled)
         bytecode["recompiledBytecode"] = to_hex(compiled_code(compiled, replaced))
-        bytecode["transformations"] = [*map(_transformation, replaced)]
-        bytecode["transformationValues"] = _values(replaced)
+        bytecode |= {"transformations": [], "transformationValues": {}}
+        for replacement in replaced:
+            of_code = {"reason": replacement.reason, "offset": replacement.offset}
+            id_ = {"id": replacement.id} if replacement.id else {}
+            bytecode["transformations"].append({"type": "replace", **of_code, **id_})
+            values, name = bytecode["transformationValues"], replacement.reason
+            if name in _GROUPS:
+                values, name = values.setdefault(_GROUPS[name], {}), replacement.id
+            values[name] = to_hex(replacement.deployed)
         if arguments:
             inserted = {"type": "insert", "reason": "constructorArguments", "offset": len(compiled)}
             bytecode["transformations"].append(inserted)
             bytecode["transformationValues"]["constructorArguments"] = to_hex(arguments)
     return bytecode
-
-
-def _transformation(replaced: Replacement) -> dict[str, Any]:
-    transformation = {"type": "replace", "reason": replaced.reason, "offset": replaced.offset}
-    return transformation | ({"id": replaced.id} if replaced.id else {})
-
-
-def _values(replaced: Sequence[Replacement]) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for replacement in replaced:
-        value = to_hex(replacement.deployed)
-        if replacement.reason in _GROUPS:
-            values.setdefault(_GROUPS[replacement.reason], {})[replacement.id] = value
-        else:
-            values[replacement.reason] = value
-    return values
 
 
 _CUSTOM_CODES = {

@@ -39,11 +39,9 @@ def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
     check_number(sources if isinstance(sources, dict) else {})
     identifier = text_member(body, "contractIdentifier")
     if ":" not in identifier:
-        raise InvalidParameter(
-            "The contractIdentifier must consist of the file path and the contract name separated"
-            " by a ':'.",
-            field="contractIdentifier",
-        )
+        form = "the file path and the contract name separated by a ':'"
+        message = f"The contractIdentifier must consist of {form}."
+        raise InvalidParameter(message, field="contractIdentifier")
     return {
         "address": address,
         "sourceCode": json.dumps(standard_input),
@@ -87,19 +85,17 @@ def get_contract(chain_id: str, address: str) -> requests.Response:
         creation = creations.input_of(contract, stored.since_block or 0, requests.reader().node)
         if creation is None:  # the node does not give it now
             requests.reader().do_not_cache()
-    return requests.json_value(
-        contract_record(requests.reader(), own_chain, contract, stored, selection, creation)
-    )
+    of_contract = own_chain, contract, stored
+    record = contract_record(requests.reader(), *of_contract, selection, creation)
+    return requests.json_value(record)
 
 
 @blueprint.get("/v2/contract/all-chains/<address>")
 def get_on_all_chains(address: str) -> requests.Response:
     contract = parameters.address(address)
     requests.query_arguments()
-    stored, own_chain = (
-        contracts.get(requests.reader(), contract, ()),
-        requests.reader().sources.chain_id.read(),
-    )
+    stored = contracts.get(requests.reader(), contract, ())
+    own_chain = requests.reader().sources.chain_id.read()
     if own_chain is None or not stored.is_verified:
         return requests.json_value({"results": []}, 404)
     record = minimal_record(own_chain, contract, stored.match, stored.creation_match)
@@ -119,12 +115,12 @@ def list_contracts(chain_id: str) -> requests.Response:
         is_descending=sort == "desc",
         after=integer_text(arguments, "afterMatchId", default=start, least=0),
     )
-    return requests.json_value({"results": [_listed(own_chain, row) for row in orjson.loads(rows)]})
-
-
-def _listed(chain_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    record = minimal_record(chain_id, data(row["address"]), row["match"], row["creationMatch"])
-    return record | {name: row[name] for name in ("verifiedAt", "matchId")}
+    records = []
+    for row in orjson.loads(rows):
+        matches = row["match"], row["creationMatch"]
+        record = minimal_record(own_chain, data(row["address"]), *matches)
+        records.append(record | {name: row[name] for name in ("verifiedAt", "matchId")})
+    return requests.json_value({"results": records})
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")
@@ -172,10 +168,9 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> reque
     _require_own_chain(chain_id)
     stored = contracts.get_or_index(requests.reader(), parameters.address(address), ())
     if stored.verifier is None and stored.is_full_match:
-        raise fields.AlreadyVerified(
-            f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"
-            " creationMatch both being exact matches."
-        )
+        matches = "runtimeMatch and creationMatch both being exact matches"
+        contract = f"Contract {address} on chain {chain_id}"
+        raise fields.AlreadyVerified(f"{contract} is already verified with {matches}.")
     try:
         jobs = services().sources.get(VerificationJobs)
         job_id = jobs.submit(submission, requests.client_address(), wait_s=WAIT_FOR_CONTRACT_S)

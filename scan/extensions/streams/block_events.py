@@ -243,10 +243,8 @@ def read_filter(arguments: Mapping[str, str]) -> StreamFilter:
         ("topic", topics, ("logs",)),
     ):
         if value and stream_filter.types.isdisjoint(narrowed):
-            raise InvalidParameter(
-                f"{name} has no effect on these types; it is for {', '.join(narrowed)}.",
-                field="types",
-            )
+            message = f"{name} has no effect on these types; it is for {', '.join(narrowed)}."
+            raise InvalidParameter(message, field="types")
     return stream_filter
 
 

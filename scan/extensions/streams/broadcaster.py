@@ -56,8 +56,7 @@ class Stream:
         self.filter = stream_filter
         self.position = block_events.Position(0, b"", 0)  # until it is known
         self.version = 0
-        self.client = client
-        self.address = address
+        self.client, self.address = client, address
         self.ahead_since = 0.0
         self.arrived_at: block_events.Position | None = None
         self.sink: Sink | None = None
@@ -154,14 +153,12 @@ class Streams:
     def _start(self) -> None:
         """Start the threads once a process: they do not survive a fork."""
         with self._lock:
-            if self._process != os.getpid():
-                self._start_threads()
-
-    def _start_threads(self) -> None:
-        self._process = os.getpid()
-        self._waker = notifications.Waker()
-        self._threads = ThreadPoolExecutor(CATCHING_UP_THREADS, "streams-behind")
-        threading.Thread(target=self._run, name="streams", daemon=True).start()
+            if self._process == os.getpid():
+                return
+            self._process = os.getpid()
+            self._waker = notifications.Waker()
+            self._threads = ThreadPoolExecutor(CATCHING_UP_THREADS, "streams-behind")
+            threading.Thread(target=self._run, name="streams", daemon=True).start()
 
     # Clients that are behind
 

@@ -48,9 +48,7 @@ class OpenResponse:
     """A response that stays open. Any thread may call send() and end(); the rest is the loop's."""
 
     def __init__(self, worker: "Worker", conn: Connection, stream: EventStream) -> None:
-        self._worker = worker
-        self._conn = conn
-        self._stream = stream
+        self._worker, self._conn, self._stream = worker, conn, stream
         self._then: Callable[[], object] | None = None
         self._is_closed = False
 
@@ -219,9 +217,8 @@ class OpenStreams(Generic[_Stream]):
 
 def _check(count: int, most: int) -> None:
     if count >= most:
-        raise RateLimited(
-            f"{most} streams are open, the maximum; close one first.", headers={"Retry-After": "5"}
-        )
+        message = f"{most} streams are open, the maximum; close one first."
+        raise RateLimited(message, headers={"Retry-After": "5"})
 
 
 def _take_one(counts: Counter[Hashable], key: Hashable) -> None:

@@ -95,40 +95,30 @@ def get_gas_of_methods(address: str) -> requests.Response:
 @requests.requires(requests.Prerequisite.NODE)
 def list_pending(address: str) -> requests.Response:
     requests.query_arguments()
-    listed = pending_transactions.sender_transactions(
-        requests.reader(), parameters.address(address)
-    )
-    return requests.json_value(
-        {"pendingTransactions": listed.records, "total": listed.total, "reason": listed.reason}
-    )
+    sender = parameters.address(address)
+    listed = pending_transactions.sender_transactions(requests.reader(), sender)
+    value = {"pendingTransactions": listed.records, "total": listed.total, "reason": listed.reason}
+    return requests.json_value(value)
 
 
 @blueprint.get("/contracts/<address>/storage")
 @requests.requires(requests.Prerequisite.NODE)
 def get_storage(address: str) -> requests.Response:
     arguments = requests.query_arguments("block", "variable", "compare")
-    key, variable, other = parameters.address(address), None, None
-    if "variable" in arguments:
-        variable = parameters.text(
-            arguments["variable"], "variable", most=contract_storage.MAX_PATH
-        )
+    key, variable, other = parameters.address(address), arguments.get("variable"), None
+    if variable is not None:
+        variable = parameters.text(variable, "variable", most=contract_storage.MAX_PATH)
     if "compare" in arguments:
         other = parameters.address(arguments["compare"], "compare")
-    storage = contract_storage.get(
-        requests.reader(), key, requests.block_argument(arguments), variable, other
-    )
-    return requests.json_value(
-        {
-            "address": to_hex(key),
-            "blockNumber": storage.block.number,
-            "blockHash": to_hex(storage.block.hash),
-            "layouts": [
-                {"address": to_hex(known.address), "contractName": known.contract_name}
-                for known in storage.layouts
-            ],
-            **recorded("storage", storage),
-        }
-    )
+    block = requests.block_argument(arguments)
+    storage = contract_storage.get(requests.reader(), key, block, variable, other)
+    place = {"blockNumber": storage.block.number, "blockHash": to_hex(storage.block.hash)}
+    layouts = [
+        {"address": to_hex(known.address), "contractName": known.contract_name}
+        for known in storage.layouts
+    ]
+    shown = {"address": to_hex(key), **place, "layouts": layouts, **recorded("storage", storage)}
+    return requests.json_value(shown)
 
 
 HOOKS = (

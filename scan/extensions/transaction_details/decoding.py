@@ -4,30 +4,23 @@ Lists of transactions have the names of their methods from here, and an extensio
 calls and messages to sign are for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import orjson
 
 from scan.api.openapi.schemas import recording
 from scan.contracts import abi_decoding, abi_json, visible_text
-from scan.contracts.abi import AbiError
+from scan.contracts.abi import AbiError, AbiType
 from scan.contracts.abi_decoding import DecodingBudget, functions_of
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
 from scan.hex import data, to_hex
 from scan.queries.reader import Reader
 from scan.queries.transactions import indexed
-
-if TYPE_CHECKING:
-    from scan.contracts.abi import AbiType
-    from scan.ethereum.served_chain import BlockId
-    from scan.queries.reader import Reader
-
 
 recorded = recording(__file__)
 
@@ -317,13 +310,10 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
             signatures = signatures or imported.get(selector, [])
             only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
             call["method"] = only or to_hex(selector)
-            if only is None and "memo" not in call and data(call["toAddress"]) not in contracts:
-                call.update(_memo(selector))
-
-
-def _memo(selector: bytes) -> dict[str, str]:
-    text = visible_text.text_start(selector, len(selector))
-    return {"memo": f"{text}…"} if text else {}
+            is_memo = only is None and "memo" not in call
+            if is_memo and data(call["toAddress"]) not in contracts:
+                text = visible_text.text_start(selector, len(selector))
+                call.update({"memo": f"{text}…"} if text else {})
 
 
 def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:

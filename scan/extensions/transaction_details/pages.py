@@ -102,29 +102,19 @@ def read_gas(transaction: Record) -> hooks.Shown:
         shown = ShownGas(problem=error.message)
     if "lines" in request.args and shown.problem is None:
         parameters.one_of(request.args["lines"], "lines", ("all",))
-        shown = _with_lines(shown, transaction)
+        try:
+            shown = shown._replace(lines=gas_use.lines_of_transaction(reader(), transaction))
+        except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+            reader().do_not_cache()
+            shown = shown._replace(lines_problem=error.message)
     return hooks.Shown({"gas": shown}, shown.addresses())
-
-
-def _with_lines(shown: ShownGas, transaction: Record) -> ShownGas:
-    try:
-        return shown._replace(lines=gas_use.lines_of_transaction(reader(), transaction))
-    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
-        reader().do_not_cache()
-        return shown._replace(lines_problem=error.message)
 
 
 def _shown(transaction: Record) -> ShownGas:
     gas = gas_use.transaction_gas(reader(), transaction)
-    usual = _usual(transaction)
-    return ShownGas(
-        boxes=boxes(gas.calls),
-        functions=gas_by_function(gas.calls),
-        whole_gas=whole_gas(gas.calls),
-        call_count=gas.call_count,
-        is_truncated=gas.is_truncated,
-        usual=usual,
-    )
+    usual, functions = _usual(transaction), gas_by_function(gas.calls)
+    whole, count = whole_gas(gas.calls), gas.call_count
+    return ShownGas(boxes(gas.calls), functions, whole, count, gas.is_truncated, usual)
 
 
 def _usual(transaction: Record) -> MethodGas | None:
@@ -205,63 +195,39 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
         "error": None,
     }
     try:
-        storage = _storage(key, fields)
+        block = block_argument({"block": fields["block"] or "latest"})
+        variable = parameters.text(fields["variable"], "variable", most=contract_storage.MAX_PATH)
+        storage = contract_storage.get(reader(), key, block, variable or None)
     except ScanError as error:
         reader().do_not_cache()
         values |= {"problem": error.message, "names": names_of([], to_hex(key))}
         return None, {**values, "error": error} if any(fields.values()) else values
-    return None, {
-        **values,
-        "storage": storage,
-        "names": names_of([], *_storage_addresses(key, storage)),
-    }
+    addresses = [key, *(known.address for known in storage.layouts)]
+    pointed_to = [v.value for v in storage.variables if places.is_address(v.type) and v.value]
+    names = names_of([], *map(to_hex, addresses), *pointed_to)
+    return None, {**values, "storage": storage, "names": names}
 
 
-def _storage(key: bytes, fields: Mapping[str, str]) -> contract_storage.ContractStorage:
-    block = block_argument({"block": fields["block"] or "latest"})
-    variable = parameters.text(fields["variable"], "variable", most=contract_storage.MAX_PATH)
-    return contract_storage.get(reader(), key, block, variable or None)
-
-
-def _storage_addresses(key: bytes, storage: contract_storage.ContractStorage) -> Iterator[str]:
-    yield to_hex(key)
-    yield from (to_hex(known.address) for known in storage.layouts)
-    for variable in storage.variables:
-        if places.is_address(variable.type) and variable.value is not None:
-            yield variable.value
-
-
-HOOKS = (
-    hooks.Pages(
-        sections=(hooks.TransactionSection(TEMPLATES, transaction_head),),
-        tabs=(hooks.TransactionTab("events", "Events", opens=True),),
-        add_to_transactions=add_to_transactions,
+pending_tab = hooks.AddressTab(
+    "pending", "Pending", 58, sends_transactions, template="address_pending.html", read=_pending_tab
+)
+storage_tab = hooks.AddressTab(
+    "storage",
+    "Storage",
+    120,
+    addresses_and_tokens.is_of_contract,
+    template="contract_storage.html",
+    read=_read,
+    group=hooks.CONTRACT,
+)
+HOOKS = hooks.Pages(
+    sections=(hooks.TransactionSection(TEMPLATES, transaction_head),),
+    tabs=(
+        hooks.TransactionTab("events", "Events", opens=True),
+        hooks.TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),
+        pending_tab,
+        storage_tab,
     ),
-    hooks.Pages(tabs=(hooks.TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),)),
-    hooks.Pages(
-        page_of_missing=page_of_missing,
-        tabs=(
-            hooks.AddressTab(
-                "pending",
-                "Pending",
-                58,
-                is_linked=sends_transactions,
-                template="address_pending.html",
-                read=_pending_tab,
-            ),
-        ),
-    ),
-    hooks.Pages(
-        tabs=(
-            hooks.AddressTab(
-                "storage",
-                "Storage",
-                120,
-                addresses_and_tokens.is_of_contract,
-                template="contract_storage.html",
-                read=_read,
-                group=hooks.CONTRACT,
-            ),
-        )
-    ),
+    add_to_transactions=add_to_transactions,
+    page_of_missing=page_of_missing,
 )

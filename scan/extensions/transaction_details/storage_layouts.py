@@ -14,6 +14,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -29,13 +30,11 @@ MAX_LAYOUT_BYTES = 1024 * 1024  # as JSON; a lending protocol's has 60 kB
 
 def packed(layout: object) -> bytes | None:
     """Return a layout as it is stored; None for one that is too large, too deep, or no object."""
-    if not isinstance(layout, dict):
-        return None
     try:
-        text = orjson.dumps(layout)
+        text = orjson.dumps(layout) if isinstance(layout, dict) else b""
     except orjson.JSONEncodeError:
         return None
-    return zlib.compress(text, 6) if len(text) <= MAX_LAYOUT_BYTES else None
+    return zlib.compress(text, 6) if 0 < len(text) <= MAX_LAYOUT_BYTES else None
 
 
 def unpacked(stored: bytes) -> str:
@@ -94,8 +93,9 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
         return layout
     try:
         output = compilations.run(match.settings, {"*": {"": ["ast"]}})
-        declared = [*_declared(output)]
-        namespaces, called = _namespaces(declared, match), _called(declared, match)
+        declared, key = [*_declared(output)], (match.contract.path, None, match.contract.name)
+        [contract] = [n for path, around, n in declared if (path, around, n.get("name")) == key]
+        namespaces, called = _namespaces(declared, contract), _called(declared, contract)
         return {
             **layout,
             "enums": _enums(declared),
@@ -119,10 +119,8 @@ def _declared(output: Mapping[str, Any]) -> Iterator[_Declared]:
     for path, file in (output.get("sources") or {}).items():
         for node in (file.get("ast") or {}).get("nodes") or ():
             is_contract = node.get("nodeType") == "ContractDefinition"
-            inner_nodes = (
-                [(path, node, inner) for inner in node.get("nodes") or ()] if is_contract else ()
-            )
-            for declared in ((path, None, node), *inner_nodes):
+            inside = (node.get("nodes") or ()) if is_contract else ()
+            for declared in ((path, None, node), *((path, node, inner) for inner in inside)):
                 left -= 1
                 if left < 0:  # another enum of the same name may follow
                     raise ValueError("too many declarations")
@@ -143,7 +141,7 @@ def _enums(declared: Sequence[_Declared]) -> dict[str, list[str]]:
     return {label: members for label, members in enums.items() if members}
 
 
-def _called(declared: Sequence[_Declared], match: Match) -> dict[str, tuple[str, Node]]:
+def _called(declared: Sequence[_Declared], contract: Node) -> dict[str, tuple[str, Node]]:
     """Return the functions, and variables with a getter, that calls of a contract run, by selector,
     which trees have since 0.6, or the kind of those without one. Of functions that override each
     other, the last."""
@@ -151,14 +149,9 @@ def _called(declared: Sequence[_Declared], match: Match) -> dict[str, tuple[str,
     for path, around, node in declared:
         if around is not None:
             by_contract[around.get("id")].append((path, node))
-    contract_place = (match.contract.path, None, match.contract.name)
-    [contract] = [
-        n for path, around, n in declared if (path, around, n.get("name")) == contract_place
-    ]
     called: dict[str, tuple[str, Node]] = {}
-    for path, node in (
-        entry for id in contract["linearizedBaseContracts"] for entry in by_contract[id]
-    ):
+    bases = contract["linearizedBaseContracts"]
+    for path, node in chain.from_iterable(by_contract[base] for base in bases):
         key = node.get("functionSelector") or node.get("kind")
         if node.get("functionSelector") or key in WITHOUT_SELECTOR:
             called.setdefault(str(key), (path, node))
@@ -241,23 +234,18 @@ def _span(node: Node) -> tuple[int, int]:
     return start, length
 
 
-def _namespaces(declared: Sequence[_Declared], match: Match) -> list[_Namespace]:
+def _namespaces(declared: Sequence[_Declared], contract: Node) -> list[_Namespace]:
     """Return the namespaces of a contract, of those that it inherits, and of libraries."""
-    contracts = [
-        (path, node) for path, _, node in declared if node.get("nodeType") == "ContractDefinition"
-    ]
-    contract_key = (match.contract.path, match.contract.name)
-    [contract] = [node for path, node in contracts if (path, node.get("name")) == contract_key]
     bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
     known: dict[str, _Namespace] = {}
     structs = [
-        (path, around, node)
+        (around.get("id") not in bases, path, around, node)
         for path, around, node in declared
         if around is not None and node.get("nodeType") == "StructDefinition"
     ]
     # A library may be one that the contract does not call.
-    for path, around, node in sorted(structs, key=lambda struct: struct[1].get("id") not in bases):
-        if around.get("id") not in bases and around.get("contractKind") != "library":
+    for is_other, path, around, node in sorted(structs, key=itemgetter(0)):
+        if is_other and around.get("contractKind") != "library":
             continue
         documentation = node.get("documentation")
         text = documentation.get("text") if isinstance(documentation, dict) else documentation
@@ -289,13 +277,8 @@ def _laid_out(
         return {}
     layout = output["contracts"][path][_CONTRACT]["storageLayout"]
     entries = [
-        {
-            **entry,
-            "label": f"erc7201:{namespace.id}",
-            "slot": str(slot_of(namespace.id)),
-            "offset": 0,
-        }
-        for entry, namespace in zip(layout["storage"], namespaces, strict=True)
+        {**entry, "label": f"erc7201:{space.id}", "slot": str(slot_of(space.id)), "offset": 0}
+        for entry, space in zip(layout["storage"], namespaces, strict=True)
     ]
     types = {_renamed(name): _renamed_type(type_) for name, type_ in layout["types"].items()}
     return {"storage": [_renamed_type(entry) for entry in entries], "types": types}
@@ -309,10 +292,7 @@ def _renamed(type_name: str) -> str:
 
 def _renamed_type(described: Mapping[str, Any]) -> dict[str, Any]:
     """Return a type, or a variable, with the types that it refers to renamed."""
-    names = {
-        field: _renamed(described[field])
-        for field in ("type", "base", "key", "value")
-        if field in described
-    }
+    fields = {"type", "base", "key", "value"} & described.keys()
+    names = {field: _renamed(described[field]) for field in fields}
     members = [_renamed_type(member) for member in described.get("members") or ()]
     return {**described, **names, **({"members": members} if "members" in described else {})}

@@ -19,12 +19,7 @@ from scan.http.requests import Response, json_value, reader
 from scan.queries import entities, pages
 from scan.queries.reader import Reader
 
-FILTERS = {
-    "sender": "sender",
-    "paymaster": "paymaster",
-    "bundler": "bundler",
-    "entry_point": "entry_point",
-}
+FILTERS = ("sender", "paymaster", "bundler", "entry_point")
 PATH = "/proxy/account-abstraction"
 UNPACKED = "0.6"  # since which two fields of an operation share a word
 renamed = routing.renaming(Path(__file__).with_suffix(".toml"))
@@ -40,16 +35,11 @@ def list_operations() -> Response:
     page = _page(window)
     records = orjson.loads(page.data)
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
-    shown = [
-        {
-            **renamed("listed", record, address=objects.of),
-            "entry_point_version": f"v{user_operations.version(record)}",
-        }
-        for record in records
-    ]
-    following = None
-    if page.next is not None:
-        following = {"page_size": size, "page_token": page.next}
+    shown = []
+    for record in records:
+        version = {"entry_point_version": f"v{user_operations.version(record)}"}
+        shown.append(renamed("listed", record, address=objects.of) | version)
+    following: Any = {"page_size": size, "page_token": page.next} if page.next else None
     return lists.list_response(shown, following)
 
 
@@ -62,7 +52,7 @@ def _page(window: pages.Window) -> pages.Page:
     block = lists.number("block_number")
     if block is not None:
         window = window._replace(block_from=block, block_to=block)
-    filters = {ours: lists.address(name) for name, ours in FILTERS.items()}
+    filters = {name: lists.address(name) for name in FILTERS}
     return user_operations.page(reader(), window, **filters)
 
 
@@ -147,22 +137,17 @@ def _operation(
 
 def _raw(record: lists.Record, signed: Mapping[str, str]) -> dict[str, str]:
     """Return the operation as it was signed, in the form of its version of the entry point."""
-    shown = {
-        **renamed("raw", signed),
-        "nonce": record["nonce"],
-        "sender": checksummed(record["sender"]),
-    }
+    account = {"nonce": record["nonce"], "sender": checksummed(record["sender"])}
+    shown = {**renamed("raw", signed), **account}
     if user_operations.version(record) == UNPACKED:
         return {**shown, **renamed("unpacked", signed)}
 
     def word(high: str, low: str) -> str:
         return f"0x{int(signed[high]):032x}{int(signed[low]):032x}"
 
-    return {
-        **shown,
-        "account_gas_limits": word("verificationGasLimit", "callGasLimit"),
-        "gas_fees": word("maxPriorityFeePerGas", "maxFeePerGas"),
-    }
+    limits = word("verificationGasLimit", "callGasLimit")
+    fees = word("maxPriorityFeePerGas", "maxFeePerGas")
+    return {**shown, "account_gas_limits": limits, "gas_fees": fees}
 
 
 def search_result(reader: Reader, operation_hash: bytes) -> dict[str, Any] | None:

@@ -27,14 +27,13 @@ def get_user_operation(operation_hash: str) -> Response:
     if not records:
         raise reader().not_indexed("No user operation with this hash is indexed.")
     record, *others = records
-    return json_value(
-        {
-            **record,
-            "entryPointVersion": user_operations.version(record),
-            **user_operations.details(reader(), record).record(),
-            "others": others,
-        }
-    )
+    shown = {
+        **record,
+        "entryPointVersion": user_operations.version(record),
+        **user_operations.details(reader(), record).record(),
+        "others": others,
+    }
+    return json_value(shown)
 
 
 @api_views.get("/transactions/<transaction_hash>/user-operations")
@@ -59,9 +58,8 @@ def transaction_head(transaction: Record) -> hooks.Shown:
 
 @page_views.get("/user-operations")
 def list_user_operations() -> Response:
-    operation_list = filtered_lists.entity_list(
-        "user_operations", "/user-operations", "/user-operations"
-    )
+    path = "/user-operations"
+    operation_list = filtered_lists.entity_list("user_operations", path, path)
     return operation_list.show("user_operations.html")
 
 

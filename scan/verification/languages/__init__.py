@@ -17,9 +17,8 @@ LANGUAGES = {language.name: language for language in (SOLIDITY, VYPER, YUL)}
 
 def language_of_path(path: str) -> Language:
     """Return the language of a file, by its suffix, which requests are held to."""
-    return next(
-        (language for language in (VYPER, YUL) if path.endswith(language.suffixes)), SOLIDITY
-    )
+    others = (language for language in (VYPER, YUL) if path.endswith(language.suffixes))
+    return next(others, SOLIDITY)
 
 
 def standard_input(language: str, sources: object, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -103,13 +103,12 @@ def input_of(
     language: str, sources: Sources, settings: Settings, selection: Selection, _version: SolcVersion
 ) -> CompilerInput:
     """Return the input of a language that solc compiles."""
-    return CompilerInput(
-        {
-            "language": language,
-            "sources": {path: {"content": content} for path, content in sources.items()},
-            "settings": {**settings, "outputSelection": {**_LIBRARIES, **selection}},
-        }
-    )
+    standard = {
+        "language": language,
+        "sources": {path: {"content": content} for path, content in sources.items()},
+        "settings": {**settings, "outputSelection": {**_LIBRARIES, **selection}},
+    }
+    return CompilerInput(standard)
 
 
 SOLIDITY = Language(
@@ -144,9 +143,12 @@ def _yul_candidates(
             yield settings
 
 
-def _give(output: dict[str, Any], _version: SolcVersion) -> dict[str, Any]:
+def in_form(
+    output: Mapping[str, Any], convert: Callable[[Mapping[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    """Return a compiler's output with each of its contracts in another form."""
     contracts = {
-        path: {name: _contract(contract) for name, contract in of_file.items()}
+        path: {name: convert(contract) for name, contract in of_file.items()}
         for path, of_file in (output.get("contracts") or {}).items()
     }
     return {**output, "contracts": contracts}
@@ -158,14 +160,13 @@ def _contract(contract: Mapping[str, Any]) -> dict[str, Any]:
     return {**contract, "abi": [], "metadata": "{}", "evm": evm}
 
 
-YUL = Language(
+YUL = SOLIDITY._replace(
     name="Yul",
-    kind=SOLC,
     suffixes=(SUFFIX,),
     unnamed_path=f"contract{SUFFIX}",
     settings=_YUL_SETTINGS,
     candidates=_yul_candidates,
     take=partial(input_of, "Yul"),
-    give=_give,
-    is_reproducible=lambda _: True,
+    give=lambda output, _: in_form(output, _contract),
+    has_trees=False,
 )

@@ -16,7 +16,8 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path, PurePosixPath
@@ -38,6 +39,10 @@ _VERSION = re.compile(
     r"(?:vyper:)?v?([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{1,3})(\+commit\.[0-9a-f]{6,40})?"
 )
 _FIRST_RELEASE = (0, 2, 8)
+_PIP_OPTIONS = """
+    --quiet --disable-pip-version-check --no-input --retries=1 --no-deps --require-hashes
+    --only-binary=:all: --ignore-requires-python
+""".split()
 
 
 def parse_version(version: object) -> SolcVersion:
@@ -45,15 +50,12 @@ def parse_version(version: object) -> SolcVersion:
     InvalidParameter."""
     match = _VERSION.fullmatch(version) if isinstance(version, str) else None
     if not match:
-        raise InvalidParameter(
-            "compilerVersion must look like 0.3.10, v0.3.10 or vyper:0.3.10.",
-            field="compilerVersion",
-        )
+        message = "compilerVersion must look like 0.3.10, v0.3.10 or vyper:0.3.10."
+        raise InvalidParameter(message, field="compilerVersion")
     parsed = (int(match[1]), int(match[2]), int(match[3]))
     if not _FIRST_RELEASE <= parsed < (1, 0, 0):
-        raise InvalidParameter(
-            f"compilerVersion must be {dotted(_FIRST_RELEASE)} or newer.", field="compilerVersion"
-        )
+        message = f"compilerVersion must be {dotted(_FIRST_RELEASE)} or newer."
+        raise InvalidParameter(message, field="compilerVersion")
     return parsed
 
 
@@ -74,33 +76,19 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     requirements = staging / "requirements.txt"
     requirement = f"vyper=={dotted(version)} --hash=sha256:{digest}\n"
     requirements.write_text(_DEPENDENCIES.read_text() + requirement)
-    options = [
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-input",
-        "--retries=1",
-        "--no-deps",
-        "--require-hashes",
-        "--only-binary=:all:",
-        "--ignore-requires-python",
-        f"--target={folder / 'packages'}",
-        f"--requirement={requirements}",
-    ]
-    compiler_store.finish([sys.executable, "-m", "pip", "install", *options], staging, TIMEOUT_S)
-    _place_script(folder)
-    files = sorted(file for file in folder.rglob("*") if file.is_file())
-    compiler_store.record_digest(folder, *(str(file.relative_to(folder)) for file in files))
-    compiler_store.check_version(version, folder, path)
-    return "PyPI", folder
-
-
-def _place_script(folder: Path) -> None:
-    """Write the executable, which begins with the Python that has the compiler's packages: their
-    binary parts are of its version."""
+    places = (f"--target={folder / 'packages'}", f"--requirement={requirements}")
+    install = [sys.executable, "-m", "pip", "install", *_PIP_OPTIONS, *places]
+    compiler_store.finish(install, staging, TIMEOUT_S)
+    # The executable begins with the Python that has the compiler's packages: their binary parts
+    # are of its version.
     shutil.rmtree(folder / "packages" / "bin", ignore_errors=True)
     executable = folder / folder.name
     executable.write_text(f"#!{sys.executable} -IBS\n{_SCRIPT.read_text()}")
     executable.chmod(0o755)
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    compiler_store.record_digest(folder, *(str(file.relative_to(folder)) for file in files))
+    compiler_store.check_version(version, folder, path)
+    return "PyPI", folder
 
 
 VYPER_COMPILER = compiler_store.CompilerKind(
@@ -129,17 +117,12 @@ _OLDER_EVM_VERSIONS: tuple[tuple[SolcVersion, tuple[str, ...]], ...] = (
     ((0, 2, 0), ("istanbul", "byzantium")),
 )
 # All that releases take, oldest first.
-EVM_VERSIONS = tuple(
-    """
-        byzantium constantinople petersburg istanbul berlin london paris shanghai cancun prague
-    """.split()
-)
-_OUTPUTS = [
-    "abi",
-    "evm.bytecode.object",
-    "evm.deployedBytecode.object",
-    "evm.deployedBytecode.sourceMap",
-]
+EVM_VERSIONS = """
+    byzantium constantinople petersburg istanbul berlin london paris shanghai cancun prague
+""".split()
+_OUTPUTS = """
+    abi evm.bytecode.object evm.deployedBytecode.object evm.deployedBytecode.sourceMap
+""".split()
 CREATION_MAP_FROM = (0, 4, 0)
 LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
@@ -194,9 +177,16 @@ def _take(
     passed = {name: value for name, value in settings.items() if name not in other_names}
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
-    selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
+    selected = []
+    for path in sources:
+        names = selection.get(path, selection.get("*", {}))
+        if path.endswith(SUFFIX) and not {"*", PurePosixPath(path).stem}.isdisjoint(names):
+            selected.append(path)
     if version < SELECTION_FROM and len(selected) > 1:
-        selected = _not_imported(selected, sources) or selected
+        # Files that others import may be stubs, which are no contracts.
+        imported = {name for text in sources.values() for name in _IMPORTED.findall(text)}
+        others = [path for path in selected if PurePosixPath(path).stem not in imported]
+        selected = others or selected
     compiled = sources if version >= SELECTION_FROM else selected
     files = {path: text for path, text in sources.items() if path in compiled and _is_code(path)}
     has_sizes = version >= SIZES_IN_METADATA_FROM and settings.get("bytecodeMetadata", True)
@@ -206,31 +196,17 @@ def _take(
         *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM else []),
         *([] if has_sizes else ["ir"]),
     ]
-    return solidity.CompilerInput(
-        {
-            "language": "Vyper",
-            "sources": {path: {"content": text} for path, text in files.items()},
-            "interfaces": {
-                path: {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
-                for path, text in sources.items()
-                if path not in files
-            },
-            "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
-            **layouts,
+    standard = {
+        "language": "Vyper",
+        "sources": {path: {"content": text} for path, text in files.items()},
+        "interfaces": {
+            path: {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
+            for path, text in sources.items()
+            if path not in files
         },
-        seed,
-    )
-
-
-def _not_imported(paths: Sequence[str], sources: solidity.Sources) -> list[str]:
-    """Return the files that no file imports: others may be stubs, which are no contracts."""
-    imported = {name for text in sources.values() for name in _IMPORTED.findall(text)}
-    return [path for path in paths if PurePosixPath(path).stem not in imported]
-
-
-def _is_selected(path: str, selection: solidity.Selection) -> bool:
-    names = selection.get(path, selection.get("*", {}))
-    return "*" in names or PurePosixPath(path).stem in names
+        "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
+    }
+    return solidity.CompilerInput(standard | layouts, seed)
 
 
 def _is_code(path: str) -> bool:
@@ -241,18 +217,18 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
     for error in output.get("errors") or ():
         if error.get("type") in _RESOURCE_ERRORS:
             raise compiler_run.OutOfLimits("The compiler exceeded a limit on memory or nesting.")
-    contracts = {
-        path: {name: _contract(contract, version) for name, contract in of_file.items()}
-        for path, of_file in (output.get("contracts") or {}).items()
-    }
-    return {**output, "contracts": contracts}
+    return solidity.in_form(output, partial(_contract, version))
 
 
-def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
+def _contract(version: SolcVersion, contract: Mapping[str, Any]) -> dict[str, Any]:
     """Return a contract in solc's form, with zeros for the values of immutables."""
     layout = (contract.get("layout") or {}).get("storage_layout")
-    creation = _hex(contract["evm"]["bytecode"]["object"])
-    runtime = _hex(contract["evm"]["deployedBytecode"]["object"])
+    codes = contract["evm"]["bytecode"], contract["evm"]["deployedBytecode"]
+    creation, runtime = (code["object"].removeprefix("0x") for code in codes)
+    creation_map, runtime_map = (
+        source_map(given.get("sourceMap"), code)
+        for given, code in zip(codes, (creation, runtime), strict=True)
+    )
     size = immutable_size(creation, contract.get("ir"), version)
     references = {"0": [{"start": len(runtime) // 2, "length": size}]} if size else {}
     return {
@@ -260,16 +236,11 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
         "metadata": "{}",
         "storageLayout": layout,
         "evm": {
-            "bytecode": {
-                "object": creation,
-                "sourceMap": source_map(contract["evm"]["bytecode"].get("sourceMap"), creation),
-            },
+            "bytecode": {"object": creation, "sourceMap": creation_map},
             "deployedBytecode": {
                 "object": runtime + "00" * size if runtime else "",
                 "immutableReferences": references,
-                "sourceMap": source_map(
-                    contract["evm"]["deployedBytecode"].get("sourceMap"), runtime
-                ),
+                "sourceMap": runtime_map,
             },
         },
     }
@@ -290,10 +261,6 @@ def source_map(given: object, code_hex: str) -> str:
         entries.append(entry if entry.count(":") > 2 else f"{entry}:-")
         offset += 1 + bytecode_comparison.operand_size(code, offset)
     return ";".join(entries)
-
-
-def _hex(text: str) -> str:
-    return text.removeprefix("0x")
 
 
 def immutable_size(creation: str, representation: object, version: SolcVersion) -> int:

@@ -51,9 +51,7 @@ class HistorySource:
     """Reads blocks from files; from the node those after the last file."""
 
     def __init__(self, history: RangeHistory, node: client.Node, blocks: BlockSource) -> None:
-        self._history = history
-        self._node = node
-        self._blocks = blocks
+        self._history, self._node, self._blocks = history, node, blocks
         self._store = FileStore(Path(history.downloads), history.ca_bundle)
         self._open: tuple[HistoryFile, E2File] | None = None
         self._chain_id: int | None = None
@@ -113,10 +111,8 @@ class HistorySource:
             slim = [slim_receipt(receipt.encoded) for receipt in raw.receipts]
             block = block._replace(body=stored_body(sent, slim))
         # One that used all its gas may have failed.
-        if not block.has_statuses and any(
-            transaction.gas_used == int.from_bytes(transaction.gas_limit or b"")
-            for transaction in block.transactions
-        ):
+        used_all = (t.gas_used == int.from_bytes(t.gas_limit or b"") for t in block.transactions)
+        if not block.has_statuses and any(used_all):
             block = block._replace(unproven=block_validation.STATUSES)
         return self._blocks.untraced(block_in_unit(block, self._chain_id))
 
@@ -279,12 +275,9 @@ def open_files(
     try:
         listed = [file for source in sources for file in list_files(source, settings.ca_bundle)]
         eras = consecutive(listed, settings.start_block or 0)
-        return ChainFiles(
-            eras,
-            settings.data_dir.absolute() / DOWNLOADS,
-            settings.ca_bundle,
-            data(options.last_hash, 32) if options.last_hash else None,
-        )
+        last_hash = data(options.last_hash, 32) if options.last_hash else None
+        downloads = settings.data_dir.absolute() / DOWNLOADS
+        return ChainFiles(eras, downloads, settings.ca_bundle, last_hash)
     except BadHex as error:
         raise CannotBackfill(f"--last-hash: {error}") from None
     except BadFile as error:

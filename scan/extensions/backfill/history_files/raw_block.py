@@ -174,12 +174,8 @@ def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Par
     Raises Unencodable, ValueError or TypeError for what cannot be encoded. That the parts agree
     with the header's roots is not checked here.
     """
-    lists = [
-        join_list(
-            [*map(transaction_item, block_encoding.encode_transactions(header.transactions))]
-        ),
-        join_list([block_encoding.encode_header(uncle) for uncle in uncles]),
-    ]
+    sent = map(transaction_item, block_encoding.encode_transactions(header.transactions))
+    lists = [join_list([*sent]), join_list([*map(block_encoding.encode_header, uncles)])]
     if header.withdrawalsRoot is not None:
         lists.append(join_list(block_encoding.encode_withdrawals(header.withdrawals or ())))
     slim = join_list([*map(slim_receipt, block_encoding.encode_receipts(receipts))])
@@ -226,18 +222,14 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
     authorizations: list[blocks.AuthorizationList] = []
     texts: list[str] = []  # of inputs, as hex
     totals = [0, *(int.from_bytes(receipt.cumulative_gas_used) for receipt in raw.receipts)]
-    for index, (encoded, receipt, (before, after)) in enumerate(
-        zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
-    ):
+    both = zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
+    for index, (encoded, receipt, (before, after)) in enumerate(both):
         type_, fields = read_transaction(encoded)
         if receipt.type != type_:
             raise ValueError("a receipt is not of its transaction")
         transactions.append(_transaction(encoded, index, fields, receipt, after - before, prices))
         texts.append(to_hex(fields["input"][:MAX_MEMO_BYTES]))
-        logs += [
-            blocks.EventLog(index, log_index, *log)
-            for log_index, log in enumerate(receipt.logs, len(logs))
-        ]
+        logs += [blocks.EventLog(index, n, *log) for n, log in enumerate(receipt.logs, len(logs))]
         if "authorizationList" in fields:
             entries = [
                 entry_object(block_encoding.AUTHORIZATION, entry)

@@ -101,7 +101,7 @@ def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
         monkeypatch.setenv("DATABASE_URL", database_url)
         monkeypatch.setenv("RPC_URL", node.url)
         monkeypatch.setenv("SCAN_DATA_DIR", str(tmp_path))
-        assert main(["backfill", "chain", "--automatic"]) == backfill_command.NOT_DONE
+        assert main(["backfill", "chain", "--automatic"]) == backfill_command.long_work.NOT_DONE
     printed, problems = capsys.readouterr()
     assert "scan.forged" in printed and "scan.forged" in problems
     assert not re.search(r"^2026-01-01|\x1b", printed + problems, re.M)

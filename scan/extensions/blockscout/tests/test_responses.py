@@ -4,6 +4,7 @@ import random
 import re
 from collections import Counter
 from operator import itemgetter
+from unittest.mock import patch
 from urllib.parse import urlencode
 
 import pytest
@@ -332,6 +333,11 @@ def test_search_redirects_to_hashes_alone(ask, truth):
     assert {result["reputation"] for result in results} == {"ok"}
     assert ask("/search/quick", q=symbol) == results
     assert ask("/search/quick", q="a") == []
+    with patch.multiple("scan.queries.blocks", get=lambda *_: None):  # they vanish meanwhile
+        with patch.multiple("scan.queries.transactions", get=lambda *_: None):
+            for vanished in (truth.blocks[4]["hash"], truth.transactions[6]["hash"]):
+                assert ask("/search", q=vanished)["items"] == []
+        assert ask("/search/check-redirect", q=truth.blocks[4]["hash"])["redirect"] is False
 
 
 def test_the_chain_in_numbers(ask, truth):

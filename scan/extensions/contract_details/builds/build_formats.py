@@ -212,7 +212,7 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
         stated = stated or decoded.compiler.partition("-")[2]
     stated = stated or str((decoded.input or {}).get("version") or "")
     for path, contracts in outputs.items():
-        own = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
+        own = language or _language_of(path)
         for name, contract in contracts.items():
             code = contract.evm.deployed_bytecode if contract.evm else None
             if contract.evm is None or code is None or not code.object:
@@ -237,17 +237,11 @@ def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContrac
         creation = Code(creation or "", decoded.link_references)
     metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
     target = metadata.get("settings", {}).get("compilationTarget", {})
-    path, name = next(
-        iter(target.items()),
-        (
-            decoded.source_name or decoded.source_path or file.parent.name,
-            decoded.contract_name or file.stem,
-        ),
-    )
+    stated = decoded.source_name or decoded.source_path or file.parent.name
+    path, name = next(iter(target.items()), (stated, decoded.contract_name or file.stem))
     path, name = str(path), str(name)
     version = str(metadata.get("compiler", {}).get("version") or "")
-    language = str(metadata.get("language") or "")
-    language = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
+    language = str(metadata.get("language") or _language_of(path))
     if code.object.removeprefix("0x"):
         runtime, abi = linked(code), bytes(decoded.abi)
         at = file, ARTIFACT, path, name, language, version
@@ -257,13 +251,9 @@ def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContrac
 def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     types = dict(decoded.contract_types or {})
     if decoded.runtime_bytecode is not None:
-        types[decoded.contract_name] = _ApeType(
-            decoded.contract_name,
-            decoded.source_id,
-            decoded.abi,
-            decoded.deployment_bytecode,
-            decoded.runtime_bytecode,
-        )
+        codes = decoded.deployment_bytecode, decoded.runtime_bytecode
+        name, source = decoded.contract_name, decoded.source_id
+        types[name] = _ApeType(name, source, decoded.abi, *codes)
     for name, type_ in types.items():
         text = _text(type_.runtime_bytecode)
         if not text.removeprefix("0x"):
@@ -271,11 +261,14 @@ def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
         compiler = ape_compiler_of(decoded, name)
         version = compiler.version if compiler else ""
         path = type_.source_id or name
-        is_vyper = path.endswith(VYPER.suffixes)
-        language, abi = VYPER.name if is_vyper else SOLIDITY.name, bytes(type_.abi)
-        creation = _text(type_.deployment_bytecode)
+        language, abi = _language_of(path), bytes(type_.abi)
+        creation, is_vyper = _text(type_.deployment_bytecode), language == VYPER.name
         runtime = _vyper_code(creation, text, version) if is_vyper else linked(Code(text))
         yield BuiltContract(file, TYPE, path, name, language, version, runtime, abi, Code(creation))
+
+
+def _language_of(path: str) -> str:
+    return VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name
 
 
 def _text(code: _ApeCode | None) -> str:
@@ -289,12 +282,9 @@ def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
         if path.endswith(VYPER_SUFFIX):
             contract = msgspec.json.decode(member, type=_Combined)
             if contract.bytecode_runtime.removeprefix("0x"):
-                name, abi = PurePosixPath(path).stem, bytes(contract.abi)
+                at = file, COMBINED, path, PurePosixPath(path).stem, VYPER.name, version
                 runtime = _vyper_code(contract.bytecode, contract.bytecode_runtime, version)
-                creation = Code(contract.bytecode)
-                yield BuiltContract(
-                    file, COMBINED, path, name, VYPER.name, version, runtime, abi, creation
-                )
+                yield BuiltContract(*at, runtime, bytes(contract.abi), Code(contract.bytecode))
 
 
 def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -327,6 +317,7 @@ def linked(code: Code) -> bytecode_comparison.LinkedCode:
     Before 0.5 a placeholder is the library's name, cut to 36 characters: which library it stands
     for only the references say, and without them each place is a library of its own."""
     text, immutables = code.object.removeprefix("0x"), code.immutable_references
+    byte_range, address_bytes = bytecode_comparison.ByteRange, bytecode_comparison.ADDRESS_BYTES
     names = {
         reference.start: f"{file}:{name}"
         for file, libraries in (code.link_references or {}).items()
@@ -345,12 +336,10 @@ def linked(code: Code) -> bytecode_comparison.LinkedCode:
             raise ValueError("a link is no operand of PUSH20")
         is_hash = placeholder[0].startswith("__$")
         name = names.get(start) or (placeholder[0] if is_hash else f"{placeholder[0]}{start}")
-        links[name].append(
-            bytecode_comparison.ByteRange(start, start + bytecode_comparison.ADDRESS_BYTES)
-        )
-    linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * bytecode_comparison.ADDRESS_BYTES, text))
+        links[name].append(byte_range(start, start + address_bytes))
+    linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * address_bytes, text))
     ranges = {
-        name: tuple(bytecode_comparison.ByteRange(r.start, r.start + r.length) for r in references)
+        name: tuple(byte_range(r.start, r.start + r.length) for r in references)
         for name, references in (immutables or {}).items()
     }
     if immutables is None:
@@ -361,9 +350,8 @@ def linked(code: Code) -> bytecode_comparison.LinkedCode:
             raise ValueError("an immutable is outside of the code")
         if linked_code[start - 1 : end] != bytes([bytecode_comparison.PUSH32, *bytes(32)]):
             raise ValueError("an immutable is no operand of PUSH32")
-    return bytecode_comparison.LinkedCode(
-        linked_code, {name: tuple(places) for name, places in links.items()}, ranges
-    )
+    library_places = {name: tuple(places) for name, places in links.items()}
+    return bytecode_comparison.LinkedCode(linked_code, library_places, ranges)
 
 
 def _reserved(code: bytes) -> Iterator[bytecode_comparison.ByteRange]:

@@ -22,7 +22,6 @@ from scan.errors import ScanError
 from scan.extensions.contract_details.builds.build_folders import read, read_json
 from scan.extensions.contract_details.builds.build_formats import (
     ARTIFACT,
-    COMBINED,
     COMPILATION,
     MALFORMED,
     OUTPUT_SUFFIX,
@@ -63,7 +62,20 @@ def verification_request(built: BuiltContract, address: str) -> dict[str, Any]:
     """Return the body of a request to /api/v1/verify. Raises NoBuild where the build does not say
     what was compiled, or says it in another form, InvalidParameter, TooLarge, OSError."""
     try:
-        return _request_of(built, address)
+        decoded = read_file(built.file)
+        if built.form == COMPILATION:
+            return _compilation_request(built, decoded, address)
+        if built.form == TYPE:
+            return _manifest_request(built, decoded, address)
+        if built.form == ARTIFACT:
+            metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
+            return _listed_request(built, metadata, address)
+        # Vyper's combined JSON, which lists no hash.
+        content = next(_contents(built.file, built.path), None)
+        if content is None:
+            raise NoBuild(f"the project has no file {built.path[:200]!r}")
+        sources = {built.path: content.decode("utf-8", "replace")}
+        return _request(built, address, built.version, sources, {})
     except NoBuild:
         raise
     except MALFORMED as error:
@@ -91,18 +103,6 @@ def together(submissions: Sequence[Submission]) -> Sequence[Submission]:
 def settings_of(one: Submission) -> str:
     """Return how a submission is compiled, apart from its sources."""
     return repr((one.language.name, one.version, one.settings, sorted(one.libraries.items())))
-
-
-def _request_of(built: BuiltContract, address: str) -> dict[str, Any]:
-    decoded = read_file(built.file)
-    if built.form == COMPILATION:
-        return _compilation_request(built, decoded, address)
-    if built.form == TYPE:
-        return _manifest_request(built, decoded, address)
-    if built.form == COMBINED:
-        sources = {built.path: _without_hash(built.file, built.path)}
-        return _request(built, address, built.version, sources, {})
-    return _listed_request(built, metadata_of(decoded.raw_metadata or decoded.metadata), address)
 
 
 def _compilation_request(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
@@ -144,8 +144,11 @@ def _listed_request(
     characters = 0
     for path, source in listed.items():
         entry = source if isinstance(source, dict) else {}
-        content = _file_with_hash(built.file, path, entry.get("keccak256"))
-        content = entry.get("content") if content is None else content
+        # The project's file at the path, or its variation, that has the stated hash.
+        texts = (content.decode("utf-8", "replace") for content in _contents(built.file, path))
+        stated = [str(entry.get("keccak256"))]
+        hashed = next(filter(None, (metadata_request.with_hash(t, stated) for t in texts)), None)
+        content = hashed[1] if hashed else entry.get("content")
         if not isinstance(content, str):
             raise NoBuild(f"no source matches the metadata's hash of {path[:100]!r}")
         sources[path] = content
@@ -187,22 +190,6 @@ def _request(
         "compilerVersion": version,
         "contractName": f"{built.path}:{built.name}",
     }
-
-
-def _file_with_hash(file: Path, path: str, stated: object) -> str | None:
-    """Return the text of the project's file at a path, or its variation, that has the stated hash;
-    None where none has."""
-    for content in _contents(file, path):
-        if hashed := metadata_request.with_hash(content.decode("utf-8", "replace"), [str(stated)]):
-            return hashed[1]
-    return None
-
-
-def _without_hash(file: Path, path: str) -> str:
-    """Return the text of the project's file at a path. Raises NoBuild where there is none."""
-    for content in _contents(file, path):
-        return content.decode("utf-8", "replace")
-    raise NoBuild(f"the project has no file {path[:200]!r}")
 
 
 def _contents(file: Path, path: str) -> Iterator[bytes]:
@@ -301,11 +288,5 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
         texts = {path: str(source["content"]) for path, source in sources.items()}
     except (NoBuild, OSError, ScanError, msgspec.MsgspecError, *MALFORMED):
         return None
-    return MappedCode(
-        deployed[: creation.code.size],
-        None,
-        creation.code.masked_hash,
-        compiler_findings.unpacked(creation.source_map),
-        files,
-        texts,
-    )
+    code, unpacked = creation.code, compiler_findings.unpacked(creation.source_map)
+    return MappedCode(deployed[: code.size], None, code.masked_hash, unpacked, files, texts)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -182,19 +182,18 @@ class Builds(BuiltCreations):
         """Return the builds that have deployed code, of each folder the newest of a form and name:
         those that also have its metadata before others, and those that say what compiled them
         before those that cannot be compiled."""
-        matching: dict[
-            tuple[Path, str, str, str], tuple[tuple[bool, ...], build_formats.BuiltContract]
-        ] = {}
+        ranks: dict[tuple[Path, str, str, str], tuple[bool, ...]] = {}
+        matching: dict[tuple[Path, str, str, str], build_formats.BuiltContract] = {}
         for built in self._by_length.get(len(code), ()):
             comparison = compare_runtime(code, built.runtime, {})
             if comparison.match or comparison.inner_metadata:
                 is_compilable = built.version != "" or built.form == build_formats.COMPILATION
                 rank = (comparison.match == FULL, comparison.match == PARTIAL, is_compilable)
                 origin = (built.file.parent, built.form, built.path, built.name)
-                if origin not in matching or matching[origin][0] < rank:
-                    matching[origin] = rank, built
-        ranked = sorted(matching.values(), key=lambda entry: entry[0], reverse=True)
-        return [built for _, built in ranked[:MAX_MATCHING]]
+                if origin not in ranks or ranks[origin] < rank:
+                    ranks[origin], matching[origin] = rank, built
+        ranked = sorted(matching, key=lambda origin: ranks[origin], reverse=True)
+        return [matching[origin] for origin in ranked[:MAX_MATCHING]]
 
 
 def _read(file: Path) -> list[build_formats.BuiltContract]:
@@ -209,9 +208,7 @@ class BuildWatch:
     """Compares new contracts with builds, and has those that match verified."""
 
     def __init__(self, builds: Builds, database: Database, verifier: Verifier) -> None:
-        self._builds = builds
-        self._database = database
-        self._verifier = verifier
+        self._builds, self._database, self._verifier = builds, database, verifier
         self._seen: set[bytes] = set()  # code hashes, whether a build has the code or not
         self._after = 0
         self._again_at = math.inf
@@ -265,11 +262,8 @@ class BuildWatch:
     def _take(self, deployed: _Deployed) -> None:
         """Store the ABI, unless another process has just done so, and wait for a place."""
         built = deployed.builds[0]
-        name = clean(built.name)
-        is_taken = self._database.value(
-            "builds/built_abis_put", code_hash=deployed.code_hash, name=name, abi=_abi(built)
-        )
-        if is_taken:
+        values = {"code_hash": deployed.code_hash, "name": clean(built.name), "abi": _abi(built)}
+        if self._database.value("builds/built_abis_put", **values):
             if len(self._taken_at) > MAX_SEEN:
                 self._taken_at.clear()
             for built in deployed.builds:
@@ -290,9 +284,8 @@ class BuildWatch:
         for group in groups.values():
             outputs: Outputs = {}
             shared = build_sources.together([submission for _, submission in group])
-            for number, ((deployed, submission), one) in enumerate(
-                zip(group, shared, strict=True), 1
-            ):
+            pairs = zip(group, shared, strict=True)
+            for number, ((deployed, submission), one) in enumerate(pairs, 1):
                 try:
                     verified = self._verified(submission, one, outputs)
                 except (errors.RateLimited, errors.Unavailable) as error:
@@ -331,11 +324,8 @@ class BuildWatch:
     def _go_on(self, deployed: _Deployed, error: Exception) -> _Deployed:
         """Note why a build did not verify a contract. What a compiler says has text of files, which
         only the log may have."""
-        reason = (
-            str(error)
-            if isinstance(error, build_formats.NoBuild | errors.ScanError)
-            else UNREADABLE
-        )
+        is_of_build = isinstance(error, build_formats.NoBuild | errors.ScanError)
+        reason = str(error) if is_of_build else UNREADABLE
         trace, address = error if reason is UNREADABLE else None, to_hex(deployed.address)
         log.warning("a build of %s does not verify it: %s", address, error, exc_info=trace)
         is_quoting = isinstance(error, errors.SourceDoesNotCompile)
@@ -355,12 +345,8 @@ class BuildWatch:
     def _claim(self, deployed: _Deployed, reason: str) -> None:
         built = deployed.builds[0]
         name, version = clean(f"{built.path}:{built.name}"), clean(built.version)
-        record = Record(
-            address=to_hex(deployed.address),
-            language=built.language,
-            contract_name=name,
-            compiler_version=version or "",
-        )
+        names: dict[str, Any] = {"contract_name": name, "compiler_version": version or ""}
+        record = Record(address=to_hex(deployed.address), language=built.language, **names)
         self._database.rows(
             "contract_import/contract_claims_put",
             address=deployed.address,

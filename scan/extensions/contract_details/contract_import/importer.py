@@ -13,7 +13,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import msgspec
 import orjson
@@ -81,19 +81,16 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
     """Return a verifier for this process."""
     gateway = NodeGateway(node_of_index(settings), WaitingThreads())
     creations = CreationReader(database, gateway, BlockBodies(database), settings.traces)
-    return Verifier(
-        database, creations, CompilerStore(settings), CompilerPlaces(), _Uncounted(database, 0)
-    )
+    compilers, stored_bytes = CompilerStore(settings), _Uncounted(database, 0)
+    return Verifier(database, creations, compilers, CompilerPlaces(), stored_bytes)
 
 
 class ContractImport:
     """An import from one source."""
 
     def __init__(self, verifier: Verifier, compilers: CompilerStore, name: str) -> None:
-        self._verifier = verifier
-        self._database = verifier.database
-        self._compilers = compilers
-        self._name = name
+        self._verifier, self._database = verifier, verifier.database
+        self._compilers, self._name = compilers, name
 
     def forget(self) -> None:
         """Delete the stored answers for contracts that were not verified, so that they are asked
@@ -102,15 +99,19 @@ class ContractImport:
 
     def of_claims(self) -> Iterator[Answer]:
         """Verify earlier claims of this source whose compiler is installed now."""
-        after = b""
-        while rows := self._database.rows(
-            "contract_import/contract_claims_list_records", source=self._name, after=after, limit=1
-        ):
-            [(address, text)] = rows
-            after = bytes(address)
+        for address, text in self._listed("contract_claims_list_records", 1):
             record = msgspec.json.decode(text, type=source_records.Record)
             if self._is_installed(record):
-                yield self._answer(after, lambda record=record: record)  # type: ignore[misc]
+                yield self._answer(address, lambda record=record: record)  # type: ignore[misc]
+
+    def _listed(self, statement: str, limit: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a statement, which begin with addresses, in their order."""
+        after = b""
+        query = partial(self._database.rows, f"contract_import/{statement}", source=self._name)
+        while rows := query(after=after, limit=limit):
+            for address, *row in rows:
+                after = bytes(address)
+                yield after, *row
 
     def _is_installed(self, record: source_records.Record) -> bool:
         language = LANGUAGES.get(source_records.named_language(record.language))
@@ -124,22 +125,13 @@ class ContractImport:
 
     def of_index(self, source: source_records.Source) -> Iterator[Answer]:
         """Import every indexed contract that no verification covers."""
-        after = b""
-        while rows := self._database.rows(
-            "contract_import/contracts_list_unverified",
-            source=self._name,
-            after=after,
-            limit=BATCH_ROWS,
-        ):
-            for (address,) in rows:
-                after = bytes(address)
-                yield self._answer(after, partial(source.record, after))
+        for (address,) in self._listed("contracts_list_unverified", BATCH_ROWS):
+            yield self._answer(address, partial(source.record, address))
 
     def of_addresses(
         self, source: source_records.Source, addresses: Iterable[str]
     ) -> Iterator[Answer]:
-        for text in addresses:
-            address = parameters.address(text)
+        for address in map(parameters.address, addresses):
             yield from self._unless_answered(address, partial(source.record, address))
 
     def of_records(self, records: Iterable[source_records.Record]) -> Iterator[Answer]:
@@ -148,10 +140,8 @@ class ContractImport:
             yield from self._unless_answered(address, lambda record=record: record)  # type: ignore[misc]
 
     def _unless_answered(self, address: bytes, read: Read) -> Iterator[Answer]:
-        answered = self._database.rows(
-            "contract_import/contract_claims_list_answered", source=self._name, addresses=[address]
-        )
-        if not answered:
+        statement = "contract_import/contract_claims_list_answered"
+        if not self._database.rows(statement, source=self._name, addresses=[address]):
             yield self._answer(address, read)
 
     def _answer(self, address: bytes, read: Read) -> Answer:
@@ -218,9 +208,8 @@ def read_records(path: Path) -> Iterator[source_records.Record]:
     """Yield the records of a file. Raises OSError, and InvalidParameter with the line's number."""
     decoder = msgspec.json.Decoder(source_records.Record)
     with path.open("rb") as file:
-        number = 0
-        while line := file.readline(source_client.MAX_ANSWER_BYTES + 1):
-            number += 1
+        lines = iter(partial(file.readline, source_client.MAX_ANSWER_BYTES + 1), b"")
+        for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
             try:
@@ -228,9 +217,8 @@ def read_records(path: Path) -> Iterator[source_records.Record]:
                     raise msgspec.DecodeError("it is too long")
                 yield decoder.decode(line)
             except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-                raise InvalidParameter(
-                    f"line {number} is not a contract as `scan contracts export` writes it"
-                ) from None
+                message = f"line {number} is not a contract as `scan contracts export` writes it"
+                raise InvalidParameter(message) from None
 
 
 def write_records(database: Database, file: IO[bytes], chain_id: str | None) -> int:
@@ -253,22 +241,19 @@ def record_of(row: tuple[object, ...], chain_id: str | None) -> source_records.R
     compiled_with = orjson.loads(str(settings))
     if libraries := compiled_with.get("libraries"):
         compiled_with["libraries"] = libraries_by_file(libraries)
-    return msgspec.convert(
-        {
-            "address": to_hex(address) if isinstance(address, bytes) else "",
-            "chainId": chain_id,
-            "match": match,
-            "creationMatch": creation_match,
-            "contractName": f"{path}:{name}",
-            "compilerVersion": version,
-            "license": license_,
-            "sourceCode": standard_input(
-                language_of_path(str(path)).name, orjson.loads(str(sources)), compiled_with
-            ),
-            "constructorArguments": to_hex(arguments) if isinstance(arguments, bytes) else None,
-        },
-        source_records.Record,
-    )
+    language, files = language_of_path(str(path)).name, orjson.loads(str(sources))
+    record = {
+        "address": to_hex(address) if isinstance(address, bytes) else "",
+        "chainId": chain_id,
+        "match": match,
+        "creationMatch": creation_match,
+        "contractName": f"{path}:{name}",
+        "compilerVersion": version,
+        "license": license_,
+        "sourceCode": standard_input(language, files, compiled_with),
+        "constructorArguments": to_hex(arguments) if isinstance(arguments, bytes) else None,
+    }
+    return msgspec.convert(record, source_records.Record)
 
 
 MAX_FILES = 1_000
@@ -285,9 +270,7 @@ class KeptSources:
     verification."""
 
     def __init__(self, folder: Path, database: Database, jobs: VerificationJobs) -> None:
-        self._folder = folder
-        self._database = database
-        self._jobs = jobs
+        self._folder, self._database, self._jobs = folder, database, jobs
         self._submitted: set[bytes] = set()  # code hashes, even if the source did not match
 
     def step(self) -> bool:
@@ -311,14 +294,11 @@ class KeptSources:
             unfinished.replace(self._file(bytes(code_hash)))
 
     def _submit(self, code_hashes: Iterable[bytes]) -> None:
-        rows = self._database.rows(
-            "contract_import/contracts_list_by_code", code_hashes=[*code_hashes]
-        )
-        for code_hash, address in rows:
+        statement = "contract_import/contracts_list_by_code"
+        for code_hash, address in self._database.rows(statement, code_hashes=[*code_hashes]):
             try:
-                record = msgspec.json.decode(
-                    self._file(bytes(code_hash)).read_bytes(), type=source_records.Record
-                )
+                content = self._file(bytes(code_hash)).read_bytes()
+                record = msgspec.json.decode(content, type=source_records.Record)
                 body = {**record.submission(), "address": to_hex(bytes(address))}
                 self._jobs.submit(body, CLIENT)
             except (RateLimited, Unavailable):

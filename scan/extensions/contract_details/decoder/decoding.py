@@ -156,12 +156,8 @@ def _message(reader: Reader, encoded: Encoded) -> Decoding:
     if size > LARGE_BYTES:
         reader.hold_processor()
     message, _ = parsed = typed_data.parse(encoded.typed_data, encoded.sender)
-    arguments = [
-        Argument(label, type_.name, value)
-        for label, type_, value in zip(
-            message.type.labels, message.type.items, message.values, strict=True
-        )
-    ]
+    members = zip(message.type.labels, message.type.items, message.values, strict=True)
+    arguments = [Argument(label, type_.name, value) for label, type_, value in members]
     decoded = Decoded(message.primary_type, message.encoded_type, arguments, TYPED_DATA)
     described = reader.sources.get(ClearSigning).of_message(reader, message)
     return Decoding([Candidate(MESSAGE, decoded)], described=described, signed=parsed.signed)
@@ -169,18 +165,15 @@ def _message(reader: Reader, encoded: Encoded) -> Decoding:
 
 def _described(reader: Reader, encoded: Encoded, *, is_call: bool) -> Described | None:
     """Return what a call of a contract is for; of all else, nothing."""
-    is_call = is_call and encoded.kind in (None, CALL)
-    call = CallToSign(
-        encoded.address if is_call else None, encoded.data, encoded.sender, encoded.value
-    )
+    to = encoded.address if is_call and encoded.kind in (None, CALL) else None
+    call = CallToSign(to, encoded.data, encoded.sender, encoded.value)
     return reader.sources.get(ClearSigning).of_calls(reader, [call])[0]
 
 
 def _constructor(reader: Reader, encoded: Encoded) -> list[Candidate]:
     if encoded.address is None:
-        raise InvalidParameter(
-            "Constructor arguments need the contract's address.", field="address"
-        )
+        message = "Constructor arguments need the contract's address."
+        raise InvalidParameter(message, field="address")
     contract, _ = contracts.get_with_proxy(reader, encoded.address, {"abi"})
     if contract.abi is None:
         raise NotFound(contract.not_verified, field="address")
@@ -241,10 +234,11 @@ class _Decoder:
                 return sorted(nested, key=lambda decoded: decoded.path)
             inside = self._within_bounds(inside, MAX_CALLS - len(nested))
             known = self._known([(inner.to, inner.input[:4]) for _, inner in inside])
-            level = [
-                DecodedCall(path, inner, self._of_nested(inner, of_call))
-                for (path, inner), of_call in zip(inside, known, strict=True)
-            ]
+            level = []
+            for (path, inner), of_call in zip(inside, known, strict=True):
+                functions = self._functions(inner.input, of_call)
+                candidates = self._distinct(CALL, len(inner.input), functions)
+                level.append(DecodedCall(path, inner, candidates))
             nested += level
         self._is_cut |= any(map(self._inside, level))
         return sorted(nested, key=lambda decoded: decoded.path)
@@ -267,9 +261,6 @@ class _Decoder:
         self._is_cut |= len(kept) < len(calls)
         return kept
 
-    def _of_nested(self, call: nested_calls.NestedCall, known: _Known) -> list[Candidate]:
-        return self._distinct(CALL, len(call.input), self._functions(call.input, known))
-
     def _known(self, calls: Sequence[tuple[bytes | None, bytes]]) -> list[_Known]:
         """Return what is known of these addresses and selectors, all read at once."""
         addresses = dict.fromkeys(address for address, _ in calls if address is not None)
@@ -277,15 +268,13 @@ class _Decoder:
         then, now = self._contracts([*addresses])
         verified = self._abis.of_verified_contracts(selectors)
         imported = self._abis.imported(selectors)
-        return [
-            _Known(
-                _sources(then.get(address or b"", NO_CONTRACT), now.get(address or b"")),
-                then.get(address or b"", NO_CONTRACT).token_type,
-                verified.get(selector, ()),
-                imported.get(selector, ()),
-            )
-            for address, selector in calls
-        ]
+        known = []
+        for address, selector in calls:
+            own = then.get(address or b"", NO_CONTRACT)
+            signatures = verified.get(selector, ()), imported.get(selector, ())
+            sources = _sources(own, now.get(address or b""))
+            known.append(_Known(sources, own.token_type, *signatures))
+        return known
 
     def _contracts(
         self, addresses: Sequence[bytes]

@@ -13,9 +13,8 @@ from scan.contracts import abi, abi_decoding
 from scan.extensions.contract_details.decoder.hooks import Decoder
 
 MOST_VALUES = 20_000
-PACKED_HEAD_BYTES = (
-    1 + 20 + 2 * abi.WORD
-)  # operation, address, value and size of a packed transaction
+# Operation, address, value and size of a packed transaction.
+PACKED_HEAD_BYTES = 1 + 20 + 2 * abi.WORD
 
 
 class NestedCall(NamedTuple):
@@ -82,11 +81,6 @@ def _lists(
     return [*zip(targets, values, inputs, strict=True)]
 
 
-def _proposed(*lists: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
-    """Return the calls of a proposal, which the governor or its timelock makes."""
-    return [(*call, False, True) for call in _lists(*lists)]
-
-
 def _packed(transactions: bytes) -> Sequence[tuple[Any, ...]]:
     """Return the transactions of MultiSend; raises ValueError where they do not end with the
     data."""
@@ -136,7 +130,8 @@ CALLS: Mapping[str, Read] = {
     f"execute{_TIMELOCK})": _one,
     f"scheduleBatch{_TIMELOCK_BATCH}, uint256 delay)": _lists,
     f"executeBatch{_TIMELOCK_BATCH})": _lists,
+    # The governor or its timelock makes them.
     "propose(address[] targets, uint256[] values, bytes[] calldatas, string description)": (
-        _proposed
+        lambda *lists: [(*call, False, True) for call in _lists(*lists)]
     ),
 }

@@ -65,17 +65,9 @@ def _decoding_page(fields: Mapping[str, str]) -> Response:
     except ScanError as refused:
         error, status = refused.message, refused.status
     names = records.names_of([], *_addresses(encoded, decoding)) if encoded and decoding else {}
-    return page(
-        "decode.html",
-        status,
-        fields=fields,
-        kinds=KINDS,
-        decoding=decoding,
-        error=error,
-        names=names,
-        contract=fields.get("address", "").lower(),
-        link=len(urlencode(fields)) < LONGEST_LINK,
-    )
+    values = {"fields": fields, "kinds": KINDS, "decoding": decoding, "error": error}
+    contract, link = fields.get("address", "").lower(), len(urlencode(fields)) < LONGEST_LINK
+    return page("decode.html", status, **values, names=names, contract=contract, link=link)
 
 
 def _addresses(encoded: Encoded, decoding: Decoding) -> Iterator[str]:
@@ -143,10 +135,8 @@ def _functions_at(address: bytes) -> list[Function]:
     tabs = [functions_of(abis, read_only=read_only) for read_only in (False, True)]
     functions = [function for tab in tabs for function in (*tab.own, *tab.proxied)]
     if not functions:
-        raise InvalidParameter(
-            "The contract at this address is not verified: type the function's signature.",
-            field="address",
-        )
+        message = "The contract at this address is not verified: type the function's signature."
+        raise InvalidParameter(message, field="address")
     return functions
 
 

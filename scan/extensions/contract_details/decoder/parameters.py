@@ -12,7 +12,6 @@ from scan.contracts.abi import AbiError, AbiType, parse_signature
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details import contract_functions
-from scan.extensions.contract_details.contract_functions import recorded
 from scan.extensions.contract_details.decoder.decoding import KINDS, MAX_BYTES, Encoded
 from scan.extensions.contract_details.decoder.typed_data import FIELD
 from scan.queries.reader import Reader
@@ -92,9 +91,8 @@ def _data(value: object) -> bytes:
     if isinstance(value, str) and len(value) > 2 * MAX_BYTES + 2:
         raise InvalidParameter(f"data must be at most {MAX_BYTES:,} bytes.", field="data")
     if not isinstance(value, str) or not _DATA.fullmatch(value):
-        raise InvalidParameter(
-            "data must be 0x followed by an even number of hex digits.", field="data"
-        )
+        message = "data must be 0x followed by an even number of hex digits."
+        raise InvalidParameter(message, field="data")
     return bytes.fromhex(value[2:])
 
 
@@ -108,7 +106,7 @@ class EncodedCall(NamedTuple):
     address: bytes | None
 
     def record(self) -> dict[str, Any]:
-        return recorded("encoded_call", self)
+        return contract_functions.recorded("encoded_call", self)
 
 
 def entry_of(signature: str) -> dict[str, Any]:
@@ -116,9 +114,8 @@ def entry_of(signature: str) -> dict[str, Any]:
     try:
         return {"type": "function", **parse_signature(signature)}
     except AbiError as error:
-        raise InvalidParameter(
-            f"The function is not a signature: {error}.", field=FUNCTION_FIELD
-        ) from None
+        message = f"The function is not a signature: {error}."
+        raise InvalidParameter(message, field=FUNCTION_FIELD) from None
 
 
 def encode(

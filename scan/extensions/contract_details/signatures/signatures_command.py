@@ -4,6 +4,8 @@ import argparse
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
@@ -42,9 +44,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "store signatures from a file"
     load = arguments.add_command(actions, "import", text, IMPORT, import_file)
     load.add_argument("file", type=Path, metavar="FILE")
-    load.add_argument(
-        "--skip-invalid", action="store_true", help="skip invalid lines, store the others"
-    )
+    text = "skip invalid lines, store the others"
+    load.add_argument("--skip-invalid", action="store_true", help=text)
     arguments.add_command(actions, "list", "print every signature with its selector", run=list_all)
     remove = arguments.add_command(actions, "delete", "delete signatures by selector", run=delete)
     remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
@@ -88,15 +89,12 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             while start and start.isspace():
                 start = file.read(1)
             file.seek(0)
-            count, added = _store(
-                tx, _selectors(_json_lines(file) if start == "{" else _text_lines(file), faults)
-            )
+            lines = _json_lines(file) if start == "{" else _text_lines(file)
+            count, added = _store(tx, _selectors(lines, faults))
             if faults.count and not options.skip_invalid:
                 print(faults.report(), file=sys.stderr)
-                raise InvalidParameter(
-                    f"{faults.count} lines are invalid, so nothing was stored;"
-                    " --skip-invalid stores the others"
-                )
+                reason = f"{faults.count} lines are invalid, so nothing was stored;"
+                raise InvalidParameter(f"{reason} --skip-invalid stores the others")
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     if faults.count:
@@ -139,15 +137,11 @@ def _store(tx: transaction.Transaction, rows: Iterable[tuple[bytes, str]]) -> tu
     """Store signatures. Return their number, and the number of new ones."""
     tx.execute("commands/signatures_begin_import")
     count = 0
-    batch: list[tuple[bytes, str]] = []
     # With `disable=None` the count is shown only on a terminal.
-    for row in tqdm(rows, unit=" signatures", disable=None, leave=False):
-        batch.append(row)
-        count += 1
-        if len(batch) == BATCH_ROWS:
-            transaction.copy_lines(tx, "imported_signatures", COLUMNS, map(transaction.line, batch))
-            batch.clear()
-    transaction.copy_lines(tx, "imported_signatures", COLUMNS, map(transaction.line, batch))
+    left = iter(tqdm(rows, unit=" signatures", disable=None, leave=False))
+    while batch := [*islice(left, BATCH_ROWS)]:
+        transaction.copy_lines(tx, "imported_signatures", COLUMNS, map(transaction.line, batch))
+        count += len(batch)
     return count, tx.execute("commands/signatures_insert")
 
 
@@ -171,9 +165,7 @@ def _checked(line: Line) -> tuple[bytes, str]:
 
 
 def _text_lines(file: TextIO) -> Iterator[Line]:
-    number = 0
-    while text := file.readline(MAX_LINE + 1):
-        number += 1
+    for number, text in enumerate(iter(partial(file.readline, MAX_LINE + 1), ""), 1):
         while not text.endswith("\n") and (rest := file.readline(MAX_LINE + 1)):
             text = text[: MAX_LINE + 1] + rest[-1]  # still long enough to be rejected
         content = text.strip()

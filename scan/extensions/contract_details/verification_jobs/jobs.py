@@ -85,18 +85,10 @@ class VerificationJobs:
                     headers={"Retry-After": str(RETRY_AFTER_S)},
                 )
             if of_all >= MOST_UNFINISHED:
-                raise errors.Unavailable(
-                    "Too many verifications are waiting; try again shortly.",
-                    retry_after_s=RETRY_AFTER_S,
-                )
-            tx.execute(
-                "verification/jobs_insert",
-                id=job_id,
-                client=client,
-                address=submission.address,
-                request=text,
-                now=datetime.now(UTC),
-            )
+                reason = "Too many verifications are waiting; try again shortly."
+                raise errors.Unavailable(reason, retry_after_s=RETRY_AFTER_S)
+            job = {"id": job_id, "client": client, "address": submission.address, "request": text}
+            tx.execute("verification/jobs_insert", **job, now=datetime.now(UTC))
         self.notify()
         return job_id
 
@@ -213,7 +205,6 @@ class JobRunner:
         self._stopping = False
         self._running: set[int] = set()  # leases
         self._thread = threading.Thread(target=self._run, name="verification-jobs", daemon=True)
-        self._timer = _Timer()
 
     def start(self) -> None:
         """Run jobs in threads of this process until stop()."""
@@ -228,15 +219,19 @@ class JobRunner:
     def _run(self) -> None:
         """Claim jobs, extend leases and sweep until stop(). Errors are logged; the failed step runs
         again after a pause."""
+        every_s = {self._extend_leases: EXTEND_EVERY_S, self._sweep: SWEEP_EVERY_S}
+        due_at = dict.fromkeys(every_s, 0.0)
         while not self._stopping:
             try:
-                self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
+                for action, pause_s in every_s.items():
+                    if time.monotonic() >= due_at[action]:
+                        due_at[action] = time.monotonic() + pause_s
+                        action()
                 self._claim_all()
                 # Whether clients without a running job wait while all places are taken.
                 self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
                     self._database.value("verification/jobs_count_due", now=_now())
                 )
-                self._timer.run("sweep", SWEEP_EVERY_S, self._sweep)
             except errors.ScanError as error:
                 log.warning("verification jobs pause: %s", error)
             with self._jobs.changed:
@@ -245,9 +240,7 @@ class JobRunner:
         try:
             self._postpone(list(self._running), _now())
         except errors.ScanError as error:
-            log.warning(
-                "cannot return the leases of verification jobs, they will expire: %s", error
-            )
+            log.warning("leases of verification jobs are left to expire: %s", error)
         self._database.close()
 
     def _claim_all(self) -> None:
@@ -264,26 +257,18 @@ class JobRunner:
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
             now = _now()  # others may have held the lock for a while
-            rows = tx.rows(
-                "verification/jobs_claim",
-                now=now,
-                lease=lease,
-                leased_until=now + timedelta(seconds=LEASE_S),
-            )
+            until = now + timedelta(seconds=LEASE_S)
+            rows = tx.rows("verification/jobs_claim", now=now, lease=lease, leased_until=until)
         return ClaimedJob(lease, *rows[0]) if rows else None
 
     def _extend_leases(self) -> None:
-        if self._running:
-            self._database.rows(
-                "verification/jobs_extend_leases",
-                leases=list(self._running),
-                leased_until=_now() + timedelta(seconds=LEASE_S),
-            )
+        if leases := [*self._running]:
+            values = {"leases": leases, "leased_until": _now() + timedelta(seconds=LEASE_S)}
+            self._database.rows("verification/jobs_extend_leases", **values)
 
     def _sweep(self) -> None:
-        self._database.rows(
-            "verification/jobs_sweep", created_before=_now() - KEPT, limit=SWEPT_AT_ONCE
-        )
+        before = _now() - KEPT
+        self._database.rows("verification/jobs_sweep", created_before=before, limit=SWEPT_AT_ONCE)
 
     def _postpone(self, leases: list[int], due_at: datetime) -> None:
         if leases:
@@ -296,14 +281,9 @@ class JobRunner:
             if ending is None:
                 self._postpone([job.lease], _now() + POSTPONED)
             else:
-                self._database.rows(
-                    "verification/jobs_finish",
-                    id=job.id,
-                    lease=job.lease,
-                    status="failed" if ending.error_code else "done",
-                    now=_now(),
-                    **ending._asdict(),
-                )
+                end = {"status": "failed" if ending.error_code else "done", **ending._asdict()}
+                finished = {"id": job.id, "lease": job.lease, "now": _now(), **end}
+                self._database.rows("verification/jobs_finish", **finished)
         except errors.ScanError as error:
             log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
         except Exception:
@@ -329,19 +309,6 @@ class JobRunner:
             log.exception("verification job %s failed", job.id)
             return Ending("Something went wrong on our side.", error_code=INTERNAL_ERROR)
         return Ending(message(verified), verified.match, verified.creation_match, verified.warning)
-
-
-class _Timer:
-    """Runs recurring actions at their intervals."""
-
-    def __init__(self) -> None:
-        self._done_at: dict[str, float] = {}
-
-    def run(self, name: str, every_s: float, action: Callable[[], None]) -> None:
-        now = time.monotonic()
-        if now - self._done_at.get(name, float("-inf")) >= every_s:
-            self._done_at[name] = now
-            action()
 
 
 def _error_code(error: errors.ScanError) -> str:

@@ -1,6 +1,7 @@
 """Actions for the coin's price, which are in USD, and in BTC that nobody gives here."""
 
 from datetime import datetime
+from functools import partial
 
 from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.replies import Failure, Parameters, Reply
@@ -12,29 +13,24 @@ NO_PRICE = (
 )
 
 
-def ether_price(_parameters: Parameters) -> Reply:
-    return _price("eth")
-
-
-def coin_price(_parameters: Parameters) -> Reply:
-    return _price("coin_")
-
-
-def _price(prefix: str) -> Reply:
+def price(prefix: str, _parameters: Parameters) -> Reply:
     """Return the price with its time; names of fields begin with the coin's."""
     reader().do_not_cache()
-    price = coin_in_usd(reader())
-    if price is None:
+    in_usd = coin_in_usd(reader())
+    if in_usd is None:
         raise Failure(NO_PRICE)
-    seconds = int(datetime.fromisoformat(price.time).timestamp())
-    return Reply(
-        {
-            f"{prefix}btc": "",
-            f"{prefix}btc_timestamp": "",
-            f"{prefix}usd": f"{price.amount:f}",
-            f"{prefix}usd_timestamp": str(seconds),
-        }
-    )
+    seconds = int(datetime.fromisoformat(in_usd.time).timestamp())
+    shown = {
+        f"{prefix}btc": "",
+        f"{prefix}btc_timestamp": "",
+        f"{prefix}usd": f"{in_usd.amount:f}",
+        f"{prefix}usd_timestamp": str(seconds),
+    }
+    return Reply(shown)
 
 
-HOOKS = Etherscan(actions={("stats", "ethprice"): ether_price, ("stats", "coinprice"): coin_price})
+PRICES = {
+    ("stats", "ethprice"): partial(price, "eth"),
+    ("stats", "coinprice"): partial(price, "coin_"),
+}
+HOOKS = Etherscan(actions=PRICES)

@@ -62,26 +62,13 @@ def failure(text: str, advice: str, subject: str = "") -> Finding:
 def check_database(database: Database) -> Findings:
     yield from _check_server(database)
     yield from _check_schema(database)
-    yield from _check_proof(database)
-    yield from _check_extensions(database)
-    yield from _check_traces(database)
-
-
-def _check_proof(database: Database) -> Findings:
     for first, last, reason in database.rows("queries/unproven_blocks_list"):
         text = f"blocks {first} to {last} are not proven by their hashes: {reason}"
-        yield warning(
-            text, "update Scan, or use a node that offers debug_getRawHeader and its like"
-        )
-
-
-def _check_extensions(database: Database) -> Findings:
+        advice = "update Scan, or use a node that offers debug_getRawHeader and its like"
+        yield warning(text, advice)
     for name, first in IndexState(database).incomplete.get().items():
         advice = "to have older rows, too, index anew into an empty database"
         yield warning(f"{name} lacks rows before block {first}: it was off then", advice)
-
-
-def _check_traces(database: Database) -> Findings:
     blocks = database.value("commands/doctor_count_untraced")
     if blocks:
         anew = "index anew with a node that has their state"
@@ -102,9 +89,8 @@ def _check_server(database: Database) -> Findings:
         yield ok(f"PostgreSQL {server.version // 10_000}, {size}")
     for name in MUST_BE_ON:
         if server.settings[name] != "on":
-            yield failure(
-                f"{name} is off", f"set {name} = on: without it data or answers become wrong"
-            )
+            advice = f"set {name} = on: without it data or answers become wrong"
+            yield failure(f"{name} is off", advice)
     free = int(server.settings["max_connections"]) - server.connections
     if free < LEAST_FREE_CONNECTIONS:
         text = f"{free} of {server.settings['max_connections']} connections are free"
@@ -139,9 +125,8 @@ class _Server(NamedTuple):
 
 def _check_backup(health: interface.DatabaseHealth) -> Findings:
     if health.inactive_slot_bytes > MOST_SLOT_BYTES:
-        text = (
-            f"an inactive replication slot keeps {health.inactive_slot_bytes / GIB:.1f} GiB of WAL"
-        )
+        size = f"{health.inactive_slot_bytes / GIB:.1f} GiB"
+        text = f"an inactive replication slot keeps {size} of WAL"
         yield failure(text, "start its standby again, or drop the slot")
     if health.wal_archive_age_s is None:
         yield warning("WAL is not archived", "see docs/operation.md")
@@ -156,10 +141,9 @@ def _check_backup(health: interface.DatabaseHealth) -> Findings:
 def _check_growth(database: Database) -> Findings:
     disk = interface.forecast(database)
     if disk is None:
-        yield warning(
-            "its disk cannot be seen from here",
-            "run `scan doctor` on its machine; there, GRANT pg_read_all_settings to Scan's role",
-        )
+        advice = "GRANT pg_read_all_settings to Scan's role"
+        there = f"run `scan doctor` on its machine; there, {advice}"
+        yield warning("its disk cannot be seen from here", there)
         return
     text = f"{disk.free_bytes / GIB:.0f} GiB free"
     days = None if disk.full_in_s is None else disk.full_in_s // interface.DAY_S
@@ -212,7 +196,11 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Findi
     except (TypeError, KeyError, ValueError):
         yield failure("its answers are malformed", "check that RPC_URL is a JSON-RPC endpoint")
         return
-    times = [_milliseconds(node) for _ in range(5)]
+    times = []
+    for _ in range(5):
+        began_at = time.perf_counter()
+        node.call("eth_blockNumber")
+        times.append((time.perf_counter() - began_at) * 1000)
     yield ok(f"chain {chain_id}, block {number}, {median(times):.1f} ms a request")
     if median(times) > SLOW_MS:
         yield warning("it is far away", "index beside the node: catching up waits for it")
@@ -235,12 +223,6 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Findi
     yield from _check_places(node, number)
     yield from _check_node_traces(node, to_hex(block_hash), settings)
     yield from _check_state(node, BlockId(number, block_hash), first)
-
-
-def _milliseconds(node: Node) -> float:
-    began = time.perf_counter()
-    node.call("eth_blockNumber")
-    return (time.perf_counter() - began) * 1000
 
 
 def _check_head(node: Node, made_at_s: int) -> Findings:
@@ -274,10 +256,8 @@ def _check_history(node: Node, number: int, head: int, advice: str, settings: Se
         return
     receipts = _try(node, "eth_getBlockReceipts", hex(number))
     if isinstance(receipts, RpcError) and receipts.is_missing_method:
-        yield warning(
-            "it does not offer eth_getBlockReceipts: receipts are requested one by one",
-            "upgrade it; catching up takes several times as long",
-        )
+        text = "it does not offer eth_getBlockReceipts: receipts are requested one by one"
+        yield warning(text, "upgrade it; catching up takes several times as long")
     try:
         if node_reader.is_kept(node, number):
             yield ok(f"has blocks and receipts from block {number}")
@@ -305,9 +285,8 @@ def _check_places(node: Node, newest: int) -> Findings:
             return
         try:
             header = read_json(block, BlockJson, number)
-            fields = fields_out_of_place(
-                header.transactions, read_json(receipts, ReceiptsJson, number)
-            )
+            proven = read_json(receipts, ReceiptsJson, number)
+            fields = fields_out_of_place(header.transactions, proven)
         except (MalformedBlock, ValueError, TypeError, AttributeError):
             return
         if fields:
@@ -320,18 +299,16 @@ def _check_node_traces(node: Node, block_hash: str, settings: Settings) -> Findi
     if settings.traces == "off":
         yield warning("SCAN_TRACES=off: no internal transfers", "")
         return
-    options = {"tracer": "callTracer"}
-    if isinstance(_try(node, "debug_traceBlockByHash", block_hash, options), list):
-        yield ok("traces by debug_traceBlockByHash")
-    elif isinstance(_try(node, "trace_block", {"blockHash": block_hash}), list) or isinstance(
-        _try(node, "trace_block", "latest"), list
+    for method, *params in (
+        ("debug_traceBlockByHash", block_hash, {"tracer": "callTracer"}),
+        ("trace_block", {"blockHash": block_hash}),
+        ("trace_block", "latest"),
     ):
-        yield ok("traces by trace_block")
-    else:
-        yield warning(
-            "it offers no traces: no internal transfers, call trees or sums of histories",
-            "enable its debug API (geth, reth: --http.api eth,net,web3,debug)",
-        )
+        if isinstance(_try(node, method, *params), list):
+            yield ok(f"traces by {method}")
+            return
+    text = "it offers no traces: no internal transfers, call trees or sums of histories"
+    yield warning(text, "enable its debug API (geth, reth: --http.api eth,net,web3,debug)")
 
 
 def _check_state(node: Node, head: BlockId, start_block: int) -> Findings:

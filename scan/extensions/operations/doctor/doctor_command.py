@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable
+from typing import Any
 
 from limits.storage import storage_from_string
 
@@ -75,11 +76,9 @@ def _findings(settings: Settings, url: str | None) -> Findings:
     try:
         settings = startup.settings_with_database(settings)
     except SettingError:
-        yield failure(
-            "no database: DATABASE_URL is not set and no `scan run` with this SCAN_DATA_DIR runs",
-            "set DATABASE_URL, or start `scan run`",
-            "database",
-        )
+        text = "DATABASE_URL is not set and no `scan run` with this SCAN_DATA_DIR runs"
+        advice = "set DATABASE_URL, or start `scan run`"
+        yield failure(f"no database: {text}", advice, "database")
     checks: list[tuple[str, Callable[[Settings], Findings]]] = [
         ("settings", _check_variables),
         ("node", _check_nodes),
@@ -124,16 +123,12 @@ def _check_database(settings: Settings) -> Findings:
     database = _open(settings.database_url)
     try:
         if database.value("database/session_is_read_only"):
-            yield failure(
-                "the server is read-only, such as a standby",
-                "set the primary in DATABASE_URL, and the standby in READ_DATABASE_URL",
-            )
+            advice = "set the primary in DATABASE_URL, and the standby in READ_DATABASE_URL"
+            yield failure("the server is read-only, such as a standby", advice)
         yield from check_database(database)
     except errors.SharedSession:
-        yield failure(
-            "the pooler shares sessions between clients",
-            "set pool_mode = session, or connect to PostgreSQL directly",
-        )
+        advice = "set pool_mode = session, or connect to PostgreSQL directly"
+        yield failure("the pooler shares sessions between clients", advice)
     finally:
         database.close()
 
@@ -150,8 +145,7 @@ def _check_replica(settings: Settings) -> Findings:
         replica.close()
     lag = (newest or 0) - (shown or 0)
     if lag > settings.max_lag_blocks:
-        advice = "check that the standby receives WAL"
-        yield failure(f"{lag} blocks behind the primary", advice)
+        yield failure(f"{lag} blocks behind the primary", "check that the standby receives WAL")
     else:
         yield ok(f"{max(lag, 0)} blocks behind the primary")
 
@@ -177,22 +171,14 @@ def _check_compilers(settings: Settings) -> Findings:
     compilers = CompilerStore(settings)
     versions = compilers.versions()
     if not versions:
-        text = f"none in {compilers.directory}"
-        advice = (
-            "`scan solc install 0.8.26`; others are downloaded on demand where that is possible"
-        )
-        yield warning(text, advice)
+        others = "others are downloaded on demand where that is possible"
+        yield warning(f"none in {compilers.directory}", f"`scan solc install 0.8.26`; {others}")
         return
     newest = compilers.find(versions[-1])
     assert newest is not None
+    options: Any = {"env": {"PATH": settings.path}, "capture_output": True, "check": True}
     try:
-        subprocess.run(
-            [str(newest.executable), "--version"],
-            env={"PATH": settings.path},
-            capture_output=True,
-            timeout=TIMEOUT_S,
-            check=True,
-        )
+        subprocess.run([str(newest.executable), "--version"], timeout=TIMEOUT_S, **options)
     except (subprocess.SubprocessError, OSError) as error:
         advice = "install it again; one that wraps npm's solc needs node in PATH"
         yield failure(f"the newest does not run: {error}", advice)
@@ -233,11 +219,9 @@ def _check_service(settings: Settings, url: str) -> Findings:
         return
     first, second = map(int, remaining)
     if second >= first and second > 0:
-        yield failure(
-            "a client can choose its address by X-Forwarded-For, and so avoid every limit",
-            f"SCAN_TRUSTED_PROXIES must be the number of proxies in front of {url}",
-            "proxies",
-        )
+        text = "a client can choose its address by X-Forwarded-For, and so avoid every limit"
+        advice = f"SCAN_TRUSTED_PROXIES must be the number of proxies in front of {url}"
+        yield failure(text, advice, "proxies")
     else:
         yield ok("X-Forwarded-For of clients is not believed", "proxies")
 

@@ -116,21 +116,14 @@ class State(Collector):
             yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
-        yield self._chain_info(chain_id)
-        for (name, text), value in zip(
-            GAUGES.items(), (*chain, *deliveries, *disk, *health), strict=True
-        ):
-            yield GaugeMetricFamily(name, text, None if value is None else float(value))
-
-    def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:
-        """Return the chain's id and name as labels, which tell metrics of several chains apart."""
-        info = GaugeMetricFamily(
-            "scan_chain_info",
-            "The indexed chain, in labels; always 1.",
-            labels=("chain_id", "name"),
-        )
+        # The chain's id and name as labels tell metrics of several chains apart.
+        text, labels = "The indexed chain, in labels; always 1.", ("chain_id", "name")
+        info = GaugeMetricFamily("scan_chain_info", text, labels=labels)
         info.add_metric((chain_id or "", self._chain_name), 1)
-        return info
+        yield info
+        values = (*chain, *deliveries, *disk, *health)
+        for (name, text), value in zip(GAUGES.items(), values, strict=True):
+            yield GaugeMetricFamily(name, text, None if value is None else float(value))
 
 
 class Replica(Collector):

@@ -26,16 +26,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.set_defaults(run=run)
     service_client.add_url(command)
-    command.add_argument(
-        "--most-behind",
-        type=arguments.whole_number,
-        metavar="BLOCKS",
-        help="exit 1 when further behind the node",
-    )
+    blocks: Any = {"type": arguments.whole_number, "metavar": "BLOCKS"}
+    command.add_argument("--most-behind", help="exit 1 when further behind the node", **blocks)
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.add_argument(
-        "--watch", action="store_true", help="print a line every 2 s, with the speed, until Ctrl-C"
-    )
+    every = "print a line every 2 s, with the speed, until Ctrl-C"
+    command.add_argument("--watch", action="store_true", help=every)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -62,15 +57,13 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if disk:
         line = f"disk of the database: {disk['diskFreeBytes'] / GIB:.0f} GiB free"
         days = disk["diskFullInDays"]
-        lines.append(
-            line if days is None else f"{line}, full in {days:,} days at the newest day's growth"
-        )
+        line += "" if days is None else f", full in {days:,} days at the newest day's growth"
+        lines.append(line)
     if backfill := state.get("backfill"):
         lines.append(_backfill_line(backfill))
-    lines += [
-        f"not proven in blocks {blocks['firstBlock']} to {blocks['lastBlock']}: {blocks['reason']}"
-        for blocks in state.get("unproven", ())
-    ]
+    for blocks in state.get("unproven", ()):
+        span = f"{blocks['firstBlock']} to {blocks['lastBlock']}"
+        lines.append(f"not proven in blocks {span}: {blocks['reason']}")
     if blocks_in_all := state.get("unprovenBlocks"):
         lines.append(f"not proven: {blocks_in_all} blocks in all")
     if problem:

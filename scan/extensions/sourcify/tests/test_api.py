@@ -1,6 +1,7 @@
 """Sourcify's API v2 over a real chain and real compilers: records, selections, jobs, bad input."""
 
 import json
+from unittest.mock import patch
 
 import pytest
 
@@ -18,6 +19,7 @@ from scan.extensions.sourcify.tests.submissions import (
     standard_request,
     submit,
 )
+from scan.extensions.transaction_details import storage_layouts
 from tests.support import database, serving
 from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
@@ -59,7 +61,9 @@ def checksummed(given, address):
 
 def test_fields_are_those_selected(explorer, stored):
     path = f"/v2/contract/{CHAIN}/{stored}"
-    everything = get(explorer, path, fields="all").json
+    with patch.object(storage_layouts, "layout_of", wraps=storage_layouts.layout_of) as reading:
+        everything = get(explorer, path, fields="all").json
+    reading.assert_called_once()
     output = compiled(VERSION, STANDARD, PATH, "Stored")
     assert everything["abi"] == output.abi
     assert everything["metadata"] == json.loads(output.metadata)

@@ -161,9 +161,8 @@ def source_text(content: str, path: str) -> SourceText:
 def has_source_map(database: Database, addresses: Iterable[bytes]) -> bool:
     """Return whether any of these contracts has a source map."""
     distinct = sorted({*addresses})
-    return bool(distinct) and bool(
-        database.value("contracts/source_maps_exist", addresses=distinct)
-    )
+    statement = "contracts/source_maps_exist"
+    return bool(distinct and database.value(statement, addresses=distinct))
 
 
 def of_contracts(
@@ -172,25 +171,17 @@ def of_contracts(
     """Return the code of contracts at a block, of those that have a source map."""
     if not addresses:
         return {}
-    rows = database.rows(
-        "contracts/source_maps_find", addresses=sorted(addresses), block_number=block_number
-    )
-    return {
-        bytes(address): MappedCode(
-            bytes(code),
-            bytes(verified),
-            bytes(code_hash),
-            compiler_findings.unpacked(bytes(source_map)),
-            dict(files),
-            functions=_functions(layout),
-        )
-        for address, code, verified, code_hash, source_map, files, layout in rows
-    }
-
-
-def _functions(layout: bytes | None) -> Mapping[str, Any]:
-    stored = {} if layout is None else orjson.loads(storage_layouts.unpacked(bytes(layout)))
-    return stored.get("functions") or {} if isinstance(stored, dict) else {}
+    mapped, values = {}, {"addresses": sorted(addresses), "block_number": block_number}
+    for address, *found, source_map, files, layout in database.rows(
+        "contracts/source_maps_find", **values
+    ):
+        code, verified, code_hash = map(bytes, found)
+        text = compiler_findings.unpacked(bytes(source_map))
+        stored = {} if layout is None else orjson.loads(storage_layouts.unpacked(bytes(layout)))
+        functions = (stored.get("functions") or {}) if isinstance(stored, dict) else {}
+        of_code = code, verified, code_hash, text, dict(files)
+        mapped[bytes(address)] = MappedCode(*of_code, functions=functions)
+    return mapped
 
 
 class _Created(NamedTuple):
@@ -221,18 +212,12 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
     mapped: dict[Key, MappedCode] = {}
     comparison = compiler_findings.CreationComparison()
     for key, search_hashes in hashes.items():
-        created = next(
-            (
-                code
-                for search_hash in search_hashes
-                for code in stored[search_hash]
-                if comparison.is_in(creations[key], code.size, code.links, code.masked_hash)
-            ),
-            None,
-        )
-        if created is not None:
-            mapped[key] = _mapped(database, created, creations[key])
-        elif (built := builds.find(creations[key], search_hashes)) is not None:
+        creation = creations[key]
+        codes = (code for search_hash in search_hashes for code in stored[search_hash])
+        equal = (c for c in codes if comparison.is_in(creation, c.size, c.links, c.masked_hash))
+        if (created := next(equal, None)) is not None:
+            mapped[key] = _mapped(database, created, creation)
+        elif (built := builds.find(creation, search_hashes)) is not None:
             mapped[key] = built
     return mapped
 

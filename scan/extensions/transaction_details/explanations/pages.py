@@ -1,9 +1,8 @@
 """The sentence and the reason on a transaction's page, and its tabs: calls, state changes."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -65,18 +64,14 @@ class ShownTraces(NamedTuple):
                 yield from addresses_in(call_or_event)
 
 
-def _shown(read: Callable[[Record], ShownTraces], transaction: Record) -> Shown:
+def _shown(read: Callable[[], ShownTraces]) -> Shown:
     """Return the values of a tab."""
     try:
-        traces = read(transaction)
+        traces = read()
     except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
         reader().do_not_cache()
         traces = ShownTraces(problem=error.message)
     return Shown({"traces": traces, "most_slots": MAX_SLOTS}, traces.addresses())
-
-
-def _calls(transaction: Record) -> ShownTraces:
-    return shown_calls(*explanations.calls(reader(), transaction))
 
 
 def shown_calls(trace: TransactionTrace, frames: Sequence[DecodedFrame]) -> ShownTraces:
@@ -111,14 +106,10 @@ def _lines(frames: Sequence[DecodedFrame]) -> Iterator[TreeLine]:
             events = outer[-1][1]
             while events and 0 <= events[0][0] <= path[-1]:
                 yield events.pop(0)[1]
-        after = frames[index + 1 :]
-        call = TreeLine(
-            len(path),
-            decoded,
-            is_creation=is_creation(decoded.frame.type),
-            is_passed_on=_is_passed_on(decoded, after),
-            has_calls=bool(after) and len(after[0].frame.trace_address) > len(path),
-        )
+        inside, reason = [*_inside(decoded, frames[index + 1 :])], decoded.reason
+        is_passed_on = reason is not None and any(other.reason == reason for other in inside)
+        line = TreeLine(len(path), decoded, is_creation=is_creation(decoded.frame.type))
+        call = line._replace(is_passed_on=is_passed_on, has_calls=bool(inside))
         yield call
         logs = zip(decoded.frame.log_positions, decoded.logs or (), strict=False)
         outer.append((call, [(at, TreeLine(len(path) + 1, decoded, log)) for at, log in logs]))
@@ -126,14 +117,9 @@ def _lines(frames: Sequence[DecodedFrame]) -> Iterator[TreeLine]:
         yield from end()
 
 
-def _is_passed_on(decoded: DecodedFrame, after: Sequence[DecodedFrame]) -> bool:
+def _inside(decoded: DecodedFrame, after: Iterable[DecodedFrame]) -> Iterator[DecodedFrame]:
     depth = len(decoded.frame.trace_address)
-    inside = takewhile(lambda call: len(call.frame.trace_address) > depth, after)
-    return decoded.reason is not None and any(call.reason == decoded.reason for call in inside)
-
-
-def _state(transaction: Record) -> ShownTraces:
-    return shown_accounts(explanations.state_changes(reader(), transaction))
+    return takewhile(lambda call: len(call.frame.trace_address) > depth, after)
 
 
 def shown_accounts(changes: state_changes.StateChanges) -> ShownTraces:
@@ -143,17 +129,18 @@ def shown_accounts(changes: state_changes.StateChanges) -> ShownTraces:
     return ShownTraces((), accounts, changes.account_count, len(accounts), is_truncated)
 
 
-_call_tree, _state_changes = partial(_shown, _calls), partial(_shown, _state)
+def _call_tree(transaction: Record) -> Shown:
+    return _shown(lambda: shown_calls(*explanations.calls(reader(), transaction)))
 
 
-def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
-    """Add why those that failed did, for lists."""
-    transaction_failures.add_reasons(reader(), transactions)
+def _state_changes(transaction: Record) -> Shown:
+    return _shown(lambda: shown_accounts(explanations.state_changes(reader(), transaction)))
 
 
 HOOKS = Pages(
     sections=(Section({"transaction_facts": "transaction_reason.html"}),),
-    add_to_transactions=add_to_transactions,
+    # Why those that failed did, for lists.
+    add_to_transactions=lambda records: transaction_failures.add_reasons(reader(), records),
     tabs=(
         TransactionTab("calls", "Call tree", "/trace", _call_tree, opens=True, needs_node=True),
         TransactionTab("state", "State changes", "/state-changes", _state_changes, needs_node=True),

@@ -3,6 +3,7 @@ failed, its calls and its changes of the state.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import orjson
@@ -21,11 +22,6 @@ from scan.extensions.transaction_details.details import TransactionDetails, boun
 from scan.extensions.transaction_details.explanations import failure_locations, transaction_summary
 from scan.extensions.transaction_details.explanations import state_changes as event_state
 from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS, has_source_map
-from scan.extensions.transaction_details.explanations.state_changes import (
-    STATE_CHANGES,
-    StateChanges,
-    named_changes,
-)
 from scan.extensions.transaction_details.explanations.summary_facts import Facts
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
@@ -67,9 +63,8 @@ def transaction_sentence(
         changed = event_state.has_changed(reader.node, state, contract, event.words, number)
         facts = facts._replace(is_state_changed=bool(changed))
     keys = [data(address, 20) for address in facts.addresses()]
-    return transaction_summary.summarise(
-        facts, Names(addresses.parties(reader, keys), network.coin_symbol(reader))
-    )
+    names = Names(addresses.parties(reader, keys), network.coin_symbol(reader))
+    return transaction_summary.summarise(facts, names)
 
 
 def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
@@ -107,9 +102,8 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
         return known
     calls = failure_locations.failed_calls(trace.frames)
     around = {at: call for at, call in calls.items() if failure_locations.is_around(at, path)}
-    return known._replace(
-        location=failure_locations.innermost(_locations(reader, record, around, path), path)
-    )
+    locations = _locations(reader, record, around, path)
+    return known._replace(location=failure_locations.innermost(locations, path))
 
 
 def _locations(
@@ -143,20 +137,15 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     return trace, located_frames(frames, locations)
 
 
-def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
+def state_changes(reader: Reader, record: Mapping[str, Any]) -> event_state.StateChanges:
     """Return the changes of state that a transaction made; raises the errors of calls()."""
     bound_work(reader, record)
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
-    changes: StateChanges = traces.read(reader.node, sent, STATE_CHANGES)
-    block = Block(sent.block_number, sent.block_hash)
-    gas_used = int(record["gasUsed"])
-    return named_changes(
-        reader,
-        changes,
-        block,
-        lambda: traces.calls(reader.node, sent).frames,
-        lambda: mapping_keys.read(traces, reader.node, sent, gas_used),
-    )
+    changes: event_state.StateChanges = traces.read(reader.node, sent, event_state.STATE_CHANGES)
+    block, gas_used = Block(sent.block_number, sent.block_hash), int(record["gasUsed"])
+    hashed = partial(mapping_keys.read, traces, reader.node, sent, gas_used)
+    frames = partial(traces.calls, reader.node, sent)
+    return event_state.named_changes(reader, changes, block, lambda: frames().frames, hashed)
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
@@ -169,21 +158,11 @@ def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
     """Collect the facts; a failed transaction moved nothing, and needs no further statements."""
-    facts = Facts(
-        transaction=record,
-        details=details,
-        transfers=(),
-        transfer_count=0,
-        trades=(),
-        trade_count=0,
-        internal=None,
-    )
+    facts = Facts(record, details)
     if not record["status"]:
         return facts
-    key = data(record["hash"], 32)
-    internal, is_traced = internal_transfers.transaction_page(
-        reader, key, pages.Window(MAX_INTERNAL, 0, "asc")
-    )
+    key, window = data(record["hash"], 32), pages.Window(MAX_INTERNAL, 0, "asc")
+    internal, is_traced = internal_transfers.transaction_page(reader, key, window)
     count = internal.total or 0
     facts = facts._replace(internal_count=count)
     if is_traced and count <= MAX_INTERNAL:
@@ -193,12 +172,9 @@ def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetail
     if details.log_count == 0:
         return facts
     stored = transactions.events(reader, key)
-    return facts._replace(
-        transfers=orjson.loads(stored.transfers or "[]"),
-        transfer_count=stored.transfer_count,
-        trades=orjson.loads(stored.trades or "[]"),
-        trade_count=stored.trade_count,
-    )
+    transfers, trades = (orjson.loads(t or "[]") for t in (stored.transfers, stored.trades))
+    facts = facts._replace(transfers=transfers, transfer_count=stored.transfer_count)
+    return facts._replace(trades=trades, trade_count=stored.trade_count)
 
 
 def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:

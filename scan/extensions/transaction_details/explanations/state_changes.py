@@ -17,7 +17,6 @@ from scan.extensions.transaction_details.contract_abis import Block
 from scan.extensions.transaction_details.decoding import recorded
 from scan.extensions.transaction_details.explanations.summary_facts import topic_of
 from scan.extensions.transaction_details.storage import mapping_keys, queries, slot_names
-from scan.extensions.transaction_details.storage.queries import ContractCollision
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.queries.reader import Reader
 
@@ -60,7 +59,7 @@ class AccountChange(NamedTuple):
     code: tuple[Code | None, Code | None] | None
     slots: Sequence[SlotChange]
     layouts: Sequence[bytes] = ()
-    collisions: Sequence[ContractCollision] = ()
+    collisions: Sequence[queries.ContractCollision] = ()
 
     @property
     def words(self) -> slot_names.Words:
@@ -121,12 +120,8 @@ def read_prestate(answer: Mapping[str, Any]) -> StateChanges:
     BadHex, KeyError, TypeError or AttributeError where the result is malformed.
     """
     pre, post = _keyed_accounts(answer["pre"]), _keyed_accounts(answer["post"])
-    return _changes(
-        {
-            address: _compared(pre.get(address), post.get(address))
-            for address in sorted({*pre, *post})
-        }
-    )
+    addresses = sorted({*pre, *post})
+    return _changes({a: _compared(pre.get(a), post.get(a)) for a in addresses})
 
 
 def _keyed_accounts(accounts: Mapping[str, Any]) -> dict[bytes, Mapping[str, Any]]:
@@ -139,13 +134,9 @@ def _compared(
     before = _account(pre or {})
     if post is None:  # destroyed
         return before, _Account()
-    after = _account(post)
-    return before, _Account(
-        before.balance if after.balance is None else after.balance,
-        before.nonce if after.nonce is None else after.nonce,
-        before.code if after.code is None else after.code,
-        after.storage,
-    )
+    pairs = zip(before[:3], _account(post)[:3], strict=True)
+    unchanged = (old if new is None else new for old, new in pairs)
+    return before, _Account(*unchanged)._replace(storage=_account(post).storage)
 
 
 def _account(values: Mapping[str, Any]) -> _Account:
@@ -157,22 +148,18 @@ def _account(values: Mapping[str, Any]) -> _Account:
 def read_state_diff(accounts: Mapping[str, Any]) -> StateChanges:
     """Read the stateDiff of trace_replayTransaction. Each value is "=" where it did not change, or
     an object with the value before ("-"), after ("+"), or both ("*"). Raises as read_prestate()."""
-    return _changes(
-        {
-            address: _sides_of_account(account)
-            for address, account in sorted(_keyed_accounts(accounts).items())
-        }
-    )
+    by_address = sorted(_keyed_accounts(accounts).items())
+    return _changes({address: _sides_of_account(account) for address, account in by_address})
 
 
 def _sides_of_account(account: Mapping[str, Any]) -> tuple[_Account, _Account]:
-    balance, nonce, code = (_sides(account.get(name)) for name in ("balance", "nonce", "code"))
+    values = zip(*(_sides(account.get(name)) for name in ("balance", "nonce", "code")), strict=True)
     slots = {slot: _sides(change) for slot, change in (account.get("storage") or {}).items()}
-    before, after = ({slot: sides[n] for slot, sides in slots.items()} for n in (0, 1))
-    return (
-        _Account(balance[0], nonce[0], code[0], before),
-        _Account(balance[1], nonce[1], code[1], after),
+    before, after = (
+        _Account(*side)._replace(storage={slot: words[n] for slot, words in slots.items()})
+        for n, side in enumerate(values)
     )
+    return before, after
 
 
 def _sides(change: Any) -> tuple[Any, Any]:
@@ -276,10 +263,7 @@ def named_changes(
         return changes
     calls, values = _if_given(reader, frames), _if_given(reader, hashed)
     named = queries.names_of_changes(reader, storages, block, calls, values, implementations)
-    accounts = [
-        _with_names(account, named[account.address]) if account.address in named else account
-        for account in changes.accounts
-    ]
+    accounts = [_with_names(account, named.get(account.address)) for account in changes.accounts]
     return changes._replace(accounts=accounts)
 
 
@@ -298,7 +282,9 @@ def _if_given(reader: Reader, read: Callable[[], Sequence[_Read]]) -> Callable[[
     return attempt
 
 
-def _with_names(account: AccountChange, named: queries.NamedStorage) -> AccountChange:
+def _with_names(account: AccountChange, named: queries.NamedStorage | None) -> AccountChange:
+    if named is None:
+        return account
     slots = [
         slot._replace(variables=named.variables.get(int.from_bytes(slot.slot), ()))
         for slot in account.slots

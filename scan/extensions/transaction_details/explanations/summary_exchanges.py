@@ -60,25 +60,19 @@ class Approval(NamedTuple):
 
 def movements(facts: Facts, names: Names, stated: Mapping[Asset, int]) -> list[Part]:
     """Return the end of the sentence that names what the sender gave and got beyond `stated`."""
-    flows = facts.flows() if facts.is_complete else _flows_of_coin(facts)
+    flows = {a: v for a, v in facts.flows().items() if facts.is_complete or a == COIN}
     rest = {asset: flows.get(asset, 0) - stated.get(asset, 0) for asset in {**flows, **stated}}
     given = [(asset, -value) for asset, value in rest.items() if value < 0]
     got = [(asset, value) for asset, value in rest.items() if value > 0]
-    parts: list[Part] = []
-    if given:
-        parts += [Part(", sent "), *assets_parts(names, given)]
-    if got:
-        parts += [Part(", received "), *assets_parts(names, got)]
+    parts = [Part(", sent "), *assets_parts(names, given)] if given else []
+    parts += [Part(", received "), *assets_parts(names, got)] if got else []
     if not facts.is_complete:
         parts.append(Part(f", with {facts.transfer_count:,} token transfers"))
     if facts.internal is None and facts.internal_count:
-        text = f", with {facts.internal_count:,} transfers of {names.coin} by contracts"
-        parts.append(Part(text))
+        parts.append(
+            Part(f", with {facts.internal_count:,} transfers of {names.coin} by contracts")
+        )
     return parts
-
-
-def _flows_of_coin(facts: Facts) -> Mapping[Asset, int]:
-    return {asset: value for asset, value in facts.flows().items() if asset == COIN}
 
 
 def clipped(flow: int, amount: int) -> int:
@@ -127,11 +121,10 @@ def approvals(facts: Facts) -> list[Approval]:
     }
     for log in facts.details.logs or ():
         if log.address == PERMIT2 and log.topics and log.topics[0] in PERMIT2_APPROVALS:
-            approval = _permit2_approval(words_of(log), facts.sender)
-            if approval is not None:
-                is_before = log.log_index < sent.get(approval.token, -1)
-                approval = approval._replace(may_be_spent=is_before)
-                left[approval.token, f"{approval.spender} by Permit2"] = approval
+            if (permitted := _permit2_approval(words_of(log), facts.sender)) is not None:
+                is_before = log.log_index < sent.get(permitted.token, -1)
+                key = permitted.token, f"{permitted.spender} by Permit2"
+                left[key] = permitted._replace(may_be_spent=is_before)
             continue
         if not log.topics or log.topics[0] not in (APPROVAL, APPROVAL_FOR_ALL):
             continue
@@ -168,19 +161,13 @@ def _permit2_approval(words: Sequence[bytes], sender: str) -> Approval | None:
 
 
 MAX_EXCHANGES = 2  # named in a sentence
-ADDED = frozenset(
-    topic_of(event)
-    for event in (
-        "Mint(address,uint256,uint256)",
-        "Mint(address,address,int24,int24,uint128,uint256,uint256)",
-    )
+ADDED = (
+    topic_of("Mint(address,uint256,uint256)"),
+    topic_of("Mint(address,address,int24,int24,uint128,uint256,uint256)"),
 )
-REMOVED = frozenset(
-    topic_of(event)
-    for event in (
-        "Burn(address,uint256,uint256,address)",
-        "Burn(address,int24,int24,uint128,uint256,uint256)",
-    )
+REMOVED = (
+    topic_of("Burn(address,uint256,uint256,address)"),
+    topic_of("Burn(address,int24,int24,uint128,uint256,uint256)"),
 )
 
 Given = tuple[Asset, int]
@@ -190,14 +177,12 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
     """Recognise a swap by the net amounts that the sender gave and got, or else by what all trades
     together took and returned. Return None without trades, or where no transfers back one: then
     only its contract claims it."""
-    if not facts.trades:
+    if not facts.trades or not facts.is_complete or facts.trade_count != len(facts.trades):
         return None
-    if not facts.is_complete or facts.trade_count != len(facts.trades):
-        return None
-    if not all(trade["backedByTransfers"] for trade in facts.trades):
-        return None
-    flows = facts.flows()
-    if not _within(flows, facts.trades):
+    flows, trades = facts.flows(), facts.trades
+    tokens = {trade[key] for trade in trades for key in ("tokenIn", "tokenOut")} | {COIN.address}
+    is_backed = all(trade["backedByTransfers"] for trade in trades)
+    if not is_backed or any(asset.address not in tokens for asset in flows):
         return None
     exchanges = _exchanges(facts.trades, names)
     pair = _pair(flows, facts, names)
@@ -209,9 +194,9 @@ def swapped(facts: Facts, names: Names) -> Recognised | None:
             "exchanges": exchanges,
         }
         return Recognised("swap", values, given == COIN, {given: -paid, got: received})
-    count = "1 trade" if len(facts.trades) == 1 else f"{len(facts.trades):,} trades"
-    trades = Recognised("trades", {"trades": [Part(count)], "exchanges": exchanges})
-    return _swapped_for_another(facts, names, exchanges) or trades
+    count = "1 trade" if len(trades) == 1 else f"{len(trades):,} trades"
+    several = Recognised("trades", {"trades": [Part(count)], "exchanges": exchanges})
+    return _swapped_for_another(facts, names, exchanges) or several
 
 
 def _swapped_for_another(facts: Facts, names: Names, exchanges: list[Part]) -> Recognised | None:
@@ -260,12 +245,6 @@ def _parties(facts: Facts, names: Names, asset: Asset, sign: int) -> set[str]:
     return moved(asset)
 
 
-def _within(flows: Flows, trades: Sequence[Record]) -> bool:
-    """Return whether all assets of the flows are tokens of the trades, or the coin."""
-    tokens = {trade[key] for trade in trades for key in ("tokenIn", "tokenOut")}
-    return all(asset == COIN or asset.address in tokens for asset in flows)
-
-
 def _pair(flows: Flows, facts: Facts, names: Names) -> tuple[Given, Given] | None:
     """Return (asset, amount) given and (asset, amount) got; None unless there is one of each."""
     given = [(asset, -value) for asset, value in flows.items() if value < 0]
@@ -306,22 +285,19 @@ def provided(facts: Facts, names: Names) -> Recognised | None:
         return None
     pools: dict[str, bool] = {}
     for log in facts.details.logs or ():
-        address = to_hex(log.address)
-        topic = log.topics[0] if log.topics else None
-        if (topic in ADDED or topic in REMOVED) and names.of(address).get("pool"):
-            is_added = topic in ADDED
-            if pools.setdefault(address, is_added) != is_added:
-                return None
+        address, topic = to_hex(log.address), log.topics[0] if log.topics else None
+        is_added = topic in ADDED
+        is_pools = (is_added or topic in REMOVED) and names.of(address).get("pool")
+        if is_pools and pools.setdefault(address, is_added) != is_added:
+            return None
     if len(pools) != 1:
         return None
     [(address, is_added)] = pools.items()
     pool = names.of(address)["pool"]
     sign = 1 if is_added else -1
-    moved = [
-        (Asset(token), sign * _net_of(facts.transfers, address, token))
-        for token in (pool["token0"], pool["token1"])
-    ]
-    moved = [(asset, value) for asset, value in moved if value]
+    tokens = (pool["token0"], pool["token1"])
+    net = [(Asset(t), sign * _net_of(facts.transfers, address, t)) for t in tokens]
+    moved = [(asset, value) for asset, value in net if value]
     if not moved or any(value < 0 for _, value in moved):
         return None
     shown = assets_parts(names, moved)
@@ -362,10 +338,9 @@ def _owners_of_shares(facts: Facts, pool: Record) -> set[str]:
 
 
 def _net_of(transfers: Sequence[Record], holder: str, token: str) -> int:
-    token_transfers = [transfer for transfer in transfers if transfer["tokenAddress"] == token]
-    into = sum(
-        int(transfer["value"]) for transfer in token_transfers if transfer["toAddress"] == holder
+    moved = [transfer for transfer in transfers if transfer["tokenAddress"] == token]
+    into, out = (
+        sum(int(transfer["value"]) for transfer in moved if transfer[side] == holder)
+        for side in ("toAddress", "fromAddress")
     )
-    return into - sum(
-        int(transfer["value"]) for transfer in token_transfers if transfer["fromAddress"] == holder
-    )
+    return into - out

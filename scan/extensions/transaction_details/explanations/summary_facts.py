@@ -43,10 +43,8 @@ def fits(form: Form, log: TransactionLog, words: Sequence[bytes], sender: str) -
         return False
     if len(words) != form["event"].count(",") + 1:
         return False
-    if any(
-        address_of(words[int(index)]) is None
-        for index in re.findall(r"\{(\d):(?:address|token)\}", form["text"])
-    ):
+    addresses = re.findall(r"\{(\d):(?:address|token)\}", form["text"])
+    if any(address_of(words[int(index)]) is None for index in addresses):
         return False
     for index, condition in form.get("where", {}).items():
         word = words[int(index)]
@@ -71,27 +69,23 @@ def values_of(
         argument, kind = key.split(":")
         word = b"" if argument == "emitter" else words[int(argument)]
         address = emitter if argument == "emitter" else address_of(word) or summary_parts.ZERO
+        number, asset = int.from_bytes(word), summary_parts.Asset(emitter)
         if kind == "amount":
-            values[key] = [
-                summary_parts.asset_part(names, summary_parts.Asset(emitter), int.from_bytes(word))
-            ]
+            part = summary_parts.asset_part(names, asset, number)
         elif kind == "item":
-            values[key] = [
-                summary_parts.asset_part(
-                    names, summary_parts.Asset(emitter, str(int.from_bytes(word))), 1
-                )
-            ]
+            part = summary_parts.asset_part(names, asset._replace(token_id=str(number)), 1)
         else:
-            part = {
-                "address": summary_parts.address_part,
-                "contract": summary_parts.contract_part,
-                "token": summary_parts.token_part,
-                "collection": summary_parts.collection_part,
-            }[kind]
-            values[key] = [part(names, address)]
+            part = _PARTS[kind](names, address)
+        values[key] = [part]
     return values
 
 
+_PARTS = {
+    "address": summary_parts.address_part,
+    "contract": summary_parts.contract_part,
+    "token": summary_parts.token_part,
+    "collection": summary_parts.collection_part,
+}
 MAX_NAMED = 400  # addresses that are looked up
 MAX_LOGS_NAMED = 20  # logs whose arguments are looked up
 
@@ -112,11 +106,11 @@ class Facts(NamedTuple):
 
     transaction: Record
     details: TransactionDetails
-    transfers: Sequence[Record]
-    transfer_count: int
-    trades: Sequence[Record]
-    trade_count: int
-    internal: Sequence[Record] | None
+    transfers: Sequence[Record] = ()
+    transfer_count: int = 0
+    trades: Sequence[Record] = ()
+    trade_count: int = 0
+    internal: Sequence[Record] | None = None
     error: str | None = None
     internal_count: int = 0
     has_code: bool | None = None
@@ -141,20 +135,16 @@ class Facts(NamedTuple):
 
     def addresses(self) -> list[str]:
         """Return the addresses whose names a sentence may need, at most MAX_NAMED."""
+        logs, parties = self.details.logs or (), ("toAddress", "contractAddress", "fromAddress")
         addresses = [
-            self.transaction[key] for key in ("toAddress", "contractAddress", "fromAddress")
+            *(self.transaction[key] for key in parties),
+            *(transfer["tokenAddress"] for transfer in self.transfers),
+            *(trade[key] for trade in self.trades for key in ("tokenIn", "tokenOut")),
+            *(to_hex(log.address) for log in logs[:MAX_NAMED]),
+            *(t[key] for t in self.transfers[:1] for key in ("fromAddress", "toAddress")),
+            *(address_of(word) for log in logs[:MAX_LOGS_NAMED] for word in words_of(log)),
         ]
-        for transfer in self.transfers:
-            addresses.append(transfer["tokenAddress"])
-        for trade in self.trades:
-            addresses += [trade["tokenIn"], trade["tokenOut"]]
-        for log in (self.details.logs or ())[:MAX_NAMED]:
-            addresses.append(to_hex(log.address))
-        for transfer in self.transfers[:1]:
-            addresses += [transfer["fromAddress"], transfer["toAddress"]]
-        for log in (self.details.logs or ())[:MAX_LOGS_NAMED]:
-            addresses += [word for word in map(address_of, words_of(log)) if word is not None]
-        return list(dict.fromkeys(address for address in addresses if address))[:MAX_NAMED]
+        return [*dict.fromkeys(filter(None, addresses))][:MAX_NAMED]
 
     def flows(self) -> Flows:
         """Return the net amount of each asset that the sender got, without fees."""
@@ -163,17 +153,15 @@ class Facts(NamedTuple):
     def flows_of_all(self) -> dict[str, Flows]:
         """Return the net amount of each asset that each address got, without fees, where it is not
         0."""
-        moved = [
-            (summary_parts.Asset(transfer["tokenAddress"], transfer["tokenId"]), transfer)
-            for transfer in self.transfers
-        ]
+        asset = summary_parts.Asset
+        moved = [(asset(t["tokenAddress"], t["tokenId"]), t) for t in self.transfers]
         moved += [(summary_parts.COIN, transfer) for transfer in self.internal or ()]
         moved.append((summary_parts.COIN, self.transaction))
         flows: dict[str, Flows] = defaultdict(lambda: defaultdict(int))
-        for asset, transfer in moved:
+        for key, transfer in moved:
             value = int(transfer["value"])
-            flows[transfer["toAddress"] or summary_parts.ZERO][asset] += value
-            flows[transfer["fromAddress"]][asset] -= value
+            flows[transfer["toAddress"] or summary_parts.ZERO][key] += value
+            flows[transfer["fromAddress"]][key] -= value
         return {
             address: {asset: value for asset, value in flow.items() if value}
             for address, flow in flows.items()

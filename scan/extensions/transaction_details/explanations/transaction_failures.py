@@ -106,7 +106,8 @@ class TransactionFailures:
         except (UpstreamFailed, Unavailable) as error:
             if not node.failed and not isinstance(error, UpstreamFailed):
                 raise  # the database is unavailable
-            known = _Unknown(_clause(error.message), is_final=False)
+            clause = error.message[:1].lower() + error.message[1:].rstrip(".")
+            known = _Unknown(clause, is_final=False)
         if isinstance(known, _Unknown):
             reason = Reason(UNKNOWN, f"The reason is not known: {known.reason}.")
             return TransactionFailure(reason, is_passing=not known.is_final)
@@ -130,20 +131,17 @@ class TransactionFailures:
         reads the failure from the node again."""
         try:
             with self._database.transaction() as tx:
+                values = failure._asdict() | {
+                    "words": failure.words.replace("\0", ""),
+                    "trace_address": [*failure.trace_address],
+                    "code_addresses": [*failure.code_addresses],
+                }
                 tx.execute(
                     "contracts/transaction_failures_put",
-                    transaction_hash=data(indexed.hash),
-                    block_hash=data(indexed.block_hash),
-                    kind=failure.kind,
-                    words=failure.words.replace("\0", ""),
-                    returned=failure.data,
-                    data_size=failure.data_size,
-                    type=failure.type,
-                    trace_address=[*failure.trace_address],
-                    selector=failure.selector,
-                    code_addresses=[*failure.code_addresses],
-                    address=failure.address,
+                    **_keys(indexed),
+                    returned=values.pop("data"),
                     kept=KEPT,
+                    **values,
                 )
         except (Unavailable, errors.Conflict) as error:
             log.warning("why %s failed cannot be kept: %s", indexed.hash, error)
@@ -188,25 +186,23 @@ def _call(
 
 
 def _kept(reader: Reader, indexed: IndexedTransaction) -> CallFailure | None:
-    row = reader.sources.database.row(
-        "contracts/transaction_failures_find",
-        transaction_hash=data(indexed.hash),
-        block_hash=data(indexed.block_hash),
-    )
+    statement = "contracts/transaction_failures_find"
+    row = reader.sources.database.row(statement, **_keys(indexed))
     if row is None:
         return None
-    kind, words, returned, size, type_, trace_address, selector, codes, address = row
-    return CallFailure(
-        kind,
-        words,
-        bytes(returned),
-        size,
+    kind, words, returned, size, type_, path, selector, codes, address = row
+    called = (
         type_,
-        tuple(trace_address),
+        tuple(path),
         bytes(selector),
         tuple(map(bytes, codes)),
         address and bytes(address),
     )
+    return CallFailure(kind, words, bytes(returned), size, *called)
+
+
+def _keys(indexed: IndexedTransaction) -> dict[str, bytes]:
+    return {"transaction_hash": data(indexed.hash), "block_hash": data(indexed.block_hash)}
 
 
 def _decoded(
@@ -232,7 +228,10 @@ def _decoded(
         sentence = f"The contract has no function {to_hex(failure.selector)}."
         reason = reason._replace(sentence=f"{reason.sentence} {sentence}")
     if reason.kind == OUT_OF_GAS:
-        reason = reason._replace(sentence=_out_of_gas(failure, record["gasLimit"]))
+        limit = f" of {int(record['gasLimit']):,}" if record["gasLimit"] else ""
+        sentence = f"Out of gas: the transaction's limit{limit} was too low."
+        inside = "A call inside the transaction ran out of gas."
+        reason = reason._replace(sentence=inside if failure.trace_address else sentence)
     return TransactionFailure(reason, failure, function, is_approximate)
 
 
@@ -241,17 +240,6 @@ def _abis_of(
 ) -> list[AbiIndex]:
     known = (contracts.get(code, contract_abis.NO_CONTRACT) for code in codes)
     return [abi for contract in known for abi in contract.abis]
-
-
-def _clause(sentence: str) -> str:
-    return sentence[:1].lower() + sentence[1:].rstrip(".")
-
-
-def _out_of_gas(failure: CallFailure, gas_limit: str | None) -> str:
-    if failure.trace_address:
-        return "A call inside the transaction ran out of gas."
-    limit = f" of {int(gas_limit):,}" if gas_limit else ""
-    return f"Out of gas: the transaction's limit{limit} was too low."
 
 
 def lacks(contract: contract_abis.Contract, selector: bytes) -> bool:
@@ -309,13 +297,10 @@ def _stored(reader: Reader, failed: Sequence[Mapping[str, Any]]) -> dict[str, Ca
         block_hashes=[data(record["blockHash"], 32) for record in failed],
         most=MAX_LISTED_DATA,
     )
-    return {
-        hash_: CallFailure(
-            kind,
-            words,
-            data(returned),
-            size,
-            code_addresses=tuple(data(code, 20) for code in codes),
+    failures = {}
+    for hash_, (kind, words, returned, size, codes) in orjson.loads(rows).items():
+        code_addresses = tuple(data(code, 20) for code in codes)
+        failures[hash_] = CallFailure(
+            kind, words, data(returned), size, code_addresses=code_addresses
         )
-        for hash_, (kind, words, returned, size, codes) in orjson.loads(rows).items()
-    }
+    return failures

@@ -119,9 +119,8 @@ def _own(total: int | None, inside: int, *, is_known: bool) -> int | None:
 def gas_by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
     """Return the functions that were called, those that took most by themselves first."""
     functions: dict[_Function, FunctionGas] = {}
-    around: dict[
-        Path, frozenset[_Function]
-    ] = {}  # the functions that a call is inside of, and its own
+    # The functions that a call is inside of, and its own.
+    around: dict[Path, frozenset[_Function]] = {}
     for call in calls:
         path = call.decoded.frame.trace_address
         outer = around.get(path[:-1], frozenset()) if path else frozenset()
@@ -241,18 +240,10 @@ def contract_gas(reader: Reader, address: bytes) -> list[MethodGas]:
     (text,) = reader.row(
         "gas_use/transactions_list_gas", address=address, limit=MAX_CALLS, most=MAX_OF_METHOD
     )
-    methods = orjson.loads(text)
     abis = reader.sources.get(contract_abis.ContractAbis)
     contract = abis.find([address], DecodingBudget()).get(address, contract_abis.NO_CONTRACT)
     return [
-        MethodGas(
-            method_id=method["method"],
-            function=abis.function_text(data(method["method"] or "0x"), contract),
-            calls=method["calls"],
-            failed=method["failed"],
-            median=method["median"],
-            p90=method["p90"],
-            worst=method["worst"],
-        )
-        for method in methods
+        MethodGas(method_id, abis.function_text(data(method_id or "0x"), contract), **taken)
+        for taken in orjson.loads(text)
+        for method_id in [taken.pop("method")]
     ]

@@ -4,7 +4,7 @@ all or of one by its path, such as `allowances[0x…][0x…]`.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, combinations, islice
 from typing import Any, Literal, NamedTuple
 
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
@@ -167,8 +167,8 @@ def _entry(layout: Layout, place: places.Place, type_: StorageType) -> Entry:
 
 def content_slots(layout: Layout, entry: Entry, length: int) -> list[int]:
     """Return the slots of a string's content that stands apart from its length."""
-    root: places.Root = places.data_of(layout, entry.place)
-    return [(root.start + index) % SLOTS for index in range(-(-length // WORD))]
+    start: int = places.data_of(layout, entry.place).start
+    return [(start + index) % SLOTS for index in range(-(-length // WORD))]
 
 
 MAX_ENTRIES = 300
@@ -280,12 +280,8 @@ def _collisions(
     layouts: Sequence[KnownLayout], comparisons: Comparisons
 ) -> list[ContractCollision]:
     """Return the collisions of any two layouts."""
-    pairs = [(one, other) for n, one in enumerate(layouts) for other in layouts[n + 1 :]]
-    collisions: list[ContractCollision] = []
-    for pair in pairs:
-        if len(collisions) < MAX_COLLISIONS:
-            collisions += queries.contract_collisions(*pair, comparisons)
-    return collisions[:MAX_COLLISIONS]
+    pairs = (queries.contract_collisions(*pair, comparisons) for pair in combinations(layouts, 2))
+    return [*islice(chain.from_iterable(pairs), MAX_COLLISIONS)]
 
 
 def _read(

@@ -95,9 +95,8 @@ class Candidates:
         if type_.kind not in ("value", "unknown"):
             return
         if label == "bool" or label.startswith("enum "):
-            words = [
-                *dict.fromkeys([*map(_word, range(2 if label == "bool" else 8)), *self._words])
-            ]
+            first = map(_word, range(2 if label == "bool" else 8))
+            words = [*dict.fromkeys([*first, *self._words])]
         elif places.is_number(label) or label == "decimal":
             words = sorted(self._words, key=lambda word: any(word[:24]))
         elif places.is_fixed_bytes(label):
@@ -160,17 +159,17 @@ def _word(number: int) -> bytes:
 
 def candidates_of(frames: Sequence[TraceFrame], changed: Iterable[bytes]) -> Candidates:
     """Return the candidates of a trace, and of words that slots had or have."""
-    parties, topics, inputs, others, texts = [], [], [], [], []
+    parties, topics, inputs, others = [], [], [], []
+    texts: list[bytes] = []
     for frame in frames:
         parties += [_padded(a) for a in (frame.from_address, frame.to_address) if a is not None]
-        inputs += [*_words(frame.input[4:])]
-        inputs += [frame.input[:4].ljust(WORD, b"\0")]
+        inputs += [*_words(frame.input[4:]), frame.input[:4].ljust(WORD, b"\0")]
         others += [_word(frame.value), *_words(frame.output)]
-        texts += [*_texts(frame.input[4:])]
+        texts += _texts(frame.input[4:])
         for log in frame.logs or ():
             topics += [_padded(log.address), *log.topics[1:]]
-            others += [*_words(log.data)]
-            texts += [*_texts(log.data)]
+            others += _words(log.data)
+            texts += _texts(log.data)
     zero = bytes(WORD)
     return Candidates([*parties[:2], *topics, *inputs, *parties, zero, *others, *changed], texts)
 
@@ -202,11 +201,10 @@ def key_of(type_: StorageType, text: str) -> Key:
         )
         raise InvalidParameter(message, field="variable")
     try:
-        encoded = _encoded(type_, text)
+        return Key(text, _encoded(type_, text))
     except (ValueError, OverflowError, BadHex):
         message = f"{text[:LONGEST_NAME]} is no key of type {type_.label}."
         raise InvalidParameter(message, field="variable") from None
-    return Key(text, encoded)
 
 
 _WHOLE_WORD = re.compile(r"0x[0-9a-fA-F]{64}\Z")
@@ -229,9 +227,7 @@ def _encoded(type_: StorageType, text: str) -> bytes:
         size = int(label.removeprefix("bytes")) if places.is_fixed_bytes(label) else WORD
         if len(given) > size:
             raise ValueError
-        word = (
-            given.ljust(WORD, b"\0") if places.is_fixed_bytes(label) else given.rjust(WORD, b"\0")
-        )
+        word = (given.ljust if places.is_fixed_bytes(label) else given.rjust)(WORD, b"\0")
     elif label == "bool":
         word = _word(_WORDS[text] if text in _WORDS else int(text))
     else:

@@ -10,13 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.transaction_details.storage.layout import (
-    SLOTS,
-    WORD,
-    Layout,
-    StorageType,
-    Variable,
-)
+from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout, Variable
 from scan.hex import to_hex
 
 MAX_DEPTH = 16  # of structs and arrays in one another
@@ -127,12 +121,11 @@ def roots_of(layout: Layout) -> list[Root]:
 
 def data_of(layout: Layout, place: Place, rank: int = 0) -> Root:
     """Return the region of an array's elements, or of a string's content."""
-    is_array = layout.types[place.type].kind == "dynamic"
+    type_ = layout.types[place.type]
     if layout.is_vyper:
-        return Root(place.slot + 1, layout.types[place.type].slots - 1, place, True, rank)
-    return Root(
-        content_start(place.slot), MOST_ELEMENTS if is_array else MOST_DATA, place, True, rank
-    )
+        return Root(place.slot + 1, type_.slots - 1, place, True, rank)
+    slots = MOST_ELEMENTS if type_.kind == "dynamic" else MOST_DATA
+    return Root(content_start(place.slot), slots, place, True, rank)
 
 
 def member_of(place: Place, member: Variable) -> Place:
@@ -175,6 +168,7 @@ def _parts(layout: Layout, place: Place, slot: int, steps: Steps, depth: int) ->
     type_ = layout.types.get(place.type)
     if type_ is None or depth == MAX_DEPTH or not place.slot <= slot < place.slot + type_.slots:
         return
+    # A mapping has nothing in its slot.
     if type_.kind == "struct":
         for member in type_.members:
             if not steps.take():
@@ -187,13 +181,7 @@ def _parts(layout: Layout, place: Place, slot: int, steps: Steps, depth: int) ->
         yield from _in_elements(layout, place, elements, slot, steps, depth)
     elif slot > place.slot and type_.kind == "bytes":
         yield _data_part(place, slot, place.slot + 1)
-    else:
-        yield from _own_part(layout, place, type_, slot)
-
-
-def _own_part(layout: Layout, place: Place, type_: StorageType, slot: int) -> Iterator[Part]:
-    """Yield what a place itself has in a slot; a mapping has nothing there."""
-    if type_.kind == "value":
+    elif type_.kind == "value":
         yield Part(place.path, type_.label, slot, place.offset, min(type_.size, WORD), "value")
     elif type_.kind == "unknown":
         word = f" (word {slot - place.slot})" if type_.size != WORD else ""

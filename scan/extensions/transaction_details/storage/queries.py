@@ -3,7 +3,7 @@ proxies, which the node knows; and collisions of two layouts: variables of two c
 bytes of the storage, as where a proxy gets another implementation, or has variables of its own.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -203,34 +203,29 @@ def names_of_changes(
         candidates = mapping_keys.candidates_of(
             frames(), [word for pair in words_of for word in pair[::-1]]
         )
-        _bound_work(reader, [*known.values()], max(candidates.count, len(words_of)))
+        hold_for(reader, known.values(), max(candidates.count, len(words_of)))
     layouts = {a: layout.in_order(known, (*targets[a], a)) for a in chosen}
     variables = _variables(chosen, layouts, candidates, {})
     if any(layouts[a] and len(variables[a]) < len(words) for a, words in chosen.items()):
         values = hashed()
         if values:
             candidates = candidates.after(values)
-            _bound_work(reader, (), candidates.count)
+            hold_for(reader, (), candidates.count)
             variables = _variables(chosen, layouts, candidates, variables)
-    comparisons = Comparisons()
-    return {
-        address: NamedStorage(
-            variables[address], layouts[address], _collisions(known, words, comparisons)
-        )
-        for address, words in chosen.items()
-    }
+    comparisons, storage = Comparisons(), {}
+    for address, words in chosen.items():
+        collisions, replaced = [], layout.in_order(known, _replaced(words))
+        if len(replaced) == 2:
+            collisions = contract_collisions(replaced[1], replaced[0], comparisons)
+        storage[address] = NamedStorage(variables[address], layouts[address], collisions)
+    return storage
 
 
-def _bound_work(reader: Reader, layouts: Sequence[layout.KnownLayout], words: int) -> None:
-    if words > MAX_FEW:
-        reader.hold_processor()
-    hold_for(reader, layouts)
-
-
-def hold_for(reader: Reader, layouts: Sequence[layout.KnownLayout]) -> None:
-    """Hold a place until the request ends where distinct layouts have many variables."""
+def hold_for(reader: Reader, layouts: Iterable[layout.KnownLayout], words: int = 0) -> None:
+    """Hold a place until the request ends where there are many words, or where distinct layouts
+    have many variables."""
     distinct = {id(known.layout): known.layout.entries for known in layouts}
-    if sum(distinct.values()) > MAX_FEW_VARIABLES:
+    if words > MAX_FEW or sum(distinct.values()) > MAX_FEW_VARIABLES:
         reader.hold_processor()
 
 
@@ -241,15 +236,12 @@ def _variables(
     known: _ByAddress,
 ) -> _ByAddress:
     """Return the variables in changed slots, with those that are known."""
-    budget = slot_names.Budget()
-    named = {}
-    for address, words in storages.items():
-        every = [*(one.layout for one in layouts[address]), slot_names.OF_PROXIES]
-        address_variables = known.get(address, {})
-        named[address] = slot_names.changed_variables(
-            every, words, candidates, budget, address_variables
-        )
-    return named
+    changed, budget = slot_names.changed_variables, slot_names.Budget()
+    every = {a: [*(k.layout for k in layouts[a]), slot_names.OF_PROXIES] for a in storages}
+    return {
+        address: changed(every[address], words, candidates, budget, known.get(address, {}))
+        for address, words in storages.items()
+    }
 
 
 def implementations_at(
@@ -283,16 +275,6 @@ def _replaced(words: slot_names.Words) -> tuple[bytes, ...]:
         return ()
     before, after = words[_IMPLEMENTATION]
     return tuple(word[12:] for word in (after, before) if any(word) and not any(word[:12]))
-
-
-def _collisions(
-    known: Mapping[bytes, layout.KnownLayout], words: slot_names.Words, comparisons: Comparisons
-) -> list[ContractCollision]:
-    replaced = layout.in_order(known, _replaced(words))
-    if len(replaced) < 2:
-        return []
-    after, before = replaced
-    return contract_collisions(before, after, comparisons)
 
 
 def contract_collisions(

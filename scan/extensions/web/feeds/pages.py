@@ -135,7 +135,6 @@ def log_entry(chain: Chain, record: EntryRecord, context: EntryRecord) -> Entry:
 
 
 def verified_entry(chain: Chain, record: EntryRecord) -> Entry:
-    match = record["match"]
     return Entry(
         chain.id_of("verified", record["address"], record["verifiedAt"]),
         f"{short_name(record['contractName'])} at {short_address(record['address'])}",
@@ -144,7 +143,7 @@ def verified_entry(chain: Chain, record: EntryRecord) -> Entry:
         (),
         [
             f"Contract {record['address']}",
-            f"Match {match}",
+            f"Match {record['match']}",
             f"Compiler {short_name(record['compilerVersion'])}",
         ],
     )
@@ -177,11 +176,8 @@ def address_feed(address: str) -> Response:
         entries += [transfer_entry(chain, r, context_of[r["transactionHash"]]) for r in moved]
         return sorted(entries, key=lambda entry: entry.position, reverse=True)[: WINDOW.limit]
 
-    return _feed(
-        f"Transactions and transfers of {short_address(address_text)}",
-        f"/address/{address_text}",
-        read,
-    )
+    title = f"Transactions and transfers of {short_address(address_text)}"
+    return _feed(title, f"/address/{address_text}", read)
 
 
 @blueprint.get("/token/<address>/feed")
@@ -243,7 +239,13 @@ def _feed(title: str, path: str, read: Callable[[], list[Entry]]) -> Response:
     """Return a feed with what `read` returns from one version of the index, newest first; `path` is
     that of the page with the same."""
     query_arguments()
-    entries = _entries_of_one_version(read)
+    for _ in range(ATTEMPTS):
+        reader().versions.clear()
+        entries = read()
+        if len(reader().versions) <= 1:
+            break
+    else:
+        raise Unavailable("The chain advanced meanwhile; try again shortly.", retry_after_s=1)
     chain = site().chain()
     newest = site().indexed_block.position_of(reader().versions)
     about: dict[str, Any] = {"title": title, "page": path, "own": request.path.lower()}
@@ -252,15 +254,6 @@ def _feed(title: str, path: str, read: Callable[[], list[Entry]]) -> Response:
     text = site().render("feed.xml", chain, newest=newest, entries=entries, **about)
     headers = {**dict(HEADERS), "Content-Type": ATOM}
     return Response(_NOT_XML.sub("\ufffd", text), headers=headers)
-
-
-def _entries_of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
-    for _ in range(ATTEMPTS):
-        reader().versions.clear()
-        entries = read()
-        if len(reader().versions) <= 1:
-            return entries
-    raise Unavailable("The chain advanced meanwhile; try again shortly.", retry_after_s=1)
 
 
 HOOKS = Pages(
