@@ -26,8 +26,8 @@ from bench.parties import TEMPLATES, Bytes, Parties, nonces
 from bench.shape import NONCES, TRANSACTIONS, WITHDRAWALS, draw_shape
 from bench.signers import sign
 from scan.cached_values import cached_property
-from scan.ethereum.block_encoding import encode_receipts, encode_transactions
-from scan.ethereum.block_hashing import header_hash, withdrawals_root
+from scan.ethereum.block_encoding import encode_receipts, encode_transactions, encode_withdrawals
+from scan.ethereum.block_hashing import header_hash
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.rlp_and_tries import content_range, keccak256, list_prefix_bytes, list_root
 
@@ -297,7 +297,7 @@ def _hashed(number: int) -> Bytes:
         encoded = [text[a:b] for a, b in pairwise(ends)]
         roots.append(list_root(encoded))
         digests = digests or [keccak256(value) for value in encoded]
-    lists = (*roots, withdrawals_root(_withdrawals(number)))
+    lists = (*roots, list_root(encode_withdrawals(_withdrawals(number))))
     record = b"".join((bytes(32), *lists, *digests, *signatures))
     rows: Bytes = numpy.frombuffer(record, numpy.uint8).reshape(-1, 32)
     return rows

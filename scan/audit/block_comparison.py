@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.cached_values import LazyMapping, LazySequence
+from scan.cached_values import LazyMapping
 from scan.database import connection, transaction
 from scan.ethereum import client, column_types, events
 from scan.ethereum.block_decoder import decode_block
@@ -60,12 +60,7 @@ ENTITIES: Mapping[str, Entity] = LazyMapping(
     }
 )
 # These are not compared in blocks that were traced and that the node cannot trace now.
-OF_TRACES = LazySequence(
-    lambda: (
-        *("internal_transfers", "contract_creations", "log_emitters"),
-        *(name for name, table in block_rows.TABLES.items() if table.of_traces),
-    )
-)
+OF_TRACES = "internal_transfers", "contract_creations", "log_emitters"
 
 
 class Expected(NamedTuple):
@@ -189,7 +184,7 @@ class NodeComparison(Comparison):
                         f"block {number}: the node's block contradicts itself ({contradiction})"
                     )
                 self.unproven.update(verdict.unproven)
-            block = decode_block(header, receipts, number, self._source.known_chain_id())
+            block = decode_block(header, receipts, number, self._source.chain_id())
             block = self._source.complete(block, header)
             traced = self._traced(block)
             if traced.is_complete is False:
@@ -198,7 +193,7 @@ class NodeComparison(Comparison):
                 traced = self._traces.without_traces(block)
             elif traced.is_complete is False:
                 untraced.add(number)
-            block = block.with_failed(traced.failed)
+            block = block.with_failed(traced.failed) if traced.failed else block
             blocks.append(block_rows.FetchedBlock(block, *traced[:3], traced.destroyed))
         return Expected(blocks, untraced, faults)
 

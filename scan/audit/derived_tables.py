@@ -33,16 +33,12 @@ DERIVED: Mapping[str, str] = LazyMapping(
         **{name: table.row_name for name, table in OF_EXTENSIONS.items()},
     }
 )
-KEPT_ROWS_OF_EXTENSIONS: Mapping[str, str] = LazyMapping(
-    lambda: {
-        name: table.kept_rows_check
-        for name, table in OF_EXTENSIONS.items()
-        if table.kept_rows_check
-    }
-)
 # Tables that can be compared row by row where older rows are removed.
 OF_KEPT_ROWS = LazySequence(
-    lambda: ("token_holder_ranges", "list_checkpoints", "chain", *KEPT_ROWS_OF_EXTENSIONS)
+    lambda: (
+        *("token_holder_ranges", "list_checkpoints", "chain"),
+        *(name for name, table in OF_EXTENSIONS.items() if table.kept_rows_check),
+    )
 )
 
 
@@ -69,7 +65,8 @@ def contradictions_of_kept_rows(tx: Transaction, first_block: int, span: str) ->
     """Return the broken rules where rows before `first_block` are removed: each rule, how many rows
     break it, and one of them. `span` has the remaining rows."""
     tx.execute("audit/copies_create")
-    checks = ("audit/kept_rows_check", *KEPT_ROWS_OF_EXTENSIONS.values())
+    of_extensions = [table.kept_rows_check for table in OF_EXTENSIONS.values()]
+    checks = ["audit/kept_rows_check", *filter(None, of_extensions)]
     return [row for name in checks for row in tx.rows(name, span=span, first_block=first_block)]
 
 

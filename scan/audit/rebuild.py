@@ -76,11 +76,17 @@ def is_needed(database: connection.Database) -> bool:
     """Return whether tables are to be derived again, or lack rows of stored blocks."""
     if database.value("indexer/retention_get_oldest") is not None:
         return False
-    first, _ = database.row("audit/bodies_get_ends") or (None, None)
+    stored = _stored_blocks(database)
     missing = database.rows("queries/filled_tables_list", tables=[*block_rows.WRITTEN])
-    are_stored = first is not None and any(first < begins for _, begins in missing)
+    are_stored = stored is not None and any(stored[0] < begins for _, begins in missing)
     known = {*from_blocks(), *derived_tables.DERIVED}
     return are_stored or any(row[0] in known for row in database.rows("audit/rebuilds_list"))
+
+
+def _stored_blocks(database: connection.Database) -> tuple[int, int] | None:
+    """Return the first and the last block of those that are stored without a gap."""
+    first, last = database.row("audit/bodies_get_ends") or (None, None)
+    return None if first is None or last is None else (first, last)
 
 
 class Rebuild:
@@ -110,7 +116,7 @@ class Rebuild:
         )
         unknown = {table for (table,) in rows}.intersection(tables)
         reason = "start the indexer with its extension first, which then writes its rows"
-        if self._stored() is None:
+        if _stored_blocks(self._database) is None:
             unknown, reason = {*from_blocks()}.intersection(tables), "no block is stored"
         if unknown and not is_optional:
             raise CannotRebuild(f"{', '.join(sorted(unknown))}: cannot be derived: {reason}")
@@ -123,7 +129,7 @@ class Rebuild:
         """Begin to derive logs by another selection. Raises CannotRebuild."""
         row = self._database.row("indexer/chain_get")
         _, _, start_block, stored = row or (None, None, 0, "none")
-        first, last = self._stored() or (0, -1)
+        first, last = _stored_blocks(self._database) or (0, -1)
         begun = {row[0]: row[4] for row in self._database.rows("audit/rebuilds_list")}
         if logs == stored or begun.get("logs") == logs:
             return
@@ -134,13 +140,13 @@ class Rebuild:
         if logs == "standard":
             topics = block_rows.load_standard_topics()
             self._database.rows("indexer/event_topics_insert", topics=topics)
-        self._begin("logs", first, last, logs)
+        self._begin("logs", (first, last), logs)
 
     def request_missing(self) -> None:
         """Have tables derived that lack rows of stored blocks, as their extensions were off. Raises
         CannotRebuild."""
         self._require_all_rows()
-        stored = self._stored()
+        stored = _stored_blocks(self._database)
         if stored is None:
             return
         begun = {row[0] for row in self._database.rows("audit/rebuilds_list")}
@@ -148,7 +154,7 @@ class Rebuild:
             "queries/filled_tables_list", tables=[*block_rows.WRITTEN]
         ):
             if stored[0] < first and table not in begun:
-                self._begin(table, stored[0], first - 1)
+                self._begin(table, (stored[0], first - 1))
 
     def run(self) -> Iterator[tuple[str, int, int]]:
         """Derive the requested tables, those of blocks first, and yield after each range which
@@ -163,7 +169,7 @@ class Rebuild:
             except _Forked:
                 log.info("a reorganisation took back blocks; deriving their rows anew")
                 for step in of_range:
-                    self._begin_all(step.table, step.selection)
+                    self._begin(step.table, _stored_blocks(self._database), step.selection)
         requested = {row[0] for row in self._database.rows("audit/rebuilds_list")}
         derived = [table for table in derived_tables.DERIVED if table in requested]
         if derived and not self._stop.is_set():
@@ -177,11 +183,6 @@ class Rebuild:
         if self._database.value("indexer/retention_get_oldest") is not None:
             raise CannotRebuild("rows of older blocks are removed (SCAN_KEEP_DAYS)")
 
-    def _stored(self) -> tuple[int, int] | None:
-        """Return the first and the last block of those that are stored without a gap."""
-        first, last = self._database.row("audit/bodies_get_ends") or (None, None)
-        return None if first is None or last is None else (first, last)
-
     def _steps(self) -> list[Step]:
         """Return what is to be done, in the order of the blocks. Raises CannotRebuild where rows
         of older blocks are removed."""
@@ -190,23 +191,22 @@ class Rebuild:
         rows = [row for row in self._database.rows("audit/rebuilds_list") if row[0] in known]
         for table, first, _, _, selection, is_replaced in rows:
             if first is None or is_replaced:
-                self._begin_all(table, selection)
+                self._begin(table, _stored_blocks(self._database), selection)
         rows = self._database.rows("audit/rebuilds_list")
         steps = [Step(*row[:5]) for row in rows if row[0] in known]
         return sorted(steps, key=lambda step: (step.selection or "", *step[1:4]))
 
-    def _begin_all(self, table: str, selection: str | None) -> None:
-        if (stored := self._stored()) is None:
+    def _begin(
+        self, table: str, blocks: tuple[int, int] | None, selection: str | None = None
+    ) -> None:
+        if blocks is None:
             raise CannotRebuild(f"{table} cannot be derived: no blocks are stored (SCAN_BODIES)")
-        self._begin(table, *stored, selection)
-
-    def _begin(self, table: str, first: int, last: int, selection: str | None = None) -> None:
         self._database.rows(
             "audit/rebuilds_begin",
             table=table,
             columns=[*_columns(table)],
-            block_from=first,
-            block_to=last,
+            block_from=blocks[0],
+            block_to=blocks[1],
             selection=selection,
         )
 
@@ -318,7 +318,12 @@ def _lines_of(
         raise CannotRebuild(error.message) from None
     if len(fetched) < last - first + 1:
         raise _Forked
-    logs = _log_selection(tx, selection) if "logs" in tables else block_rows.NO_LOGS
+    logs = block_rows.NO_LOGS
+    if "logs" in tables:
+        logs = block_rows.read_stored(tx)
+        if selection not in (None, logs.stored):
+            topics = frozenset(block_rows.load_standard_topics())
+            logs = block_rows.NO_LOGS._replace(stored=selection, topics=topics)
     made = [block_rows.table_rows(block, logs) for block in fetched]
     events = {}
     if not {"token_transfers", "dex_trades"}.isdisjoint(tables):
@@ -352,14 +357,6 @@ def _rows(
             ]
     else:
         yield from (row for rows in made for row in rows.unnumbered[table])
-
-
-def _log_selection(tx: transaction.Transaction, selection: str | None) -> block_rows.LogSelection:
-    stored = block_rows.read_stored(tx)
-    if selection in (None, stored.stored):
-        return stored
-    topics = frozenset(block_rows.load_standard_topics())
-    return block_rows.NO_LOGS._replace(stored=selection, topics=topics)
 
 
 def _columns(table: str) -> Sequence[str]:

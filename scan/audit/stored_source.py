@@ -17,7 +17,7 @@ from scan.ethereum.forms.form import BURN, Credit
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.hex import data, quantity, to_hex
 from scan.indexer.block_rows import FetchedBlock
 
@@ -141,7 +141,7 @@ class StoredSource:
             credits=tuple(credit for credit in records["credits"] if credit.type != BURN),
             uncles=tuple(records["uncles"]),
             authorization_lists=tuple(lists),
-            text_inputs=text_inputs([t.to_address for t in transactions], inputs),
+            text_inputs=blocks.text_inputs([t.to_address for t in transactions], inputs),
             message_event=_message_event(self._chain_id, transactions),
             has_statuses=has_statuses,
         )

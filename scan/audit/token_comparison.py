@@ -11,7 +11,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.ethereum import client, events, token_metadata
 from scan.hex import to_hex
-from scan.indexer.contract_state import BlockId, StateQuery, StateReader
+from scan.indexer.contract_state import BlockId, StateQuery, StateReader, token_queries
 
 PAGE_TOKENS = 100
 
@@ -32,9 +32,7 @@ class Reading(NamedTuple):
 
     def calls(self) -> list[StateQuery]:
         """Return the queries of TOKEN_CALLS for the type, those of the labels, and the supply's."""
-        of_type = [
-            StateQuery(self.address, data, self.type_block) for data in token_metadata.TOKEN_CALLS
-        ]
+        of_type = token_queries(self.address, self.type_block)
         labels = token_metadata.NAME, token_metadata.SYMBOL, token_metadata.DECIMALS
         supply = StateQuery(self.address, token_metadata.TOTAL_SUPPLY, self.supply_block)
         return [*of_type, *(StateQuery(self.address, data, self.block) for data in labels), supply]
@@ -60,26 +58,16 @@ class TokenComparison:
         after = secrets.token_bytes(20) if most else b""
         turns = 1 if most else 0
         while not most or self.compared + self.without_state < most:
+            rows = self._database.rows("audit/tokens_list_readings", after=after, most=PAGE_TOKENS)
             page = [
                 Reading(
-                    bytes(address),
-                    BlockId(type_number, bytes(type_hash)),
-                    BlockId(number, bytes(hash_)),
-                    BlockId(supply_number, bytes(supply_hash)),
-                    *values,
+                    bytes(row[0]),
+                    BlockId(row[1], bytes(row[2])),
+                    BlockId(row[3], bytes(row[4])),
+                    BlockId(row[5], bytes(row[6])),
+                    *row[7:],
                 )
-                for (
-                    address,
-                    type_number,
-                    number,
-                    supply_number,
-                    type_hash,
-                    hash_,
-                    supply_hash,
-                    *values,
-                ) in self._database.rows(
-                    "audit/tokens_list_readings", after=after, most=PAGE_TOKENS
-                )
+                for row in rows
             ]
             yield from self._compare(page)
             if page:

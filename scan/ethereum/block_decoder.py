@@ -19,7 +19,6 @@ from scan.ethereum.forms.form import (
     settle_by_ethereum,
 )
 from scan.ethereum.sparse_tables import decode_withdrawals
-from scan.ethereum.token_metadata import text_inputs
 from scan.hex import BadHex, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
@@ -107,7 +106,7 @@ def _block(
             for index, (entries, transaction) in authorizations
             if transaction.type == blocks.SET_CODE
         ),
-        text_inputs=text_inputs(sent.get("to", ()), sent.get("input", ())),
+        text_inputs=blocks.text_inputs(sent.get("to", ()), sent.get("input", ())),
     )
 
 

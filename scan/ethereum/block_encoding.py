@@ -17,24 +17,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from scan.ethereum import rlp_and_tries as rlp
 from scan.ethereum.forms.form import Encoding
-from scan.ethereum.rlp_and_tries import (
-    EMPTY_LIST,
-    EMPTY_STRING,
-    LISTS,
-    join_list,
-    list_item,
-    list_prefix,
-    list_prefix_bytes,
-    quantity_item,
-    quantity_items,
-    split_list,
-    string_item,
-    string_items,
-    string_prefix,
-    string_prefix_bytes,
-    word_items,
-)
 from scan.hex import data, to_hex
 
 _Items = Callable[[Sequence[Any]], Iterable[str]]  # of the values of a field, one for each record
@@ -101,8 +85,10 @@ RECEIPT_FIELDS: Mapping[int, Sequence[str]] = dict.fromkeys(TRANSACTION_FIELDS, 
 TRANSACTION_NAMES = ("v", "blobs", *chain.from_iterable(TRANSACTION_FIELDS.values()))
 RECEIPT_NAMES = ("root", *chain.from_iterable(RECEIPT_FIELDS.values()))
 
+# Lists that transactions of some types have. No hash covers those of other types.
+LISTS = ("accessList", "blobVersionedHashes", "authorizationList")
 _WITHDRAWAL = ("index", "validatorIndex", "address", "amount")
-_AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
+AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 
 
 _BYTE_CHARACTERS = 4  # of DATA of one byte, which may be its own item
@@ -129,7 +115,7 @@ class _Encoder(NamedTuple):
         items = [encode(column) for encode, column in zip(self.items, columns, strict=True)]
         digits = self.type_digits
         return [
-            f"{digits}{list_prefix(len(text) // 2)}{text}"
+            f"{digits}{rlp.list_prefix(len(text) // 2)}{text}"
             for text in map("".join, zip(*items, strict=True))
         ]
 
@@ -146,13 +132,6 @@ class _InputEncoder(NamedTuple):
 def encode_header(header: Any, sign: str = "") -> bytes:
     [encoded] = _HEADER_ENCODERS[sign].encode([header])
     return unhexlify(encoded)
-
-
-def encode_whole_header(header: Any) -> bytes:
-    """Encode a header with all of its fields, of which a hash may leave some out."""
-    sign = next((sign for sign in _OTHER_HEADERS if getattr(header, sign) is not None), "")
-    has_own = sign in _FORM_SIGNS or header.mixHash is None
-    return encode_header(header, sign if has_own else "")
 
 
 def encode_header_of_chains(header: Any) -> Iterator[bytes]:
@@ -176,13 +155,13 @@ def _without_commit_seals(extra_data: bytes) -> Iterator[bytes]:
     core/types/istanbul.go of Consensys/quorum; IbftExtraDataCodec.java, QbftExtraDataCodec.java of
     hyperledger/besu: IBFT 2.0 leaves round and seals out, QBFT has round 0 and no seals.
     """
-    vanity, items = extra_data[:_VANITY_BYTES], split_list(extra_data[_VANITY_BYTES:], 3)
+    vanity, items = extra_data[:_VANITY_BYTES], rlp.split_list(extra_data[_VANITY_BYTES:], 3)
     if len(items) == 3:
-        yield vanity + join_list([*items[:2], EMPTY_LIST])
-    items = split_list(extra_data, 5)
+        yield vanity + rlp.join_list([*items[:2], rlp.EMPTY_LIST])
+    items = rlp.split_list(extra_data, 5)
     if len(items) == 5:
-        yield join_list(items[:3])
-        yield join_list([*items[:3], EMPTY_STRING, EMPTY_LIST])
+        yield rlp.join_list(items[:3])
+        yield rlp.join_list([*items[:3], rlp.EMPTY_STRING, rlp.EMPTY_LIST])
 
 
 def encode_transactions(
@@ -231,17 +210,20 @@ def block_size(header: Any, transactions: Sequence[bytes], uncles: Sequence[byte
     given as a struct, with its encoded transactions and uncles. A typed transaction is a string in
     the list (EIP-2718)."""
     items = (
-        len(sent) + (0 if sent[0] >= LISTS else len(string_prefix_bytes(len(sent))))
+        len(sent) + (0 if sent[0] >= rlp.LISTS else len(rlp.string_prefix_bytes(len(sent))))
         for sent in transactions
     )
     lists = [sum(items), sum(map(len, uncles))]
     if header.withdrawalsRoot is not None and header.withdrawals is not None:
         lists.append(sum(map(len, encode_withdrawals(header.withdrawals))))
-    return _list_bytes(len(encode_whole_header(header)) + sum(map(_list_bytes, lists)))
+    sign = next((sign for sign in _OTHER_HEADERS if getattr(header, sign) is not None), "")
+    has_own_form = sign in _FORM_SIGNS or header.mixHash is None
+    whole_header = encode_header(header, sign if has_own_form else "")  # a hash may cover less
+    return _list_bytes(len(whole_header) + sum(map(_list_bytes, lists)))
 
 
 def _list_bytes(content: int) -> int:
-    return len(list_prefix_bytes(content)) + content
+    return len(rlp.list_prefix_bytes(content)) + content
 
 
 def type_number(text: str | None) -> int:
@@ -292,31 +274,31 @@ def _receipt_encoder(
 
 
 def _encoder(getter: Callable[..., Any], fields: Sequence[str], type_: int = 0) -> _Encoder:
-    items = [_ITEMS.get(name, quantity_items) for name in fields]
+    items = [_ITEMS.get(name, rlp.quantity_items) for name in fields]
     return _Encoder(getter(*fields), items, f"{type_:02x}" if type_ else "")
 
 
 def _header_items(name: str) -> _Items:
-    items = quantity_items if name in HEADER_QUANTITIES else string_items
+    items = rlp.quantity_items if name in HEADER_QUANTITIES else rlp.string_items
     return items if name in _HEADER else lambda texts: [""] if texts == (None,) else items(texts)
 
 
 def _access_list(entries: Sequence[dict[str, Any]] | None) -> str:
     if not entries:
         return "c0"
-    items = [string_item(e["address"]) + _strings(e["storageKeys"]) for e in entries]
-    return list_item("".join(map(list_item, items)))
+    items = [rlp.string_item(e["address"]) + _strings(e["storageKeys"]) for e in entries]
+    return rlp.list_item("".join(map(rlp.list_item, items)))
 
 
 def _strings(texts: Sequence[str]) -> str:
-    return list_item("".join(map(string_item, texts)))
+    return rlp.list_item("".join(map(rlp.string_item, texts)))
 
 
 def _log(log: Any) -> str:
     topics, data_ = "".join(log.topics).replace("0x", "a0"), log.data
     before, between, after = _log_prefixes(len(topics), len(data_))
     if len(data_) == _BYTE_CHARACTERS:
-        return list_item(f"94{log.address[2:]}{between}{topics}{string_item(data_)}")
+        return rlp.list_item(f"94{log.address[2:]}{between}{topics}{rlp.string_item(data_)}")
     return f"{before}{log.address[2:]}{between}{topics}{after}{data_[2:]}"
 
 
@@ -325,35 +307,35 @@ def _log_prefixes(topic_digits: int, data_characters: int) -> tuple[str, str, st
     """Return what precedes a log's address, its topics and its data of more than a byte."""
     if data_characters % 2:
         raise ValueError("half a byte")
-    between, after = list_prefix(topic_digits // 2), string_prefix(data_characters // 2 - 1)
+    between, after = rlp.list_prefix(topic_digits // 2), rlp.string_prefix(data_characters // 2 - 1)
     digits = len(between + after) + topic_digits + data_characters + 40  # an address, 94, less 0x
-    return f"{list_prefix(digits // 2)}94", between, after
+    return f"{rlp.list_prefix(digits // 2)}94", between, after
 
 
 _ITEMS: dict[str, _Items] = {
     **dict.fromkeys(
         ("to", "feeCurrency"),
-        lambda texts: ["80" if text is None else string_item(text) for text in texts],
+        lambda texts: ["80" if text is None else rlp.string_item(text) for text in texts],
     ),
     "accessList": partial(map, _access_list),
     "authorizationList": partial(
-        map, lambda entries: list_item("".join(_AUTHORIZATION_ENCODER.encode(entries)))
+        map, lambda entries: rlp.list_item("".join(_AUTHORIZATION_ENCODER.encode(entries)))
     ),
     "blobVersionedHashes": partial(map, _strings),
-    "logs": partial(map, lambda logs: list_item("".join(map(_log, logs))) if logs else "c0"),
+    "logs": partial(map, lambda logs: rlp.list_item("".join(map(_log, logs))) if logs else "c0"),
     **dict.fromkeys(
         ("mint", "ethValue"),
-        partial(map, lambda text: "80" if text is None else quantity_item(text)),
+        partial(map, lambda text: "80" if text is None else rlp.quantity_item(text)),
     ),
-    "ethTxValue": partial(map, lambda text: "" if text is None else quantity_item(text)),
+    "ethTxValue": partial(map, lambda text: "" if text is None else rlp.quantity_item(text)),
     "isSystemTx": partial(map, lambda value: "01" if value else "80"),
-    **dict.fromkeys(("address", "input", "root", "logsBloom"), string_items),
-    **dict.fromkeys(("sourceHash", "from"), string_items),
-    **dict.fromkeys(("r", "s"), word_items),
+    **dict.fromkeys(("address", "input", "root", "logsBloom"), rlp.string_items),
+    **dict.fromkeys(("sourceHash", "from"), rlp.string_items),
+    **dict.fromkeys(("r", "s"), rlp.word_items),
 }
 _HEADER_ENCODERS = {
     sign: _Encoder(attrgetter(*fields), [*map(_header_items, fields)])
     for sign, fields in {"": ETHEREUM_HEADER, **_OTHER_HEADERS}.items()
 }
-_AUTHORIZATION_ENCODER: _Encoder = _encoder(itemgetter, _AUTHORIZATION)
+_AUTHORIZATION_ENCODER: _Encoder = _encoder(itemgetter, AUTHORIZATION)
 _WITHDRAWAL_ENCODER = _encoder(itemgetter, _WITHDRAWAL)

@@ -73,7 +73,7 @@ def uncles_hash(uncles: Sequence[Any]) -> bytes:
 NO_UNCLES = uncles_hash(())
 
 
-def own_form(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
+def form_of_roots(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
     """Return the form by which the block's roots are computed: Ethereum's, unless a transaction has
     a type of the chain's own."""
     types = {type_number(type_) for type_ in {sent.type for sent in header.transactions}}
@@ -84,10 +84,12 @@ def own_form(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form
     return match_of_records(header, receipts, chain_id).form or ETHEREUM
 
 
-def uncompared(header: Any, receipts: Sequence[Any], chain_id: int | None) -> list[str]:
+def uncompared(
+    header: Any, receipts: Sequence[Any], chain_id: int | None, *, has_state_sync: bool
+) -> list[str]:
     """Return the parts of a block that no root covers, in words: a state sync, a form that is known
     by its fields alone, and fees for L1 that receipts lack."""
-    words = ["a state sync"] if _has_uncovered_end(header, receipts, chain_id) else []
+    words = ["a state sync"] if has_state_sync else []
     is_plain = type(header) is BlockJson.plain
     are_plain = is_plain and ReceiptJson.of_forms not in map(type, receipts)
     form, is_proven = match_of_records(header, receipts, chain_id, are_plain=are_plain)
@@ -125,16 +127,11 @@ def covered_by_roots(
 ) -> tuple[Sequence[Any], Sequence[Any]]:
     """Return the transactions and receipts that roots cover: all but the state sync of a chain of
     bor. On other chains a state sync stays covered, since there it has logs that nobody emitted."""
-    if _has_uncovered_end(header, receipts, chain_id):
-        return header.transactions[:-1], receipts[:-1]
+    if receipts and has_uncovered_end(header) and int(receipts[-1].gasUsed, 16) == 0:
+        form = FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
+        if chain_id not in FORM_OF_CHAIN or (form and form.has_uncovered_end):
+            return header.transactions[:-1], receipts[:-1]
     return header.transactions, receipts
-
-
-def _has_uncovered_end(header: Any, receipts: Sequence[Any], chain_id: int | None) -> bool:
-    if not receipts or not has_uncovered_end(header) or int(receipts[-1].gasUsed, 16) != 0:
-        return False
-    form = None if chain_id is None else FORM_OF_CHAIN.get(chain_id)
-    return chain_id not in FORM_OF_CHAIN or bool(form and form.has_uncovered_end)
 
 
 def transactions_root(transactions: Sequence[Any]) -> bytes:
@@ -152,11 +149,6 @@ def receipt_leaf(receipt: Any) -> bytes:
     return leaf
 
 
-def withdrawals_root(withdrawals: Sequence[dict[str, Any]]) -> bytes:
-    """Return the root of withdrawals by EIP-4895."""
-    return rlp_and_tries.list_root(encode_withdrawals(withdrawals))
-
-
 def has_its_withdrawals(header: Any, form: Form) -> bool:
     """Return whether the block's withdrawals agree with its withdrawalsRoot."""
     root = header.withdrawalsRoot
@@ -164,7 +156,8 @@ def has_its_withdrawals(header: Any, form: Form) -> bool:
         return not header.withdrawals and (root is None or header.withdrawals is not None)
     if root is None:  # a proven header has none where there are no withdrawals
         return not header.withdrawals
-    return withdrawals_root(header.withdrawals) == data(root)
+    # EIP-4895
+    return rlp_and_tries.list_root(encode_withdrawals(header.withdrawals)) == data(root)
 
 
 def fields_out_of_place(transactions: Sequence[Any], receipts: Sequence[Any]) -> str:
@@ -193,34 +186,17 @@ MOST_TRANSACTIONS = 100_000
 _HEADER, _TRANSACTIONS = 0, 1  # items of a block
 
 
-class NoBytes:
-    """The bytes of a block's parts, of a node that has none."""
-
-    def header(self) -> bytes | None:
-        return None
-
-    def transaction(self, index: int, hash_: str) -> bytes | None:
-        return None
-
-    def receipts(self) -> list[bytes] | None:
-        return None
-
-    def blob_fraction(self, timestamp_s: int) -> int | None:
-        """Return the update fraction of the price of blobs at this time, as the node has it."""
-        return None
-
-
 class RawBlocks:
-    """Reads bytes from a node, and remembers which methods it does not offer."""
+    """Reads bytes from a node, if there is one, and remembers which methods it does not offer."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node | None = None) -> None:
         self._node = node
         self._missing: set[str] = set()
 
     def read(self, method: str, *parameters: str) -> Any:
         """Return the method's result, None where the node has none, or fails: the block is checked
         without it, and a block that is refused is read again."""
-        if method in self._missing:
+        if self._node is None or method in self._missing:
             return None
         try:
             return self._node.call(method, *parameters, most_bytes=MAX_ANSWER_BYTES)
@@ -232,7 +208,7 @@ class RawBlocks:
             return None
 
 
-class RawBlock(NoBytes):
+class RawBlock:
     """The bytes of a block's parts, each read when it is first needed. Answers that are no DATA are
     None: they prove nothing."""
 
@@ -259,6 +235,7 @@ class RawBlock(NoBytes):
             return None
 
     def blob_fraction(self, timestamp_s: int) -> int | None:
+        """Return the update fraction of the price of blobs at this time, as the node has it."""
         forks = self._node.read("eth_config")
         with suppress(KeyError, TypeError, AttributeError, ValueError):
             begun = [

@@ -25,15 +25,14 @@ from scan.ethereum.rlp_and_tries import (
     string_item,
     strings_within,
 )
-from scan.ethereum.transaction_checks import Contradiction, check_sent
+from scan.ethereum.transaction_checks import MALFORMED, Contradiction, check_sent
 from scan.hex import data
 
 RECEIPTS = "receipts and receiptsRoot"
 NO_BYTES = "unknown to this version of Scan, of which the node gives no bytes: update Scan"
 STATUSES = "statuses, which receipts before Byzantium do not have"
-_NO_BYTES = block_hashing.NoBytes()
+_NO_BYTES = block_hashing.RawBlock(block_hashing.RawBlocks(), 0)
 _WITH_GAS_PRICE = ("0x0", "0x1", None)
-_MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
 # Fields of a transaction that its bytes have in any type.
 _SIGNED = {"nonce": quantity_item, "value": quantity_item, "to": string_item, "input": string_item}
@@ -53,7 +52,7 @@ class Verdict(NamedTuple):
 def check_body(
     header: Any,
     receipts: Sequence[Any],
-    raw: block_hashing.NoBytes = _NO_BYTES,
+    raw: block_hashing.RawBlock = _NO_BYTES,
     chain_id: int | None = None,
     leaves: Sequence[bytes] | None = None,
     *,
@@ -68,7 +67,7 @@ def check_body(
         types, others = ([record.type for record in of] for of in (header.transactions, receipts))
         if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
             raise Contradiction("types of transactions and receipts")
-        form = block_hashing.own_form(header, receipts, chain_id)
+        form = block_hashing.form_of_roots(header, receipts, chain_id)
         sent, received = block_hashing.covered_by_roots(header, receipts, chain_id)
         encoded, unknown, excusable, unproven = check_sent(
             header, sent, form, raw, computes_senders
@@ -89,11 +88,17 @@ def check_body(
             for transaction, receipt in zip(sent, received, strict=True)
         )
         words = (
-            *block_hashing.uncompared(header, receipts, chain_id),
+            *block_hashing.uncompared(
+                header, receipts, chain_id, has_state_sync=len(received) < len(receipts)
+            ),
             *unproven,
             *(_unproven_types(sent, encoded, unknown, proof, form) if unknown else ()),
             *((STATUSES,) if may_have_failed else ()),
-            *unproven_blob_prices(header, sent, received, raw, chain_id),
+            *(
+                unproven_blob_prices(header, sent, received, raw, chain_id)
+                if any(transaction.blobVersionedHashes for transaction in sent)
+                else ()
+            ),
         )
         if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
             return Verdict(excusable, words, encoded, leaves)
@@ -102,7 +107,7 @@ def check_body(
         return Verdict(fields or excusable, words, encoded, leaves)
     except (Contradiction, Unencodable) as error:
         return Verdict(str(error))
-    except _MALFORMED as error:
+    except MALFORMED as error:
         return Verdict(f"malformed fields ({type(error).__name__})")
 
 
@@ -119,13 +124,13 @@ def _proof_of_receipts(
     receipts: Sequence[Any],
     unknown: Set[int],
     encodings: Mapping[int, Encoding],
-    raw: block_hashing.NoBytes,
+    raw: block_hashing.RawBlock,
 ) -> tuple[Proof, Sequence[bytes]]:
     """Return what proves the receipts, and their encodings where their fields do. An unknown type's
     receipt is tried as those of Ethereum's types, then by the node's bytes. Raises Contradiction
     where they have another root."""
     root = data(header.receiptsRoot)
-    with suppress(*_MALFORMED if unknown else ()):
+    with suppress(*MALFORMED if unknown else ()):
         leaves = encode_receipts(receipts, encodings)
         if list_root(leaves) == root:
             return Proof.FIELDS, leaves

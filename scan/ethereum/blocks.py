@@ -5,6 +5,7 @@ is annotated with a Column, of DecodedBlock is the column of that name. The node
 rows are written, copied, exported, filled and compared with the node, by these declarations.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from types import GenericAlias
@@ -34,7 +35,8 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.forms.matching import ETHEREUM_TYPES, form_fields
-from scan.ethereum.token_metadata import TextInput
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES
+from scan.hex import data
 
 PLAIN_TRANSFER_GAS = 21_000
 WEI_PER_GWEI = 10**9
@@ -52,6 +54,13 @@ SET_CODE = b"\4"  # the type of transactions that have an authorizationList (EIP
 AuthorizationList = tuple[int, Sequence[Any], bytes]
 
 
+# A transaction's index, and the first MAX_TEXT_BYTES of its input.
+TextInput = tuple[int, bytes]
+# No control characters, but tabs and line breaks, in the first bytes: most arguments of a call
+# begin with zeros.
+_MAY_BE_TEXT = re.compile(r"0x(?:0[9aAdD]|[2-9a-fA-F][0-9a-fA-F]){1,32}+(?:\Z|(?<=.{66}))")
+
+
 class MalformedBlock(Exception):
     """A block or receipt that contradicts itself; it is read again, never skipped."""
 
@@ -60,6 +69,16 @@ def require(holds: bool, number: int, reason: str) -> None:
     """Raise MalformedBlock, which names block `number`, unless what it is about holds."""
     if not holds:
         raise MalformedBlock(f"block {number}: {reason}")
+
+
+def text_inputs(recipients: Iterable[object], inputs: Iterable[str]) -> tuple[TextInput, ...]:
+    """Return those of a block, of the recipients and inputs of its transactions: None, or hex. May
+    raise BadHex and TypeError."""
+    return tuple(
+        (index, data(input_[: 2 + 2 * MAX_MEMO_BYTES]))
+        for index, (recipient, input_) in enumerate(zip(recipients, inputs, strict=True))
+        if recipient is not None and input_ is not None and _MAY_BE_TEXT.match(input_)
+    )
 
 
 class DecodedTransaction(NamedTuple):
@@ -232,11 +251,13 @@ class DecodedBlock(NamedTuple):
             return self.logs
         return [log for log in self.logs if log.address != COIN_EMITTER]
 
+    @property
+    def ran_code(self) -> bool:
+        return any(transaction.ran_code for transaction in self.transactions)
+
     def with_failed(self, indexes: frozenset[int]) -> Self:
         """Return the block with these transactions marked as failed. Before Byzantium only traces
         tell that a transaction failed."""
-        if not indexes:
-            return self
         failed = [
             t._replace(status=False, contract_address=None) if t.transaction_index in indexes else t
             for t in self.transactions

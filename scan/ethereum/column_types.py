@@ -16,7 +16,7 @@ MAX_TIMESTAMP_S = 9_000_000_000_000  # within PostgreSQL's timestamptz
 MAX_KEPT = 16_384  # values of a type that are kept
 
 
-class _Known(dict[Any, Any]):
+class _DecodedValues(dict[Any, Any]):
     """Decoded values by their text. Blocks repeat most of them: indexes, amounts of gas, prices and
     types."""
 
@@ -40,17 +40,9 @@ class ColumnType(NamedTuple):
     size: int | None = None
 
 
-def _timestamp(value: object) -> int:
-    seconds = quantity(value)
-    if seconds > MAX_TIMESTAMP_S:
-        raise BadHex("beyond any calendar")
-    return seconds
-
-
-def _below(bits: int, value: object) -> int:
-    number = quantity(value)
-    if number >= 2**bits:
-        raise BadHex(f"beyond {bits} bits")
+def _at_most(largest: int, fault: str, value: object) -> int:
+    if (number := quantity(value)) > largest:
+        raise BadHex(fault)
     return number
 
 
@@ -73,12 +65,16 @@ ADDRESS = ColumnType("address", partial(data, length=20), 20)
 HASH = ColumnType("hash", partial(data, length=32), 32)
 HASHES = ColumnType("hashes", lambda values: tuple([data(value, 32) for value in values]))
 BYTES = ColumnType("bytes")
-UINT256 = ColumnType("uint256", _Known(quantity).__getitem__)
-UNSIGNED = ColumnType("unsigned", _Known(_unsigned).__getitem__)
-BIGINT = ColumnType("bigint", partial(_below, 63))
+UINT256 = ColumnType("uint256", _DecodedValues(quantity).__getitem__)
+UNSIGNED = ColumnType("unsigned", _DecodedValues(_unsigned).__getitem__)
+BIGINT = ColumnType("bigint", partial(_at_most, 2**63 - 1, "beyond 63 bits"))
 SMALLINT = ColumnType("smallint")
-INTEGER = ColumnType("integer", _Known(partial(_below, 31)).__getitem__)
-TIMESTAMP = ColumnType("timestamp", _timestamp)  # in seconds since 1970
+INTEGER = ColumnType(
+    "integer", _DecodedValues(partial(_at_most, 2**31 - 1, "beyond 31 bits")).__getitem__
+)
+TIMESTAMP = ColumnType(  # in seconds since 1970
+    "timestamp", partial(_at_most, MAX_TIMESTAMP_S, "beyond any calendar")
+)
 BOOLEAN = ColumnType("boolean")
 TEXT = ColumnType("text")
 

@@ -8,20 +8,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from scan.ethereum.block_encoding import TRANSACTION_FIELDS
+from scan.ethereum import rlp_and_tries as rlp
+from scan.ethereum.block_encoding import LISTS, TRANSACTION_FIELDS
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.rlp_and_tries import (
-    EMPTY_STRING,
-    LISTS,
-    LONG,
-    STRINGS,
-    Item,
-    items_of,
-    join_list,
-    keccak256,
-    string_prefix_bytes,
-    whole_list,
-)
 from scan.hex import to_hex
 
 BLOOM_BYTES = 256
@@ -29,8 +18,6 @@ BLOOM_PREFIX = bytes.fromhex("b90100")
 _NO_BLOOM = bytes(BLOOM_BYTES)
 _ADDRESS_BYTES, _WORD_BYTES = 20, 32
 _TOPIC_ITEM, _TOPIC_PREFIX = 33, b"\xa0"
-_LISTS = frozenset(("accessList", "blobVersionedHashes", "authorizationList"))
-AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 
 RawLog = tuple[bytes, tuple[bytes, ...], bytes]  # address, topics, data
 
@@ -46,34 +33,14 @@ class RawReceipt(NamedTuple):
     encoded: bytes = b""
 
 
-def transaction_item(encoded: bytes) -> bytes:
-    """Return an encoded transaction as an item of a block's list."""
-    return encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
-
-
-def slim_receipt(encoded: bytes) -> bytes:
-    """Return a receipt as encode_receipts() makes it without its bloom, and with its type inside.
-    Raises ValueError for another form."""
-    start = int(encoded[0] < LISTS)  # a type precedes the list
-    type_item = encoded[:1] if start else EMPTY_STRING
-    start += encoded[start] - LISTS - LONG + 1  # the list is long, as the bloom is
-    gas = start + (_TOPIC_ITEM if encoded[start] == _TOPIC_PREFIX[0] else 1)
-    prefix = encoded[gas]
-    cut = gas + (1 if prefix < STRINGS else prefix - STRINGS + 1)
-    after = cut + len(BLOOM_PREFIX) + BLOOM_BYTES
-    if encoded[cut : cut + len(BLOOM_PREFIX)] != BLOOM_PREFIX:
-        raise ValueError("a receipt has another form")
-    return join_list((type_item, encoded[start:cut], encoded[after:]))
-
-
 def read_transaction(encoded: bytes) -> tuple[int, dict[str, Any]]:
     """Return a transaction's type, and its fields by their names in JSON: bytes, and lists. Raises
     ValueError where it has another form than its type, or a type that is not Ethereum's."""
-    type_ = 0 if encoded[0] >= LISTS else encoded[0]
+    type_ = 0 if encoded[0] >= rlp.LISTS else encoded[0]
     layout = _LAYOUTS.get(type_)
     if layout is None:
         raise ValueError(f"this version of Scan does not know transactions of type {type_}")
-    items = whole_list(encoded, 1 if type_ else 0)
+    items = rlp.whole_list(encoded, 1 if type_ else 0)
     if [*map(type, items)] != layout.kinds or len(items[layout.to]) not in (0, _ADDRESS_BYTES):
         raise ValueError(f"a transaction of type {type_} has another form")
     if max([len(items[place]) for place in layout.quantities]) > _WORD_BYTES:
@@ -93,17 +60,19 @@ class _Layout(NamedTuple):
 _LAYOUTS = {
     type_: _Layout(
         names,
-        [list if name in _LISTS else bytes for name in names],
-        [at for at, name in enumerate(names) if name not in {"to", "input", *_LISTS}],
+        [list if name in LISTS else bytes for name in names],
+        [at for at, name in enumerate(names) if name not in {"to", "input", *LISTS}],
         names.index("to"),
     )
     for type_, names in TRANSACTION_FIELDS.items()
 }
 
 
-def raw_receipt(type_: int, encoded: bytes, outcome: Item, gas: Item, logs: Item) -> RawReceipt:
+def raw_receipt(
+    type_: int, encoded: bytes, outcome: rlp.Item, gas: rlp.Item, logs: rlp.Item
+) -> RawReceipt:
     """Return a receipt, given the positions of its items. Raises ValueError for another form."""
-    if max(encoded[outcome[0]], encoded[gas[0]]) >= LISTS or encoded[logs[0]] < LISTS:
+    if max(encoded[outcome[0]], encoded[gas[0]]) >= rlp.LISTS or encoded[logs[0]] < rlp.LISTS:
         raise ValueError("a receipt has another form")
     return RawReceipt(
         type_,
@@ -117,14 +86,14 @@ def _read_logs(encoded: bytes, start: int, end: int) -> list[RawLog]:
     """Return the logs of a list's content. Raises ValueError where one has not an address, up to
     four topics of 32 bytes, and data. To read lists of any form takes twice as long."""
     logs = []
-    for log, content, stop in items_of(encoded, start, end):
-        address, (topic_list, first, last), value = items_of(encoded, content, stop)
+    for log, content, stop in rlp.items_of(encoded, start, end):
+        address, (topic_list, first, last), value = rlp.items_of(encoded, content, stop)
         places = range(first, last, _TOPIC_ITEM)
         topics = tuple([encoded[at + 1 : at + _TOPIC_ITEM] for at in places])
         count = len(topics)
         if (
-            min(encoded[log], encoded[topic_list]) < LISTS
-            or max(encoded[address[0]], encoded[value[0]]) >= LISTS
+            min(encoded[log], encoded[topic_list]) < rlp.LISTS
+            or max(encoded[address[0]], encoded[value[0]]) >= rlp.LISTS
             or address[2] - address[1] != _ADDRESS_BYTES
             or count > MAX_TOPICS
             or last - first != count * _TOPIC_ITEM
@@ -147,14 +116,14 @@ def logs_bloom(logs: Sequence[RawLog]) -> bytes:
 
 @lru_cache(16_384)
 def _bloom_bits(value: bytes) -> int:
-    hash_ = keccak256(value)
+    hash_ = rlp.keccak256(value)
     bits = 0
     for at in (0, 2, 4):
         bits |= 1 << (int.from_bytes(hash_[at : at + 2]) & 2047)
     return bits
 
 
-def named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
+def entry_object(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
     """Return an entry of a list as an object; all fields but `address` are QUANTITYs."""
     return {
         name: to_hex(value) if name == "address" else hex(int.from_bytes(value))

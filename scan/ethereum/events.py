@@ -36,6 +36,12 @@ SWAP_PANCAKE_V3 = _topic(
 )
 SWAP_VELODROME = _topic("Swap(address,address,uint256,uint256,uint256,uint256)")
 SWAP_V4 = _topic("Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)")
+_TRANSFERS = frozenset(
+    (
+        *(TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH, TRANSFER_OF_ID, CONSECUTIVE_TRANSFER),
+        *(DEPOSIT, WITHDRAWAL),
+    )
+)
 _SWAPS = frozenset((SWAP_V2, SWAP_V3, SWAP_PANCAKE_V3, SWAP_VELODROME, SWAP_V4))
 INITIALIZE_V4 = _topic("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)")
 # A block's ConsecutiveTransfers are read item by item up to so many items. The ids of a range are
@@ -137,82 +143,55 @@ def pool_event(log: EventLog) -> PoolEvent | None:
 
 
 def transfer_event(log: EventLog) -> TransferEvent | None:
-    """Return the transfer that a log has the form of, or None. Whether the emitter is a token is
-    not known here."""
-    if not log.topics:
+    """Return the transfer that a log has the form of, or None: also where sender or recipient is no
+    address, padded with 12 zeros. Whether the emitter is a token is not known here."""
+    topics, data = log.topics, log.data
+    if not topics or topics[0] not in _TRANSFERS:
         return None
-    reader = _READERS.get(log.topics[0])
-    movement = reader(log.topics, log.data) if reader else None
-    if movement is None:
-        return None
-    shape, from_address, to_address, words = movement
-    return TransferEvent(
-        shape, log.transaction_index, log.log_index, log.address, from_address, to_address, words
-    )
-
-
-_Movement = tuple[TransferShape, bytes, bytes, tuple[tuple[int, int], ...]] | None
-
-
-def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Movement:
-    if len(topics) == 3 and len(data) >= 32:
-        shape, parties, word = TransferShape.AMOUNT, topics[1:], data[:32]
-    elif len(topics) == 4 and not data:
-        shape, parties, word = TransferShape.ID, topics[1:3], topics[3]
-    elif (len(topics), len(data)) in ((1, 96), (2, 64)):
-        *parties, word = (*topics[1:], data[:32], data[32:64], data[64:])[:3]
-        shape = TransferShape.PACKED
+    topic, form = topics[0], (len(topics), len(data))
+    parties: Sequence[bytes]
+    words: tuple[tuple[int, int], ...]
+    if topic == TRANSFER:
+        if form[0] == 3 and form[1] >= 32:
+            shape, parties, value = TransferShape.AMOUNT, topics[1:], data[:32]
+        elif form == (4, 0):
+            shape, parties, value = TransferShape.ID, topics[1:3], topics[3]
+        elif form in ((1, 96), (2, 64)):
+            shape = TransferShape.PACKED
+            *parties, value = (*topics[1:], data[:32], data[32:64], data[64:])[:3]
+        else:
+            return None
+        words = ((int.from_bytes(value), int.from_bytes(value)),)
+    elif topic == TRANSFER_SINGLE and form[0] == 4 and form[1] >= 64:
+        shape, parties = TransferShape.MULTI, topics[2:]
+        words = ((int.from_bytes(data[:32]), int.from_bytes(data[32:64])),)
+    elif topic == TRANSFER_BATCH and form[0] == 4:
+        shape, parties = TransferShape.MULTI, topics[2:]
+        ids, values = _uint256_array(data, 0), _uint256_array(data, 32)
+        if ids is None or values is None or len(ids) != len(values):
+            return None
+        words = tuple(zip(ids, values, strict=True))
+    elif topic == TRANSFER_OF_ID and form == (4, 64) and data.startswith(_DIRTY):
+        shape, parties = TransferShape.OF_ID, topics[1:3]
+        words = ((int.from_bytes(topics[3]), int.from_bytes(data[32:])),)
+    elif topic == CONSECUTIVE_TRANSFER and form == (4, 32):
+        shape, parties = TransferShape.RANGE, topics[2:]
+        first, last = int.from_bytes(topics[1]), int.from_bytes(data)
+        words = ((first, last - first + 1),)
+        if not 0 < last - first + 1 < 2**256:  # of which no balance could tell
+            return None
+    elif topic in (DEPOSIT, WITHDRAWAL) and form == (2, 32):
+        is_wrap = topic == DEPOSIT
+        shape = TransferShape.WRAP if is_wrap else TransferShape.UNWRAP
+        parties = (bytes(32), topics[1]) if is_wrap else (topics[1], bytes(32))
+        words = ((int.from_bytes(data), int.from_bytes(data)),)
     else:
         return None
-    value = int.from_bytes(word)
-    return _between(shape, parties[0], parties[1], ((value, value),))
-
-
-def _read_transfer_single(topics: Sequence[bytes], data: bytes) -> _Movement:
-    if len(topics) != 4 or len(data) < 64:
+    sender, recipient = parties
+    if not sender.startswith(_DIRTY) or not recipient.startswith(_DIRTY):
         return None
-    entry = (int.from_bytes(data[:32]), int.from_bytes(data[32:64]))
-    return _between(TransferShape.MULTI, topics[2], topics[3], (entry,))
-
-
-def _read_transfer_of_id(topics: Sequence[bytes], data: bytes) -> _Movement:
-    if len(topics) != 4 or len(data) != 64 or not data.startswith(_DIRTY):
-        return None
-    entry = (int.from_bytes(topics[3]), int.from_bytes(data[32:]))
-    return _between(TransferShape.OF_ID, topics[1], topics[2], (entry,))
-
-
-def _read_consecutive_transfer(topics: Sequence[bytes], data: bytes) -> _Movement:
-    if len(topics) != 4 or len(data) != 32:
-        return None
-    first, last = int.from_bytes(topics[1]), int.from_bytes(data)
-    count = last - first + 1
-    if not 0 < count < 2**256:  # of which no balance could tell
-        return None
-    return _between(TransferShape.RANGE, topics[2], topics[3], ((first, count),))
-
-
-def item_by_item(events: Sequence[TransferEvent]) -> list[TransferEvent]:
-    """Return a block's events, ConsecutiveTransfers with an entry for each item as long as these
-    are at most MAX_CONSECUTIVE together, from the smallest: a large one takes no other's place."""
-    read, remaining = list(events), MAX_CONSECUTIVE
-    ranges = [n for n, event in enumerate(read) if event.shape is TransferShape.RANGE]
-    for number in sorted(ranges, key=lambda n: read[n].words[0][1]):
-        [(first, count)] = read[number].words
-        remaining -= count
-        if remaining >= 0:
-            ids = tuple((id_, id_) for id_ in range(first, first + count))
-            read[number] = read[number]._replace(shape=TransferShape.ITEMS, words=ids)
-    return read
-
-
-def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Movement:
-    if len(topics) != 4:
-        return None
-    ids, values = _uint256_array(data, 0), _uint256_array(data, 32)
-    if ids is None or values is None or len(ids) != len(values):
-        return None
-    return _between(TransferShape.MULTI, topics[2], topics[3], tuple(zip(ids, values, strict=True)))
+    place = log.transaction_index, log.log_index, log.address
+    return TransferEvent(shape, *place, sender[12:], recipient[12:], words)
 
 
 def _uint256_array(data: bytes, head: int) -> list[int] | None:
@@ -228,33 +207,18 @@ def _uint256_array(data: bytes, head: int) -> list[int] | None:
     return [int.from_bytes(data[at : at + 32]) for at in range(first, first + 32 * count, 32)]
 
 
-def _read_wrapping(topics: Sequence[bytes], data: bytes) -> _Movement:
-    if len(topics) != 2 or len(data) != 32:
-        return None
-    value = int.from_bytes(data)
-    if topics[0] == DEPOSIT:
-        return _between(TransferShape.WRAP, bytes(32), topics[1], ((value, value),))
-    return _between(TransferShape.UNWRAP, topics[1], bytes(32), ((value, value),))
-
-
-def _between(
-    shape: TransferShape, sender: bytes, recipient: bytes, words: tuple[tuple[int, int], ...]
-) -> _Movement:
-    """Return the movement; None where sender or recipient is no address, padded with 12 zeros."""
-    if not sender.startswith(_DIRTY) or not recipient.startswith(_DIRTY):
-        return None
-    return shape, sender[12:], recipient[12:], words
-
-
-_READERS = {
-    TRANSFER: _read_transfer,
-    TRANSFER_SINGLE: _read_transfer_single,
-    TRANSFER_BATCH: _read_transfer_batch,
-    TRANSFER_OF_ID: _read_transfer_of_id,
-    CONSECUTIVE_TRANSFER: _read_consecutive_transfer,
-    DEPOSIT: _read_wrapping,
-    WITHDRAWAL: _read_wrapping,
-}
+def item_by_item(events: Sequence[TransferEvent]) -> list[TransferEvent]:
+    """Return a block's events, ConsecutiveTransfers with an entry for each item as long as these
+    are at most MAX_CONSECUTIVE together, from the smallest: a large one takes no other's place."""
+    read, remaining = list(events), MAX_CONSECUTIVE
+    ranges = [n for n, event in enumerate(read) if event.shape is TransferShape.RANGE]
+    for number in sorted(ranges, key=lambda n: read[n].words[0][1]):
+        [(first, count)] = read[number].words
+        remaining -= count
+        if remaining >= 0:
+            ids = tuple((id_, id_) for id_ in range(first, first + count))
+            read[number] = read[number]._replace(shape=TransferShape.ITEMS, words=ids)
+    return read
 
 
 def amounts(

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scan.ethereum.block_encoding import type_number
-from scan.ethereum.block_hashing import NoBytes
+from scan.ethereum.block_hashing import RawBlock
+from scan.ethereum.blocks import WEI_PER_GWEI
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.transaction_checks import BLOBS, Contradiction
 from scan.hex import quantity
@@ -58,44 +59,33 @@ def fork_warnings(node: Node) -> tuple[str, str]:
     except RpcError:
         return "", ""
     try:
-        return _unknown_fork(schedule), _missed_fork(schedule)
+        current, following, last = (schedule[name] for name in ("current", "next", "last"))
+        chain_id = current.get("chainId")
+        chain_id = 0 if chain_id is None else quantity(chain_id)
+        name, time_s = NEWEST_FORKS.get(chain_id, ("", 0))
+        unknown = missed = ""
+        later = following or last
+        if later is not None and not _is_known(current, later, time_s):
+            fork_id = str(later["forkId"])[:_MOST_CHARACTERS]
+            unknown = (
+                f"a fork is scheduled for {_moment(later['activationTime'])} (fork id {fork_id})"
+                " that this version does not know"
+            )
+        times = {fork["activationTime"] for fork in (current, following, last) if fork is not None}
+        if current["activationTime"] < time_s and time_s not in times:
+            missed = f"the node does not know the fork {name} of {_moment(time_s)}"
+        return unknown, missed
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, OSError) as error:
         raise NodeError(f"the node's eth_config is malformed: {error!r}"[:200]) from None
-
-
-def _unknown_fork(schedule: Any) -> str:
-    current, following = schedule["current"], schedule["next"] or schedule["last"]
-    if following is None or _is_known(current, following):
-        return ""
-    fork_id = str(following["forkId"])[:_MOST_CHARACTERS]
-    return (
-        f"a fork is scheduled for {_moment(following['activationTime'])} (fork id {fork_id})"
-        " that this version does not know"
-    )
-
-
-def _missed_fork(schedule: Any) -> str:
-    current = schedule["current"]
-    name, time_s = _newest_fork(current)
-    forks = (current, schedule["next"], schedule["last"])
-    times = {fork["activationTime"] for fork in forks if fork is not None}
-    if current["activationTime"] >= time_s or time_s in times:
-        return ""
-    return f"the node does not know the fork {name} of {_moment(time_s)}"
-
-
-def _newest_fork(fork: dict[str, Any]) -> tuple[str, int]:
-    chain_id = fork.get("chainId")
-    return NEWEST_FORKS.get(quantity(chain_id) if chain_id is not None else 0, ("", 0))
 
 
 def _moment(time_s: int) -> str:
     return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-def _is_known(current: dict[str, Any], following: dict[str, Any]) -> bool:
+def _is_known(current: dict[str, Any], following: dict[str, Any], newest_s: int) -> bool:
     time_s = following["activationTime"]
-    if time_s <= current["activationTime"] or time_s == _newest_fork(current)[1]:
+    if time_s <= current["activationTime"] or time_s == newest_s:
         return True
     before, after = _contracts(current), _contracts(following)
     has_same_code = current["precompiles"] == following["precompiles"]
@@ -108,32 +98,16 @@ def _contracts(fork: dict[str, Any]) -> set[str]:
     return {str(address).lower() for address in fork["systemContracts"].values()}
 
 
-WEI_PER_GWEI = 10**9
-
-_CANCUN, _PRAGUE, _BPO1, _BPO2 = 3_338_477, 5_007_716, 8_346_193, 11_684_671
-_GNOSIS = 1_112_826
+# Of Cancun, Prague and the forks that changed blobs' parameters alone, in their order.
+_FRACTIONS = (3_338_477, 5_007_716, 8_346_193, 11_684_671)
+_GNOSIS_FRACTION = 1_112_826
 # Times from which a fraction holds, by chain id: mainnet, Sepolia, Holesky, Hoodi, Gnosis, Chiado.
 _SCHEDULES: Mapping[int, Sequence[tuple[int, int]]] = {
-    1: ((0, _CANCUN), (1_746_612_311, _PRAGUE), (1_765_290_071, _BPO1), (1_767_747_671, _BPO2)),
-    11_155_111: (
-        (0, _CANCUN),
-        (1_741_159_776, _PRAGUE),
-        (1_761_017_184, _BPO1),
-        (1_761_607_008, _BPO2),
-    ),
-    17_000: (
-        (0, _CANCUN),
-        (1_740_434_112, _PRAGUE),
-        (1_759_800_000, _BPO1),
-        (1_760_389_824, _BPO2),
-    ),
-    560_048: (
-        (0, _CANCUN),
-        (1_742_999_832, _PRAGUE),
-        (1_762_365_720, _BPO1),
-        (1_762_955_544, _BPO2),
-    ),
-    **dict.fromkeys((100, 10_200), ((0, _GNOSIS),)),
+    1: [*zip((0, 1_746_612_311, 1_765_290_071, 1_767_747_671), _FRACTIONS, strict=True)],
+    11_155_111: [*zip((0, 1_741_159_776, 1_761_017_184, 1_761_607_008), _FRACTIONS, strict=True)],
+    17_000: [*zip((0, 1_740_434_112, 1_759_800_000, 1_760_389_824), _FRACTIONS, strict=True)],
+    560_048: [*zip((0, 1_742_999_832, 1_762_365_720, 1_762_955_544), _FRACTIONS, strict=True)],
+    **dict.fromkeys((100, 10_200), ((0, _GNOSIS_FRACTION),)),
 }
 _LEAST = dict.fromkeys((100, 10_200), WEI_PER_GWEI)
 
@@ -186,7 +160,7 @@ def unproven_blob_prices(
     header: Any,
     transactions: Sequence[Any],
     receipts: Sequence[Any],
-    raw: NoBytes,
+    raw: RawBlock,
     chain_id: int | None,
 ) -> list[str]:
     """Compare the price that receipts have with the header's excessBlobGas by the chain's schedule,
@@ -211,7 +185,7 @@ def unproven_blob_prices(
 
 
 def _price(
-    header: Any, prices: set[int], raw: NoBytes, chain_id: int | None
+    header: Any, prices: set[int], raw: RawBlock, chain_id: int | None
 ) -> tuple[int | None, bool]:
     """Return the price of a block's blobs, None where nothing tells it; and whether it follows from
     a schedule that this version of Scan knows."""

@@ -6,6 +6,23 @@ that is cut short, a database that restarts. A refusal by a node's rate limit pa
 that the node states. A permanent one remains until somebody changes the node or a setting: blocks
 that the node has pruned, a block that is malformed in every read, or another chain.
 
+Who finds a failure raises it, the node rests, and another node or the next step asks again. From
+the node to the commit these ask again, each for failures of its own:
+
+- Node, where there is no answer, HTTP 5xx, 429 or another chain: the next node at once; the failed
+  one rests for ten seconds or its Retry-After. Nothing is to be seen while another node answers.
+- Node, where a batch is refused or its answer too large: with half of the calls.
+- settled() of scan/indexer, where an answer is malformed, contradicts its hash, is not proven or is
+  an error for state: each other node, or the same one READS times, as a whole batch of blocks would
+  be read again otherwise. What no hash proves in the end is named in `unproven`.
+- FetchLimit, where a rate limit refuses one of several requests in flight: with half as many. So
+  the limit is learnt, for PATIENCE_S without a word.
+- The next step, by Retries, all of these where they last, and blocks that do not link: after 0.1 to
+  2 seconds, or 60 where somebody has to change something. /readyz has the reason, the log once a
+  minute. For a chain in bulk a range is read again in this way, while its patience lasts.
+
+ForkBackoff asks nothing again: it says how long a fork is kept when a node goes back and forth.
+
 Nodes agree on the data that a contract returns as it reverts, and on little else: each has its own
 words for the failures of the EVM itself.
 """

@@ -220,9 +220,7 @@ class NodeSession:
     def batch(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
         """Return the results in the order of the calls. Raises RpcError if one fails,
         AnswerTooLarge if one, or all together, are above `most_bytes`."""
-        with self._asking(calls) as node:
-            results = node.batch(calls, self._time_s(), most_bytes)
-        self._look_at(results)
+        results = self._read(calls, lambda node: node.batch(calls, self._time_s(), most_bytes))
         refusal = next((result for result in results if isinstance(result, RpcError)), None)
         if refusal is not None:
             raise refusal
@@ -233,34 +231,28 @@ class NodeSession:
         a call that failed, AnswerTooLarge where its response alone is above `most_bytes`."""
         if not calls:
             return []
-        with self._asking(calls) as node:
-            results = [*node.results(calls, self._time_s(), most_bytes)]
-        self._look_at(results)
-        return results
+        return self._read(calls, lambda node: [*node.results(calls, self._time_s(), most_bytes)])
 
-    @contextmanager
-    def _asking(self, calls: Sequence[Call]) -> Iterator[Node]:
-        costly = any(map(is_costly, calls))
+    def _read(self, calls: Sequence[Call], read: Callable[[Node], list[Any]]) -> list[Any]:
+        is_optional, costly = self._outcome.is_optional, any(map(is_costly, calls))
         try:
             self._time_s()
-            is_optional = self._outcome.is_optional
             with self._gateway.node_for(
                 self._client, is_optional=is_optional, is_costly=costly
             ) as node:
-                yield node
+                results = read(node)
         except (UpstreamFailed, Unavailable):
             self._outcome.failed = True
             raise
+        if any(isinstance(result, RpcError) and result.is_transient for result in results):
+            self._outcome.failed = True
+        return results
 
     def _time_s(self) -> float:
         left_s = self.left_s()
         if left_s <= 0:
             raise NodeTimedOut(TOO_LATE)
         return left_s
-
-    def _look_at(self, results: Sequence[Any]) -> None:
-        if any(isinstance(result, RpcError) and result.is_transient for result in results):
-            self._outcome.failed = True
 
 
 def read(

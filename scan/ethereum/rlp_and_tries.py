@@ -7,6 +7,7 @@ fastest installed keccak-256 is taken: roots of a block take a dozen hashes for 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import groupby, takewhile
 from typing import Any, NamedTuple, TypeAlias
@@ -93,14 +94,11 @@ def split_list(encoded: bytes, most: int) -> list[bytes]:
     """Return the encoded items of a list; [] where `encoded` is no list, or one of more than
     `most` items."""
     start, end = content_range(encoded, 0)
-    if not encoded or encoded[0] < LISTS or end != len(encoded):
-        return []
-    items: list[bytes] = []
-    while start < end and len(items) <= most:
-        _, item_end = content_range(encoded, start)
-        items.append(encoded[start:item_end])
-        start = item_end
-    return items if start == end and len(items) <= most else []
+    with suppress(ValueError):
+        is_list = encoded[:1] >= EMPTY_LIST and end == len(encoded)
+        if is_list and count_items(encoded, start, end) <= most:
+            return [encoded[item:stop] for item, _, stop in items_of(encoded, start, end)]
+    return []
 
 
 def item_content(item: bytes) -> bytes:
@@ -118,14 +116,12 @@ def strings_within(encoded: bytes) -> set[bytes]:
         start, end = content_range(outer, 0)
         if not outer or end != len(outer):
             raise ValueError("not RLP")
-        while start < end:
-            _, item_end = content_range(outer, start)
-            item = outer[start:item_end]
+        for at, _, stop in items_of(outer, start, end):
+            item = outer[at:stop]
             if item[0] >= LISTS:
                 lists.append(item)
             else:
                 strings.add(item)
-            start = item_end
     return strings
 
 
@@ -261,7 +257,9 @@ def list_root(values: Sequence[bytes]) -> bytes:
         return EMPTY_ROOT
     count = len(values)
     trie = _kept_trie(count) if count <= MAX_KEPT_VALUES else _trie(count)
-    leaves = [_list(path + _string(value)) for path, value in zip(trie.paths, values, strict=True)]
+    leaves = [
+        join_list((path, _string(value))) for path, value in zip(trie.paths, values, strict=True)
+    ]
     return keccak256(_encoded(trie.root, leaves))
 
 
@@ -273,7 +271,7 @@ class MapTrie:
         paths = [b""] * len(keys)
         self._root = _node(keys, 0, paths) if keys else None
         pairs = zip(paths, values.values(), strict=True)
-        self._leaves = [_list(path + _string(value)) for path, value in pairs]
+        self._leaves = [join_list((path, _string(value))) for path, value in pairs]
 
     @property
     def root(self) -> bytes:
@@ -303,14 +301,14 @@ def _encoded(node: _Node, leaves: list[bytes]) -> bytes:
     if isinstance(node, int):
         return leaves[node]
     if isinstance(node, _Extension):
-        return _list(node.path + _reference(_encoded(node.child, leaves)))
+        return join_list((node.path, _reference(_encoded(node.child, leaves))))
     children = [
         _NO_CHILD
         if child is None
         else _reference(leaves[child] if isinstance(child, int) else _encoded(child, leaves))
         for child in node
     ]
-    return _list(b"".join(children) + _NO_CHILD)
+    return join_list([*children, _NO_CHILD])
 
 
 def _reference(node: bytes) -> bytes:
@@ -354,7 +352,3 @@ def _hex_prefix(nibbles: str, *, is_leaf: bool) -> bytes:
 
 def _string(value: bytes) -> bytes:
     return value if len(value) == 1 and value < b"\x80" else string_prefix_bytes(len(value)) + value
-
-
-def _list(items: bytes) -> bytes:
-    return list_prefix_bytes(len(items)) + items

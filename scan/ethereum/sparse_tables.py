@@ -24,7 +24,7 @@ from scan.ethereum.column_types import (
     Column,
     annotated_columns,
 )
-from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.forms.form import BURN, PLACE_BITS, Credit, numbered
 from scan.hex import data, quantity
 
 
@@ -61,7 +61,7 @@ RowsOfBlock = Callable[[DecodedBlock, Sequence[InternalTransfer]], Iterable[tupl
 class SparseTable:
     """A table's rows: `record` is the NamedTuple of a row, with an annotated Column for each field,
     and `rows` returns a block's. Where `emitters` are given, a block without a log of any of these
-    addresses has no row. Rows that are `of_traces` differ where a block was not traced. Columns
+    addresses has no row. Columns
     that are `filled_later` are of no record: the chain's state after a row's block tells them. The
     code of the addresses in the column `changed` may be another from a row's block on."""
 
@@ -71,14 +71,12 @@ class SparseTable:
         rows: RowsOfBlock,
         *,
         emitters: Collection[bytes] | None = None,
-        of_traces: bool = False,
         filled_later: Collection[str] = (),
         changed: str | None = None,
     ) -> None:
         self.record = record
         self.rows = rows
         self.emitters = None if emitters is None else frozenset(emitters)
-        self.of_traces = of_traces
         self.filled_later = filled_later
         self.changed = changed
 
@@ -121,6 +119,32 @@ def creations_in(
     for ordinal, (index, address, factory) in enumerate(created[: 1 << PLACE_BITS], first):
         creator = block.transactions[index].from_address
         yield ContractCreation(ordinal, block.number, index, address, creator, factory)
+
+
+def burns_in(
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
+) -> tuple[Credit, ...]:
+    """Return the burns of a block, after its other credits, by traces that name both parties.
+
+    A contract burns where it was created in the same transaction (EIP-6780), before Cancun any
+    contract, and since Amsterdam none (EIP-8246).
+    """
+    destroyed = [
+        transfer
+        for transfer in internal_transfers
+        if transfer.type is TransferType.SELFDESTRUCT
+        and transfer.from_address == transfer.to_address
+    ]
+    if not destroyed or block.block_access_list_hash is not None:
+        return ()
+    created = {(c.transaction_index, c.address) for c in creations_in(block, internal_transfers)}
+    burns = [
+        (transfer.transaction_index, BURN, transfer.from_address, transfer.value)
+        for transfer in destroyed
+        if not block.keeps_destroyed
+        or (transfer.transaction_index, transfer.from_address) in created
+    ]
+    return numbered(block, burns, len(block.credits))
 
 
 def decode_withdrawals(block: Any, number: int) -> list[Withdrawal] | None:

@@ -9,6 +9,7 @@ import hashlib
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate, zip_longest
 from typing import Any, NamedTuple
 
@@ -16,28 +17,33 @@ import msgspec
 import zstandard
 
 from scan.errors import Unavailable
-from scan.ethereum.block_encoding import TRANSACTION_FIELDS, type_number
+from scan.ethereum import encoded_parts
+from scan.ethereum.block_encoding import AUTHORIZATION, TRANSACTION_FIELDS, type_number
 from scan.ethereum.blocks import StoredBody
-from scan.ethereum.encoded_parts import (
-    AUTHORIZATION,
-    named,
-    raw_receipt,
-    read_transaction,
-    slim_receipt,
-    transaction_item,
-)
 from scan.ethereum.forms.form import Encoding
 from scan.ethereum.forms.matching import RECEIPT_TAILS
-from scan.ethereum.rlp_and_tries import LISTS, Item, count_items, items_of, join_list
+from scan.ethereum.rlp_and_tries import (
+    EMPTY_STRING,
+    LISTS,
+    LONG,
+    STRINGS,
+    Item,
+    count_items,
+    items_of,
+    join_list,
+    string_prefix_bytes,
+)
 from scan.hex import data, quantity, quantity_or_none, to_hex
 
 MOST_BYTES = 256 * 1024 * 1024  # of a stored block, decompressed
 ITEM_BYTES = 290  # of memory, of a transaction and its receipt besides their bytes, measured
 LEVEL = 3  # of zstandard: bench/README.md has what others take
 DIGEST_BYTES = 16
+_digest = partial(hashlib.blake2b, digest_size=DIGEST_BYTES)
 _FORM = b"\1"  # of what follows this byte
 _JSON = b'{"'  # how an item of JSON begins, and no encoding
 _ADDRESS_BYTES, _HASH_BYTES = 20, 32
+_HASH_ITEM, _HASH_PREFIX = 33, 0xA0
 # What follows from the block and the place in it, the bloom, and blobs, which test nodes keep.
 _LEFT_OUT = frozenset("blockHash transactionHash transactionIndex logsBloom blobs".split())
 _NO_FIELDS: Mapping[str, Any] = {}
@@ -83,6 +89,26 @@ class DamagedBody(Unavailable):
         super().__init__(f"The stored transactions of block {number} are damaged: {reason}"[:200])
 
 
+def transaction_item(encoded: bytes) -> bytes:
+    """Return an encoded transaction as an item of a block's list."""
+    return encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
+
+
+def slim_receipt(encoded: bytes) -> bytes:
+    """Return a receipt as encode_receipts() makes it without its bloom, and with its type inside.
+    Raises ValueError for another form."""
+    start = int(encoded[0] < LISTS)  # a type precedes the list
+    type_item = encoded[:1] if start else EMPTY_STRING
+    start += encoded[start] - LISTS - LONG + 1  # the list is long, as the bloom is
+    gas = start + (_HASH_ITEM if encoded[start] == _HASH_PREFIX else 1)
+    prefix = encoded[gas]
+    cut = gas + (1 if prefix < STRINGS else prefix - STRINGS + 1)
+    after = cut + len(encoded_parts.BLOOM_PREFIX) + encoded_parts.BLOOM_BYTES
+    if encoded[cut : cut + len(encoded_parts.BLOOM_PREFIX)] != encoded_parts.BLOOM_PREFIX:
+        raise ValueError("a receipt has another form")
+    return join_list((type_item, encoded[start:cut], encoded[after:]))
+
+
 def stored_body(sent: Sequence[bytes], received: Sequence[bytes]) -> StoredBody | None:
     """Return a block's row, given the items of both lists; None for a block without transactions,
     or beyond MOST_BYTES."""
@@ -91,7 +117,7 @@ def stored_body(sent: Sequence[bytes], received: Sequence[bytes]) -> StoredBody 
         return None
     if not hasattr(_compressors, "zstandard"):
         _compressors.zstandard = zstandard.ZstdCompressor(LEVEL)
-    return StoredBody(_digest(content), _compressors.zstandard.compress(content))
+    return StoredBody(_digest(content).digest(), _compressors.zstandard.compress(content))
 
 
 def body_of(
@@ -114,10 +140,6 @@ def body_of(
             items.append(_json_item(record, encoding and encoding.transaction))
     slim = [*map(slim_receipt, received), *map(_json_item, receipts[len(received) :])]
     return stored_body(items, slim)
-
-
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
 def _json_item(record: Any, names: Sequence[str] | None = None) -> bytes:
@@ -165,7 +187,7 @@ class StoredBlock:
                 input_ = data(fields.pop("input", "0x"))
                 nonce, gas_limit = (quantity(fields.get(n) or "0x0") for n in ("nonce", "gas"))
                 return StoredTransaction(nonce, gas_limit, input_, receipt, fields)
-            type_, values = read_transaction(encoded)
+            type_, values = encoded_parts.read_transaction(encoded)
             input_ = values.pop("input")
             nonce, gas_limit = (int.from_bytes(values[name]) for name in ("nonce", "gas"))
             fields = {"type": hex(type_)} | {name: _json(name, v) for name, v in values.items()}
@@ -191,7 +213,7 @@ class StoredBlock:
             type_item, outcome, gas, logs, *tail = items_of(self._content, content, end)
             type_ = int.from_bytes(self._content[type_item[1] : type_item[2]])
             logs = logs if with_logs else (logs[0], logs[1], logs[1])
-            raw = raw_receipt(type_, self._content, outcome, gas, logs)
+            raw = encoded_parts.raw_receipt(type_, self._content, outcome, gas, logs)
             first_log = self._first_log(index) if raw.logs else 0
             names = RECEIPT_TAILS[type_].receipt_tail if type_ in RECEIPT_TAILS else ()
             fields = {"type": hex(type_)} | {
@@ -256,7 +278,7 @@ class StoredBlock:
             if not 0 < size <= MOST_BYTES:
                 raise ValueError("they are too large")
             content: bytes = zstandard.ZstdDecompressor().decompress(stored.body, size)
-            if _digest(content) != stored.digest:
+            if _digest(content).digest() != stored.digest:
                 raise ValueError("they have another digest")
             return content
 
@@ -273,7 +295,7 @@ def _json(name: str, value: Any) -> Any:
     if name == "accessList":
         return [{"address": to_hex(a), "storageKeys": [*map(to_hex, k)]} for a, k in value]
     if name == "authorizationList":
-        return [named(AUTHORIZATION, entry) for entry in value]
+        return [encoded_parts.entry_object(AUTHORIZATION, entry) for entry in value]
     if name == "blobVersionedHashes":
         return [*map(to_hex, value)]
     if name == "to":

@@ -1,7 +1,6 @@
 """Whether a block's transactions and its other lists agree with its header: their root, hashes and
 senders, which the transactions' bytes do not name. Pure, but for the bytes of transactions of
-unknown types. Records are the structs of scan/ethereum/blocks.py. burns_in() has the coin that
-contracts burnt by destroying themselves in their own favour.
+unknown types. Records are the structs of scan/ethereum/blocks.py.
 """
 
 from collections.abc import Sequence, Set
@@ -13,18 +12,18 @@ import msgspec
 
 from scan.ethereum import rlp_and_tries
 from scan.ethereum.block_encoding import (
+    LISTS,
     TRANSACTION_FIELDS,
     Unencodable,
     block_size,
     encode_transactions,
     type_number,
 )
-from scan.ethereum.block_hashing import NO_UNCLES, NoBytes, has_its_withdrawals
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock, TransactionJson, read_json
-from scan.ethereum.forms.form import BLOB_GAS, BURN, Credit, Form, numbered
+from scan.ethereum.block_hashing import NO_UNCLES, RawBlock, has_its_withdrawals
+from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
+from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FIRST_PROTECTED_V
 from scan.ethereum.signatures import Signature, recover_signer
-from scan.ethereum.sparse_tables import InternalTransfer, TransferType, creations_in
 from scan.hex import data
 
 FIRST_V = 27  # of signatures that cover no chain id
@@ -65,8 +64,6 @@ OTHER_SIGNERS = "senders of transactions and their signatures"
 SENDERS = "senders of transactions, which were not compared with signatures"
 MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 BLOBS = 3  # the type of transactions with blobs (EIP-4844)
-# Lists that transactions of some types have. No hash covers those of other types.
-_LISTS = ("accessList", "blobVersionedHashes", "authorizationList")
 
 
 class Contradiction(Exception):
@@ -113,7 +110,7 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
 
 
 def check_sent(
-    header: Any, transactions: Sequence[Any], form: Form, raw: NoBytes, computes_senders: bool
+    header: Any, transactions: Sequence[Any], form: Form, raw: RawBlock, computes_senders: bool
 ) -> Sent:
     """Check what a block has besides receipts, and put its size into it. Uncles, and what else
     blocks of Avalanche have, are not in the header's JSON. Raises Contradiction."""
@@ -121,16 +118,28 @@ def check_sent(
     unknown = {type_number(type_) for type_ in {t.type for t in header.transactions}} - known_types
     if unknown and _has_false_type(transactions, unknown, form):
         raise Contradiction("types of transactions and their hashes")
-    leaves = _leaves(transactions, unknown, form, raw)
+    leaves: list[Any] = (
+        _leaves_of_unknown_types(transactions, unknown, form, raw)
+        if unknown
+        else encode_transactions(transactions, form.encodings)
+    )
     if None not in leaves and rlp_and_tries.list_root(leaves) != data(header.transactionsRoot):
         raise Contradiction("transactions and transactionsRoot")
     if not has_its_withdrawals(header, form):
         raise Contradiction("withdrawals and withdrawalsRoot")
     if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
         raise Contradiction("uncles and sha3Uncles")
-    _check_lists(transactions, form)
-    with_blobs = [t for t in transactions if t.blobVersionedHashes]
-    blobs = sum(len(t.blobVersionedHashes) for t in with_blobs if type_number(t.type) == BLOBS)
+    blobs = 0
+    for sent in transactions:
+        if not (sent.accessList or sent.blobVersionedHashes or sent.authorizationList):
+            continue
+        number = type_number(sent.type)
+        encoding = form.encodings.get(number)
+        fields = encoding.transaction if encoding else TRANSACTION_FIELDS.get(number, LISTS)
+        for name in LISTS:
+            if name not in fields and getattr(sent, name):
+                raise Contradiction(f"{name} of transactions of type {number}")
+        blobs += len(sent.blobVersionedHashes or ()) if number == BLOBS else 0
     if blobs and BLOB_GAS * blobs != int(header.blobGasUsed or "0x0", 16):
         raise Contradiction("blobs and blobGasUsed")
     if None not in leaves and not header.uncles and header.extDataHash is None:
@@ -149,24 +158,6 @@ def check_sent(
         return Sent(leaves, unknown, excusable, (SENDERS,))
     fault, words = _check_senders(transactions, leaves, form, others)
     return Sent(leaves, unknown, excusable or fault, tuple(words))
-
-
-def _check_lists(transactions: Sequence[Any], form: Form) -> None:
-    """Raise Contradiction where a transaction has a list that its type, which its hash covers, does
-    not have."""
-    for transaction in transactions:
-        if not (
-            transaction.accessList
-            or transaction.blobVersionedHashes
-            or transaction.authorizationList
-        ):
-            continue
-        number = type_number(transaction.type)
-        encoding = form.encodings.get(number)
-        fields = encoding.transaction if encoding else TRANSACTION_FIELDS.get(number, _LISTS)
-        for name in _LISTS:
-            if name not in fields and getattr(transaction, name):
-                raise Contradiction(f"{name} of transactions of type {number}")
 
 
 def _check_senders(
@@ -221,16 +212,14 @@ def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) 
     return False
 
 
-def _leaves(
-    transactions: Sequence[Any], unknown: Set[int], form: Form, raw: NoBytes
-) -> list[bytes]:
+def _leaves_of_unknown_types(
+    transactions: Sequence[Any], unknown: Set[int], form: Form, raw: RawBlock
+) -> list[bytes | None]:
     """Return the encoded transactions; None for each of an unknown type whose bytes are not known,
     or do not have its hash."""
-    if not unknown:
-        return encode_transactions(transactions, form.encodings)
     known_transactions = [t for t in transactions if type_number(t.type) not in unknown]
     encoded = iter(encode_transactions(known_transactions, form.encodings))
-    leaves: list[Any] = []
+    leaves: list[bytes | None] = []
     for index, transaction in enumerate(transactions):
         number = type_number(transaction.type)
         if number not in unknown:
@@ -248,29 +237,3 @@ def _is_signed(transaction: Any) -> bool:
     """Return whether a transaction has a signature; those that test nodes send in another account's
     name have zeros, and a hash of their own."""
     return any(int(getattr(transaction, name, None) or "0x1", 16) for name in ("r", "s"))
-
-
-def burns_in(
-    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
-) -> tuple[Credit, ...]:
-    """Return the burns of a block, after its other credits, by traces that name both parties.
-
-    A contract burns where it was created in the same transaction (EIP-6780), before Cancun any
-    contract, and since Amsterdam none (EIP-8246).
-    """
-    destroyed = [
-        transfer
-        for transfer in internal_transfers
-        if transfer.type is TransferType.SELFDESTRUCT
-        and transfer.from_address == transfer.to_address
-    ]
-    if not destroyed or block.block_access_list_hash is not None:
-        return ()
-    created = {(c.transaction_index, c.address) for c in creations_in(block, internal_transfers)}
-    burns = [
-        (transfer.transaction_index, BURN, transfer.from_address, transfer.value)
-        for transfer in destroyed
-        if not block.keeps_destroyed
-        or (transfer.transaction_index, transfer.from_address) in created
-    ]
-    return numbered(block, burns, len(block.credits))

@@ -116,11 +116,8 @@ def _list(value: Any) -> list[Any]:
 
 def _log(indexed: IndexedTransaction, log: Any) -> TransactionLog:
     topics = tuple(data(topic, 32) for topic in _list(log["topics"]))
-    if len(topics) > MAX_TOPICS or log.get("removed") is True:
-        raise TransactionUnavailable(MALFORMED)
-    if data(log["transactionHash"], 32) != data(indexed.hash):
-        raise TransactionUnavailable(MALFORMED)
     index = quantity(log["logIndex"])
-    if index >= 2**31:
+    is_foreign = data(log["transactionHash"], 32) != data(indexed.hash)
+    if len(topics) > MAX_TOPICS or log.get("removed") is True or is_foreign or index >= 2**31:
         raise TransactionUnavailable(MALFORMED)
     return TransactionLog(data(log["address"], 20), topics, data(log["data"]), index)

@@ -323,7 +323,7 @@ def results_of(answer: Any, count: int) -> list[Any]:
     if count == 1 and isinstance(answer, list) and len(answer) == 1:
         [answer] = answer
     if count == 1 and isinstance(answer, dict):
-        return [_result(answer)]
+        answer = [{**answer, "id": 0}]
     if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
         error = _rpc_error(answer["error"])
         raise BatchRefused(f"the node rejected a batch of {count} calls: {error.message}")
@@ -338,25 +338,24 @@ def results_of(answer: Any, count: int) -> list[Any]:
         raise BatchRefused("the node did not respond to all calls of a batch")
     if len(answer) != count:
         raise BatchRefused(f"the node returned {len(answer)} responses to {count} calls")
-    refusals = [_rpc_error(item["error"]) for item in by_id.values() if item.get("error")]
-    for refusal in refusals if count > 1 else []:
+    errors = {
+        number: _rpc_error(item["error"])
+        for number, item in by_id.items()
+        if item.get("error") is not None
+    }
+    for error in errors.values():
         # geth answers what fits into 25 MB and "response too large" for the rest.
-        if refusal.is_too_much:
-            raise BatchRefused(f"the node rejected calls of a batch of {count}: {refusal.message}")
-    return [_result(by_id[number]) for number in range(count)]
-
-
-def _result(answer: dict[str, Any]) -> Any:
-    """Return a call's result, or the node's RpcError. Raises RateLimited, NodeError."""
-    if answer.get("error") is not None:
-        error = _rpc_error(answer["error"])
-        if error.is_rate_limit:
-            raise RateLimited(f"the node's rate limit is exceeded: {error.message}")
+        if count > 1 and error.is_too_much:
+            raise BatchRefused(f"the node rejected calls of a batch of {count}: {error.message}")
+    for number in range(count):
+        if number in errors and errors[number].is_rate_limit:
+            message = errors[number].message
+            raise RateLimited(f"the node's rate limit is exceeded: {message}")
+        if number not in errors and "result" not in by_id[number]:
+            raise NodeError("the node's response has neither result nor error")
+    for _ in errors:
         metrics.count_rpc_error()
-        return error
-    if "result" not in answer:
-        raise NodeError("the node's response has neither result nor error")
-    return answer["result"]
+    return [errors.get(number) or by_id[number]["result"] for number in range(count)]
 
 
 def _rpc_error(error: Any) -> RpcError:

@@ -21,7 +21,7 @@ from scan.ethereum.blocks import (
     Withdrawal,
     read_json,
 )
-from scan.ethereum.column_types import COMPUTED, PROVEN, SAID, Column, ValueKind, annotated_columns
+from scan.ethereum.column_types import COMPUTED, PROVEN, Column, ValueKind, annotated_columns
 from scan.ethereum.forms import form, matching
 from scan.ethereum.sparse_tables import ContractCreation, InternalTransfer
 from scan.hex import data
@@ -79,11 +79,12 @@ class BlockChecker:
         """Check a block, given as structs. `leaves` are the encoded receipts, where these have no
         logs any more; the bytes of its parts are of `node`, by default of the one that serves."""
         node = node or self._node
-        own_raw = block_hashing.RawBlock(
+        raw = block_hashing.RawBlock(
             self._raws.setdefault(node, block_hashing.RawBlocks(node)), number
         )
         try:
-            verdict = self._check_header(number, header, own_raw)
+            is_proven = self._proves(number, header)
+            verdict = Verdict() if is_proven else self._other_proof(number, header, raw)
         except (ValueError, TypeError, AttributeError) as error:
             return Verdict(f"malformed fields of the header ({type(error).__name__})")
         if verdict.contradiction or OWN_HEADER in verdict.unproven:
@@ -93,7 +94,7 @@ class BlockChecker:
             check_body,
             header,
             receipts,
-            own_raw,
+            raw,
             chain_id,
             leaves,
             computes_senders=self._computes_senders,
@@ -118,9 +119,8 @@ class BlockChecker:
             self._proven_from = number
             self._has_own_form = False
 
-    def _check_header(self, number: int, header: Any, raw: block_hashing.RawBlock) -> Verdict:
-        if self._proves(number, header):
-            return Verdict()
+    def _other_proof(self, number: int, header: Any, raw: block_hashing.RawBlock) -> Verdict:
+        """Return the verdict on a header that its fields do not prove."""
         encoded = raw.header()
         if encoded is not None and rlp_and_tries.keccak256(encoded) == data(header.hash, 32):
             self.record_proven(number)
@@ -190,62 +190,52 @@ def _listed(names: Any) -> str:
 
 Kinds = Mapping[str, ValueKind]
 _STORED_AS = {"timestamp_s": "timestamp"}  # of blocks
-_OF_LOG = {
-    **dict.fromkeys(("block_number", "transaction_index", "log_index"), PROVEN),
-    "ordinal": COMPUTED,
-}
+
+
+def _kinds(proven: str = "", computed: str = "", said: str = "") -> dict[str, ValueKind]:
+    """Return the kinds of columns, given by their names."""
+    names = zip(ValueKind, (proven, computed, said), strict=True)
+    return {name: kind for kind, of_kind in names for name in of_kind.split()}
+
+
 # Counts of rows and sums over them, which the indexer makes.
-_OF_BLOCK = dict.fromkeys(
-    """
+_OF_BLOCK = _kinds(
+    computed="""
     transactions_before token_transfers_before dex_trades_before logs_before
     internal_transfers_before traced_before untraced_before unproven_before transaction_count
     token_transfer_count dex_trade_count internal_transfer_count log_count gas_price_sum
     withdrawal_count traced
-    """.split(),
-    COMPUTED,
+    """
 )
+_OF_LOG = "block_number transaction_index log_index"
 _DERIVED: Mapping[str, Kinds] = {
-    "logs": _OF_LOG | {"topic_id": COMPUTED} | dict.fromkeys(("address", "topics", "data"), PROVEN),
-    "event_topics": {"topic_id": COMPUTED, "topic0": PROVEN, "log_count": COMPUTED},
-    "log_emitters": {"address": PROVEN, "block_number": PROVEN},
+    "logs": _kinds(f"{_OF_LOG} address topics data", "ordinal topic_id"),
+    "event_topics": _kinds("topic0", "topic_id log_count"),
+    "log_emitters": _kinds("address block_number"),
     # A contract may emit any event: what its logs say is proven to be what they say.
-    "token_transfers": _OF_LOG
-    | {"batch_index": COMPUTED}
-    | dict.fromkeys(("token_address", "from_address", "to_address", "value", "token_id"), PROVEN),
+    "token_transfers": _kinds(
+        f"{_OF_LOG} token_address from_address to_address value token_id", "ordinal batch_index"
+    ),
     # Which tokens a pool has, and of which exchange it is, contracts answer when they are called.
-    "dex_trades": _OF_LOG
-    | dict.fromkeys(("pool_address", "amount_in", "amount_out"), PROVEN)
-    | {"maker": COMPUTED}
-    | dict.fromkeys(("dex_id", "token_in", "token_out"), SAID),
-    "pools": {"address": PROVEN, "block_number": PROVEN, "trade_count": COMPUTED}
-    | dict.fromkeys(("dex_id", "token0", "token1"), SAID),
-    "dexes": {"dex_id": COMPUTED, "name": SAID, "trade_count": COMPUTED},
-    "tokens": dict.fromkeys(("address", "block_number", "log_index"), PROVEN)
-    | dict.fromkeys(
-        (
-            "type",
-            "name",
-            "symbol",
-            "decimals",
-            "total_supply",
-            "supply_missing",
-            "item_type",
-            "wraps_since",
-            "ended_in",
-            "earlier_lives",
-        ),
-        SAID,
-    )
-    | dict.fromkeys(
+    "dex_trades": _kinds(
+        f"{_OF_LOG} pool_address amount_in amount_out", "ordinal maker", "dex_id token_in token_out"
+    ),
+    "pools": _kinds("address block_number", "trade_count", "dex_id token0 token1"),
+    "dexes": _kinds("", "dex_id trade_count", "name"),
+    "tokens": _kinds(
+        "address block_number log_index",
         """
         read_block supply_block inconsistent_since held_supply holder_count transfer_count
         item_transfer_count item_count
-        """.split(),
-        COMPUTED,
+        """,
+        """
+        type name symbol decimals total_supply supply_missing item_type wraps_since ended_in
+        earlier_lives
+        """,
     ),
     # The node says the code, of which the others are made.
-    "codes": dict.fromkeys(("code_hash", "code", "is_proxy"), SAID),
-    "contracts": {"address": PROVEN, "block_number": COMPUTED, "code_hash": SAID},
+    "codes": _kinds(said="code_hash code is_proxy"),
+    "contracts": _kinds("address", "block_number", "code_hash"),
 }
 # In which cases a value is said, and its block's `unproven`, or its record's, says so.
 SAID_WHERE: Mapping[tuple[str, str], str] = {

@@ -15,22 +15,7 @@ from eth_hash.auto import keccak
 from scan import registry
 from scan.cached_values import LazyMapping
 from scan.database import connection, transaction
-from scan.ethereum import blocks, sparse_tables, transaction_checks
-from scan.ethereum.events import (
-    CHANGES,
-    PoolEvent,
-    SwapEvent,
-    Trade,
-    Transfer,
-    TransferEvent,
-    TransferShape,
-    WrapClaim,
-    item_by_item,
-    pool_event,
-    swap_event,
-    transfer_event,
-    wrap_claims,
-)
+from scan.ethereum import blocks, events, sparse_tables
 from scan.ethereum.forms.form import Credit
 from scan.hex import to_hex
 from scan.indexer import hooks
@@ -112,7 +97,7 @@ TRANSFER_COLUMNS = tuple(
 )
 TRADE_COLUMNS = (
     *"block_number log_index transaction_index pool_address maker dex_id".split(),
-    *Trade._fields,
+    *events.Trade._fields,
 )
 LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
 BODIES = "block_bodies"
@@ -133,16 +118,16 @@ UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
 class TransferLog(NamedTuple):
     """A log with the form of a transfer, which it is if its contract is a token."""
 
-    shape: TransferShape
+    shape: events.TransferShape
     token: bytes
     log_index: int
     words: tuple[tuple[int, int], ...] = ()  # as TransferEvent has them
-    claim: WrapClaim | None = None  # of a Deposit or Withdrawal
+    claim: events.WrapClaim | None = None  # of a Deposit or Withdrawal
     row: str = ""  # as transfer_row() makes it
 
 
 class SwapLog(NamedTuple):
-    event: SwapEvent
+    event: events.SwapEvent
     row: str = ""  # TRADE_COLUMNS up to maker
 
 
@@ -168,10 +153,10 @@ class BlockContracts(NamedTuple):
     changed: frozenset[bytes]  # that emitted an event of CHANGES, or whose code may have changed
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
-    pool_events: Sequence[PoolEvent] = ()
+    pool_events: Sequence[events.PoolEvent] = ()
 
 
-_ClaimedTransfer = tuple[TransferEvent, WrapClaim | None]
+_ClaimedTransfer = tuple[events.TransferEvent, events.WrapClaim | None]
 
 
 class TableRows(NamedTuple):
@@ -186,8 +171,8 @@ class TableRows(NamedTuple):
     created: frozenset[bytes]
     changed: frozenset[bytes]
     transfers: list[_ClaimedTransfer]
-    swaps: list[tuple[SwapEvent, bytes]]  # each with its maker
-    pools: Sequence[PoolEvent]
+    swaps: list[tuple[events.SwapEvent, bytes]]  # each with its maker
+    pools: Sequence[events.PoolEvent]
 
 
 class BlockRows(NamedTuple):
@@ -238,7 +223,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         internal_transfers=[(number, *t) for t in internal_transfers],
         unnumbered={
             "withdrawals": [(number, *w) for w in block.withdrawals or ()],
-            "credits": [*block.credits, *transaction_checks.burns_in(block, internal_transfers)],
+            "credits": [*block.credits, *sparse_tables.burns_in(block, internal_transfers)],
             "uncles": list(block.uncles),
             "contract_creations": list(sparse_tables.creations_in(block, internal_transfers)),
             "log_emitters": [(address, number) for address in emitters],
@@ -330,7 +315,7 @@ def long_characters(block: BlockRows) -> int:
     return sum(map(len, block.logs)) + watched + len(block.body)
 
 
-def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
+def transfer_row(number: int, transfer: events.TransferEvent | events.Transfer) -> str:
     """Return the COPY text of TRANSFER_COLUMNS up to to_address. Written out, since a loop over
     the columns took four times as long."""
     return (
@@ -347,19 +332,23 @@ def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) 
 def _events(
     block: blocks.DecodedBlock, internal_transfers: Sequence[sparse_tables.InternalTransfer]
 ) -> tuple[
-    list[_ClaimedTransfer], list[tuple[SwapEvent, bytes]], frozenset[bytes], list[PoolEvent]
+    list[_ClaimedTransfer],
+    list[tuple[events.SwapEvent, bytes]],
+    frozenset[bytes],
+    list[events.PoolEvent],
 ]:
-    events: list[TransferEvent] = []
-    swaps: list[tuple[SwapEvent, bytes]] = []
+    moves: list[events.TransferEvent] = []
+    swaps: list[tuple[events.SwapEvent, bytes]] = []
     changed, pools = set(), []
     for log in block.contract_logs:
-        if (event := transfer_event(log)) is not None:
-            events.append(event)
-        elif (swap := swap_event(log)) is not None:
+        if (move := events.transfer_event(log)) is not None:
+            moves.append(move)
+        elif (swap := events.swap_event(log)) is not None:
             swaps.append((swap, block.transactions[swap.transaction_index].from_address))
-        elif log.topics and log.topics[0] in CHANGES:
+        elif log.topics and log.topics[0] in events.CHANGES:
             changed.add(log.address)
-        elif (pool := pool_event(log)) is not None:
+        elif (pool := events.pool_event(log)) is not None:
             pools.append(pool)
-    claims = wrap_claims(events := item_by_item(events), block.transactions, internal_transfers)
-    return [(e, claims.get(e.log_index)) for e in events], swaps, frozenset(changed), pools
+    moves = events.item_by_item(moves)
+    claims = events.wrap_claims(moves, block.transactions, internal_transfers)
+    return [(e, claims.get(e.log_index)) for e in moves], swaps, frozenset(changed), pools

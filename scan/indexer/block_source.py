@@ -3,21 +3,22 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum import block_decoder, block_validation
-from scan.ethereum.block_hashing import LOG_INDEX, own_form
+from scan.ethereum.block_hashing import LOG_INDEX, form_of_roots
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
-from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
+from scan.ethereum.client import MAX_ANSWER_BYTES, Call, MalformedResponse, Node, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
 from scan.ethereum.stored_blocks import body_of
 from scan.hex import quantity
 from scan.indexer import hooks, node_reader
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_rows import BlockRows, FetchedBlock, LogSelection, make_block_rows
-from scan.indexer.node_reader import READS, UNREAD, MissingPart, present
+from scan.indexer.node_reader import UNREAD, MissingPart, present, settled
 
 log = logging.getLogger(__name__)
 
@@ -62,17 +63,16 @@ class BlockSource:
         stores_bodies: bool = False,
     ) -> None:
         """Blocks that blocks() returns have their bodies where it `stores_bodies`."""
-        self.checker = BlockChecker(node, self.known_chain_id, computes_senders=computes_senders)
+        self.checker = BlockChecker(node, self.chain_id, computes_senders=computes_senders)
         self.node = node
         self.stores_bodies = stores_bodies
         self._without_block_receipts: set[Node] = set()  # which have no eth_getBlockReceipts
         self._chain_id: int | None = None
-        self._known_reasons: set[str] = set()  # why blocks so far are not proven
+        self._logged_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = hooks.make_trace_reader(node, self._large_lock, traces=traces)
         self._completers = [
-            part.completer(node, self.known_chain_id)
-            for part in registry.parts(hooks.BlockCompletion)
+            part.completer(node, self.chain_id) for part in registry.parts(hooks.BlockCompletion)
         ]
 
     @property
@@ -80,7 +80,7 @@ class BlockSource:
         """Whether the node may offer traces, as far as it was asked for any."""
         return self._traces.can_trace
 
-    def known_chain_id(self) -> int:
+    def chain_id(self) -> int:
         """Return the chain id of the database, or else the one that the node gave first."""
         if self._chain_id is None:
             expected = self.node.chain_id
@@ -100,7 +100,8 @@ class BlockSource:
         size = 0
         for number, pair in enumerate(self._pairs(self.node, first, last), start=first):
             try:
-                (block, header), verdict = self._settle(self._decode, pair, number)
+                read = partial(self._decode, number, [pair])
+                (block, header), verdict = settled(self.node, read, self._doubts)
                 block = self.complete(block, header)
             except MalformedBlock:
                 if blocks:
@@ -116,9 +117,13 @@ class BlockSource:
             size += len(block.body.body) if block.body else 0
             if size >= FETCHED_BYTES:
                 break
-        traces = node_reader.read_again(self.node, lambda: self._traces.read(blocks))
+        traces = settled(self.node, lambda _: self._traces.read(blocks))
         return [
-            FetchedBlock(block.with_failed(traced.failed), *traced[:3], traced.destroyed)
+            FetchedBlock(
+                block.with_failed(traced.failed) if traced.failed else block,
+                *traced[:3],
+                traced.destroyed,
+            )
             for block, traced in zip(blocks, traces, strict=False)
         ]
 
@@ -138,68 +143,42 @@ class BlockSource:
         `header` is a struct."""
         for completer in self._completers:
             block = completer.complete(block, header)
-        return block_in_unit(block, self.known_chain_id()) if block.withdrawals else block
+        return block_in_unit(block, self.chain_id()) if block.withdrawals else block
 
-    def _settle(
-        self, read: Callable[[Node, Any, Any, int], _Read], pair: tuple[Any, Any], number: int
-    ) -> _Read:
-        """Return what `read` makes of a block and its receipts; while hashes do not prove all of
-        it, of the block as other nodes have it, or the same node later.
+    def _doubts(self, read: _Read) -> int:
+        """Return how much of a block is not proven that another node, or the same one later, may
+        prove."""
+        unproven = read.verdict.unproven
+        if unproven and self._logged_reasons.issuperset(unproven):
+            form = FORM_OF_CHAIN.get(self.chain_id())
+            is_never_proven = OWN_HEADER in unproven or (form and form.has_unproven_blocks)
+            if is_never_proven or self.node.is_single:
+                return 0
+        return len(unproven)
 
-        Raises MalformedBlock where it contradicts its hash whoever is asked, NodeError.
-        """
-        results: list[_Read] = []
-        failure: Exception | None = None
-        nodes = [self.node]
-        for attempt, node in enumerate(nodes):  # others are added after the first reading
-            try:
-                if attempt:
-                    [pair] = self._pairs(node, number, number)
-                results.append(result := read(node, *pair, number))
-                if not result.verdict.unproven or self._is_settled(result.verdict):
-                    return result
-            except (MalformedBlock, NodeError) as error:
-                failure = error
-            if not attempt:
-                self.node.rest()
-                is_single = self.node.is_single
-                nodes += [node] * (READS - 1) if is_single else self.node.all_single_nodes()
-        if not results:
-            assert failure is not None
-            raise failure
-        # The node that was read first is the last to be read again.
-        return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
-
-    def _is_settled(self, verdict: block_validation.Verdict) -> bool:
-        """Return whether no other node, nor the same one later, could prove more of a block of
-        which something is not proven."""
-        if not self._known_reasons.issuperset(verdict.unproven):
-            return False
-        form = FORM_OF_CHAIN.get(self.known_chain_id())
-        is_never_proven = OWN_HEADER in verdict.unproven or (form and form.has_unproven_blocks)
-        return bool(is_never_proven) or self.node.is_single
-
-    def _decode(self, node: Node, header: Any, receipts: Any, number: int) -> _Read:
-        """Return a decoded block with its header. Raises MalformedBlock, NodeError."""
+    def _decode(self, number: int, pairs: list[tuple[Any, Any]], node: Node) -> _Read:
+        """Return a decoded block with its header: of the pair that was read already, or else as the
+        node has it. Raises MalformedBlock, NodeError."""
+        header, receipts = pairs.pop() if pairs else next(self._pairs(node, number, number))
         if not self._is_large(node, header, receipts):
             verdict = self._verdict(node, header, receipts, number)
-            block = block_decoder.decode_block(header, receipts, number, self.known_chain_id())
+            block = block_decoder.decode_block(header, receipts, number, self.chain_id())
             return _Read((self._with_body(block, header, receipts, verdict), header), verdict)
         # Only one is in memory at a time: receipts are read, encoded as the leaves of their root,
         # decoded, and released one by one.
         with self._large_lock:
             header = node_reader.large_header(node, number)
-            large = node_reader.LargeReceipts(
-                node_reader.large_receipts(node, header, number), number
-            )
-            block = block_decoder.decode_block(header, iter(large), number, self.known_chain_id())
-            verdict = self._verdict(node, header, large.read, number, large.leaves)
+            read, leaves = list[Any](), list[bytes]()
+            receipts = node_reader.large_receipts(node, header, number)
+            encoded = node_reader.encoded_receipts(receipts, number, read, leaves)
+            block = block_decoder.decode_block(header, encoded, number, self.chain_id())
+            verdict = self._verdict(node, header, read, number, leaves)
             if [entry.log_index for entry in block.logs] != [*range(len(block.logs))]:
                 raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
             # The check has computed it, where it can.
             size = None if header.size is None else quantity(header.size)
-            verdict = verdict._replace(received=large.leaves)
-            block = self._with_body(block._replace(size=size), header, large.read, verdict)
+            verdict = verdict._replace(received=leaves)
+            block = self._with_body(block._replace(size=size), header, read, verdict)
             return _Read((block, header), verdict)
 
     def _with_body(
@@ -211,7 +190,7 @@ class BlockSource:
     ) -> DecodedBlock:
         if not self.stores_bodies or not receipts:
             return block
-        encodings = own_form(header, receipts, self.known_chain_id()).encodings
+        encodings = form_of_roots(header, receipts, self.chain_id()).encodings
         try:
             body = body_of(header.transactions, receipts, verdict.sent, verdict.received, encodings)
         except (ValueError, IndexError) as error:
@@ -220,8 +199,9 @@ class BlockSource:
             log.warning("block %d is too large for its transactions to be stored", block.number)
         return block._replace(body=body)
 
-    def _pair(self, node: Node, header: Any, receipts: Any, number: int) -> _Read:
-        """Return a block's header and receipts. Raises MalformedBlock, NodeError."""
+    def _pair(self, number: int, pairs: list[tuple[Any, Any]], node: Node) -> _Read:
+        """Return a block's header and receipts, as _decode() takes them."""
+        header, receipts = pairs.pop() if pairs else next(self._pairs(node, number, number))
         if self._is_large(node, header, receipts):
             header, receipts = node_reader.large_pair(node, number)
         return _Read((header, receipts), self._verdict(node, header, receipts, number))
@@ -234,7 +214,7 @@ class BlockSource:
                 raise part
         is_large = isinstance(header, UNREAD) or isinstance(receipts, UNREAD)
         if is_large and node is self.node and not node.is_single:
-            raise NodeError("the node's response is too large, the next node is asked")
+            raise MalformedResponse("the node's response is too large, the next node is asked")
         return is_large
 
     def _verdict(
@@ -253,9 +233,9 @@ class BlockSource:
     def _words(self, verdict: block_validation.Verdict, number: int) -> str:
         """Return what no hash proves of a block, in words, of which new ones are logged."""
         for reason in verdict.unproven:
-            if reason not in self._known_reasons:
+            if reason not in self._logged_reasons:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
-        self._known_reasons.update(verdict.unproven)
+        self._logged_reasons.update(verdict.unproven)
         return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS]
 
     def raw_blocks(
@@ -265,7 +245,8 @@ class BlockSource:
         `checked`, blocks that contradict themselves are yielded, too."""
         for number, pair in enumerate(self._pairs(self.node, first, last), start=first):
             if checked:
-                pair, verdict = self._settle(self._pair, pair, number)
+                read = partial(self._pair, number, [pair])
+                pair, verdict = settled(self.node, read, self._doubts)
                 self._words(verdict, number)
             elif self._is_large(None, *pair):
                 pair = node_reader.large_pair(self.node, number)
@@ -295,9 +276,9 @@ class BlockSource:
                     yield from node_reader.pairs_one_by_one(node, number, last)
                     return
                 header = node_reader.read_part(header, BlockJson, number)
-                receipts = node_reader.complete_receipts(
-                    node_reader.read_part(receipts, ReceiptsJson, number), number
-                )
+                receipts = node_reader.read_part(receipts, ReceiptsJson, number)
+                for part in receipts if isinstance(receipts, list) else [receipts]:
+                    present(part, node_reader.RECEIPTS, number)
                 if isinstance(receipts, list) and not isinstance(header, UNREAD):
                     # Polygon's state sync: some nodes return its receipt only by its hash.
                     is_short = len(receipts) == len(header.transactions) - 1

@@ -70,16 +70,20 @@ def check(node: Node, database: Database) -> StoredChain | None:
     if row is None:
         return None
     stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
-    _require_same(stored.identity, read_identity(node), "the node at RPC_URL")
-    nodes = node.single_nodes()
-    for number, single_node in enumerate(nodes if len(nodes) > 1 else [], start=1):
+    others = node.single_nodes()
+    nodes = {"the node at RPC_URL": node}
+    if len(others) > 1:
+        for number, other in enumerate(others, start=1):
+            nodes[f"node {number} of {len(others)} in RPC_URL"] = other
+    for name, checked in nodes.items():
         try:
-            identity = read_identity(single_node)
-        except WrongChain:
-            raise
-        except NodeError:
+            identity = read_identity(checked)
+        except NodeError as error:
+            if checked is node or isinstance(error, WrongChain):
+                raise
             continue  # this node is used only when another fails, and is then checked by its blocks
-        _require_same(stored.identity, identity, f"node {number} of {len(nodes)} in RPC_URL")
+        if stored.identity != identity:
+            raise WrongChain(mismatch(stored.identity, identity, name))
     return stored
 
 
@@ -90,8 +94,3 @@ def read_identity(node: Node) -> ChainIdentity:
     if chain_id >= 2**63:
         raise NodeError("the node's chain id is beyond 63 bits")
     return ChainIdentity(chain_id, genesis_hash)
-
-
-def _require_same(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> None:
-    if stored != served:
-        raise WrongChain(mismatch(stored, served, node_name))

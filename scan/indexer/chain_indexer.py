@@ -311,7 +311,7 @@ class ChainIndexer:
         check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
         with (
             closing(CatchUpProgress(missing.first, missing.last)) as progress,
-            BatchReader(self._prefetcher, inspector, missing, progress.seconds) as batches,
+            closing(BatchReader(self._prefetcher, inspector, missing, progress.seconds)) as batches,
         ):
             while (batch := batches.peek()) is not None and not self._stop.is_set():
                 try:

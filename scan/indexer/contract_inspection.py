@@ -2,38 +2,21 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import Any
 
 from scan.database.connection import Database
 from scan.ethereum import client, events, token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import to_hex
+from scan.indexer import contract_state as state
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
-from scan.indexer.contract_state import (
-    BlockId,
-    ContractChange,
-    ContractCode,
-    ContractFindings,
-    Factories,
-    FoundPool,
-    FoundToken,
-    FoundWrapper,
-    KnownContract,
-    PoolTrade,
-    RejectedEmitter,
-    StateQuery,
-    StateReader,
-    TokenEnd,
-    Tries,
-    block_id,
-    claimed_balances,
-    pool_fields,
-)
 
 MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
 
 Batch = Sequence[BlockContracts]
+_Tried = dict[bytes, tuple[int, int]]  # the first and last block of each contract
 
 
 class ContractInspector:
@@ -43,15 +26,17 @@ class ContractInspector:
     reorganisation, a failed write or a head of another writer, a new inspector is needed.
     """
 
-    def __init__(self, node: client.Node, database: Database, factories: Factories) -> None:
-        self._state = StateReader(node)
+    def __init__(self, node: client.Node, database: Database, factories: state.Factories) -> None:
+        self._state = state.StateReader(node)
         self._database = database
         self._factories = factories
-        self._contracts: dict[bytes, KnownContract] = {}
-        self._inspected_at: dict[bytes, int] = {}  # the block of its finding, by contract
+        self._contracts: dict[bytes, state.InspectedContract] = {}
+        self._inspected_at: dict[
+            bytes, int
+        ] = {}  # the last block of its batch, by the contract of a finding
         self.stored_to = -1  # the block up to which all findings are in the database
 
-    def inspect(self, batch: Batch) -> ContractFindings:
+    def inspect(self, batch: Batch) -> state.ContractFindings:
         """Return the findings of a batch. Only contracts that were not seen before are read from
         the node, each at its block. Raises NodeError.
 
@@ -67,8 +52,15 @@ class ContractInspector:
             for block in batch
         )
         self._load_contracts(set(chain.from_iterable(contracts)))
-        findings = [self._inspect(blocks) for blocks in self._between_changes(batch)]
-        return ContractFindings(*(list(chain(*of_kind)) for of_kind in zip(*findings, strict=True)))
+        findings = state.ContractFindings(*([] for _ in state.ContractFindings._fields))
+        for blocks in self._between_changes(batch):
+            self._inspect(blocks, findings)
+        recorded: Iterable[Any] = chain(
+            *(findings.codes, findings.ends, findings.tokens, findings.wrappers),
+            *(findings.rejections, findings.pools),
+        )
+        self._inspected_at |= {finding.address: batch[-1].number for finding in recorded}
+        return findings
 
     def _between_changes(self, batch: Batch) -> Iterator[Batch]:
         """Yield the blocks of a batch up to each one that may change what a token is."""
@@ -83,31 +75,31 @@ class ContractInspector:
             emitters |= {log.token for log in block.transfer_logs}
         yield batch[first:]
 
-    def _inspect(self, batch: Batch) -> ContractFindings:
+    def _inspect(self, batch: Batch, findings: state.ContractFindings) -> None:
         """Inspect blocks of which only the first may change what a token is."""
-        codes = self._new_codes(batch)
-        changes, ends, others = self._changed_tokens(batch[0]) if batch else ([], [], [])
-        tokens, wrappers, token_rejections = self._new_tokens(batch)
-        tokens = others + tokens
-        pools, pool_rejections = self._new_pools(batch)
-        for findings in (codes, ends, tokens, wrappers, token_rejections, pools, pool_rejections):
-            self._inspected_at |= {finding.address: finding.block_number for finding in findings}
-        return ContractFindings(
-            codes,
-            tokens,
-            wrappers,
-            pools,
-            token_rejections + pool_rejections,
-            list(self._transfers(batch)),
-            [
-                PoolTrade(block.number, row, pool.dex, events.trade(swap, pool.token0, pool.token1))
-                for block in batch
-                for swap, row in block.swap_logs
-                if (pool := self._contracts[swap.pool].pool) and pool.block_number <= block.number
-            ],
-            changes,
-            ends,
-        )
+        findings.codes.extend(self._new_codes(batch))
+        if batch and (batch[0].changed or batch[0].created):
+            self._change_tokens(batch[0], findings)
+        self._find_tokens(batch, findings)
+        if any(block.swap_logs or block.pool_events for block in batch):
+            self._find_pools(batch, findings)
+        for block in batch:
+            for log in block.transfer_logs:
+                life = self._contracts[log.token].life_at(block.number, log.log_index)
+                if life is None:
+                    continue
+                since = life.wraps_since
+                if log.shape in events.WRAPPING and (since is None or block.number < since):
+                    continue
+                moves = events.amounts(log.shape, log.words, life.type, life.item_type)
+                for batch_index, (value, token_id) in enumerate(moves):
+                    line = transfer_line(log.row, batch_index, value, token_id)
+                    findings.transfers.append((block.number, line))
+            for swap, row in block.swap_logs:
+                pool = self._contracts[swap.pool].pool
+                if pool is not None and pool.block_number <= block.number:
+                    trade = events.trade(swap, pool.token0, pool.token1)
+                    findings.trades.append(state.PoolTrade(block.number, row, pool.dex, trade))
 
     def unsettled(self, sight: str, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the addresses that are not known as a token, a wrapper or a pool."""
@@ -134,21 +126,23 @@ class ContractInspector:
         if not unknown:
             return
         for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
-            contract = self._contracts[bytes(row[0])] = KnownContract()
+            contract = self._contracts[bytes(row[0])] = state.InspectedContract()
             contract.token_type, contract.item_type, contract.wraps_since = row[1:4]
             contract.may_begin_at = row[4]
             if row[5] is not None:
-                contract.pool = FoundPool(bytes(row[0]), 0, row[5], bytes(row[6]), bytes(row[7]))
+                contract.pool = state.NewPool(
+                    bytes(row[0]), 0, row[5], bytes(row[6]), bytes(row[7])
+                )
             contract.rejected = {claim: (first, last) for claim, (first, last) in row[8].items()}
             contract.code_hash = None if row[9] is None else bytes(row[9])
 
     # Code
 
-    def _new_codes(self, batch: Batch) -> list[ContractCode]:
-        """Return the code of contracts that had none before, or that began or ended in a block: one
+    def _new_codes(self, batch: Batch) -> Iterator[state.ContractCode]:
+        """Yield the code of contracts that had none before, or that began or ended in a block: one
         that is created where another is known has code of its own, be it the same."""
         blocks = {
-            StateQuery(address, None, block_id(block)): block
+            state.StateQuery(address, None, state.block_id(block)): block
             for block in batch
             for address in dict.fromkeys((*block.possible_contracts, *block.changed))
             if (
@@ -157,7 +151,6 @@ class ContractInspector:
                 else address in block.possible_contracts
             )
         }
-        codes = []
         for query, code in self._state.results(blocks):
             address, block, contract = query.address, blocks[query], self._contracts[query.address]
             is_created = address in block.created
@@ -167,15 +160,12 @@ class ContractInspector:
             code_hash = keccak256(code) if code else None
             if code_hash != contract.code_hash or (is_created and code):
                 contract.code_hash = code_hash
-                codes.append(ContractCode(address, block.number, code_hash, code))
-        return codes
+                yield state.ContractCode(address, block.number, code_hash, code)
 
     # Tokens
 
-    def _changed_tokens(
-        self, block: BlockContracts
-    ) -> tuple[list[ContractChange], list[TokenEnd], list[FoundToken]]:
-        """Return the older tokens that a block may change, and the ends of lives: their code ended
+    def _change_tokens(self, block: BlockContracts, findings: state.ContractFindings) -> None:
+        """Find the older tokens that a block may change, and the ends of lives: their code ended
         there, or began anew, or what it answers is of another type, as which they go on."""
         number = block.number
         contracts = {
@@ -185,9 +175,9 @@ class ContractInspector:
             and contract.token_since[0] < number
         }
         if not contracts:
-            return [], [], []
-        at = block_id(block)
-        codes = self._state.read(StateQuery(address, None, at) for address in contracts)
+            return
+        at = state.block_id(block)
+        codes = self._state.read(state.StateQuery(address, None, at) for address in contracts)
         ended = {query.address for query, code in codes.items() if not code}
         present = self._metadata_at(contracts, at)
         shapes = {a: events.SHAPES[contract.token_type or ""] for a, contract in contracts.items()}
@@ -197,24 +187,23 @@ class ContractInspector:
             if address in ended | block.created
             or events.token_type(shapes[address], present[address]) != contract.token_type
         ]
-        ends: list[TokenEnd] = []
-        others: list[FoundToken] = []
-        before = BlockId(number - 1, block.parent_hash)
+        before = state.BlockId(number - 1, block.parent_hash)
         for address, last in self._metadata_at(ending, before).items():
             end_block = number + (address in ended)
             contracts[address].end_life(end_block)
             labels = last.name, last.symbol, last.decimals, last.total_supply
-            ends.append(TokenEnd(address, number, end_block, *labels))
+            findings.ends.append(state.TokenEnd(address, number, end_block, *labels))
             if address not in ended | block.created:
                 since = number, 0
-                others.append(self._found_token(address, since, shapes[address], present[address]))
-        return [ContractChange(address, number) for address in contracts], ends, others
+                token = self._new_token(address, since, shapes[address], present[address])
+                findings.tokens.append(token)
+        findings.changes.extend(state.ContractChange(address, number) for address in contracts)
 
     def _metadata_at(
-        self, addresses: Iterable[bytes], block: BlockId
+        self, addresses: Iterable[bytes], block: state.BlockId
     ) -> dict[bytes, token_metadata.TokenMetadata]:
         queries = {
-            address: [StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
+            address: [state.StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
             for address in addresses
         }
         results = self._state.read(chain.from_iterable(queries.values()))
@@ -223,18 +212,18 @@ class ContractInspector:
             for address, of_token in queries.items()
         }
 
-    def _found_token(
+    def _new_token(
         self,
         address: bytes,
         since: tuple[int, int],
         shape: events.TransferShape,
         metadata: token_metadata.TokenMetadata,
-    ) -> FoundToken:
+    ) -> state.NewToken:
         contract = self._contracts[address]
         contract.token_type, contract.token_since = events.token_type(shape, metadata), since
         is_fungible = contract.token_type == "BEP20"
         contract.item_type = events.item_type(shape, metadata) if is_fungible else None
-        return FoundToken(
+        return state.NewToken(
             address,
             *since,
             contract.token_type,
@@ -246,55 +235,57 @@ class ContractInspector:
             is_first=contract.may_begin_at is None,
         )
 
-    def _new_tokens(
-        self, batch: Batch
-    ) -> tuple[list[FoundToken], list[FoundWrapper], list[RejectedEmitter]]:
-        tokens: list[FoundToken] = []
-        wrappers: list[FoundWrapper] = []
-        rejections: list[RejectedEmitter] = []
-        for block, log, metadata, is_wrapper in self._metadata(self._deciding_logs(batch)):
-            contract = self._contracts[log.token]
-            if log.shape in events.WRAPPING and contract.wraps_since is None:
-                if not (metadata.is_fungible and is_wrapper):
-                    contract.reject("token", block.number)
-                    rejections.append(RejectedEmitter(log.token, "token", block.number))
-                    continue
-                contract.wraps_since = block.number
-                wrappers.append(FoundWrapper(log.token, block.number))
-            if contract.token_type is not None:
-                continue
-            since = block.number, log.log_index
-            tokens.append(self._found_token(log.token, since, log.shape, metadata))
-        return tokens, wrappers, rejections
-
-    def _metadata(
-        self, logs: Sequence[tuple[BlockContracts, TransferLog]]
-    ) -> Iterator[tuple[BlockContracts, TransferLog, token_metadata.TokenMetadata, bool]]:
-        """Yield the metadata of each log's contract, and whether its claim is true."""
+    def _find_tokens(self, batch: Batch, findings: state.ContractFindings) -> None:
+        logs = self._deciding_logs(batch)
         for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
             chunk = logs[start : start + TOKENS_AT_ONCE]
             queries = [
-                [
-                    StateQuery(log.token, data, block_id(block))
-                    for data in token_metadata.TOKEN_CALLS
-                ]
-                + ([] if log.claim is None else claimed_balances(block, log.token, log.claim))
+                state.token_queries(log.token, state.block_id(block))
+                + ([] if log.claim is None else state.claimed_balances(block, log.token, log.claim))
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
-            for (block, log), token_queries in zip(chunk, queries, strict=True):
-                answers = [results[query] for query in token_queries]
+            for (block, log), of_log in zip(chunk, queries, strict=True):
+                answers = [results[query] for query in of_log]
                 count = len(token_metadata.TOKEN_CALLS)
-                is_wrapper = log.claim is not None and events.is_wrapped(log.claim, answers[count:])
                 metadata = token_metadata.decode_token_metadata(answers[:count])
-                yield block, log, metadata, is_wrapper
+                contract = self._contracts[log.token]
+                if log.shape in events.WRAPPING and contract.wraps_since is None:
+                    is_true = log.claim and events.is_wrapped(log.claim, answers[count:])
+                    if not (metadata.is_fungible and is_true):
+                        self._reject(log.token, "token", block.number, findings)
+                        continue
+                    contract.wraps_since = block.number
+                    findings.wrappers.append(state.NewWrapper(log.token, block.number))
+                if contract.token_type is None:
+                    since = block.number, log.log_index
+                    token = self._new_token(log.token, since, log.shape, metadata)
+                    findings.tokens.append(token)
+
+    def _is_due(self, claim: str, tried: _Tried, address: bytes, number: int) -> bool:
+        """Return whether a contract is to be tried in a block as what it claims to be, all but the
+        first time on the condition that it was refused before, and note it in `tried`."""
+        first, last = tried.get(
+            address, self._contracts[address].rejected.get(claim, (number, number - 1))
+        )
+        if not state.is_reading_due(number, first, last):
+            return False
+        tried[address] = first, number
+        return True
+
+    def _reject(
+        self, address: bytes, claim: str, number: int, findings: state.ContractFindings
+    ) -> None:
+        first, _ = self._contracts[address].rejected.get(claim, (number, number))
+        self._contracts[address].rejected[claim] = first, number
+        findings.rejections.append(state.RejectedEmitter(address, claim, number))
 
     def _deciding_logs(self, batch: Batch) -> list[tuple[BlockContracts, TransferLog]]:
         """Return the first Transfer of each contract that is not known as a token, and the Deposits
         and Withdrawals by which those that may be wrappers are to be read, in the chain's order."""
         firsts: dict[bytes, tuple[BlockContracts, TransferLog]] = {}
         wraps = []
-        tries = Tries("token", self._contracts)
+        tried: _Tried = {}
         for block in batch:
             for log in block.transfer_logs:
                 contract = self._contracts[log.token]
@@ -306,66 +297,51 @@ class ContractInspector:
                 elif (
                     contract.token_type in (None, "BEP20")
                     and contract.wraps_since is None
-                    and tries.is_next(log.token, block.number)
+                    and self._is_due("token", tried, log.token, block.number)
                 ):
                     wraps.append((block, log))
         logs = [*firsts.values(), *wraps]
         return sorted(logs, key=lambda first: (first[0].number, first[1].log_index))
 
-    def _transfers(self, batch: Batch) -> Iterator[tuple[int, str]]:
-        for block in batch:
-            for log in block.transfer_logs:
-                life = self._contracts[log.token].life_at(block.number, log.log_index)
-                if life is None:
-                    continue
-                since = life.wraps_since
-                if log.shape in events.WRAPPING and (since is None or block.number < since):
-                    continue
-                moves = events.amounts(log.shape, log.words, life.type, life.item_type)
-                for batch_index, (value, token_id) in enumerate(moves):
-                    yield block.number, transfer_line(log.row, batch_index, value, token_id)
-
     # Pools
 
-    def _new_pools(self, batch: Batch) -> tuple[list[FoundPool], list[RejectedEmitter]]:
-        pools: list[FoundPool] = []
-        rejections: list[RejectedEmitter] = []
+    def _find_pools(self, batch: Batch, findings: state.ContractFindings) -> None:
+        pools: list[state.NewPool] = []
         for block in batch:
             for address, token0, token1 in block.pool_events:  # of managers, which begin them
                 manager, contract = address[:20], self._contracts[address]
                 if contract.pool is None:
                     dex = self._factories.get(manager) or f"v4-{to_hex(manager)}"
-                    contract.pool = FoundPool(address, block.number, dex, token0, token1)
+                    contract.pool = state.NewPool(address, block.number, dex, token0, token1)
                     pools.append(contract.pool)
-        tries = Tries("pool", self._contracts)
+        tried: _Tried = {}
         swaps = [
-            (swap.pool, block_id(block), swap.family)
+            (swap.pool, state.block_id(block), swap.family)
             for block in batch
             for swap, _ in block.swap_logs
             if self._contracts[swap.pool].pool is None
             and swap.family != "v4"
-            and tries.is_next(swap.pool, block.number)
+            and self._is_due("pool", tried, swap.pool, block.number)
         ]
         results = self._state.read(
-            StateQuery(pool, data, at)
+            state.StateQuery(pool, data, at)
             for pool, at, family in swaps
             for data in token_metadata.pool_calls(family)
         )
-        confirmations: dict[bytes, StateQuery] = {}
+        confirmations: dict[bytes, state.StateQuery] = {}
         families: dict[bytes, str] = {}
         for address, at, family in swaps:
             if address in confirmations:
                 continue
-            tokens, factory, variant = pool_fields(family, address, at, results)
+            tokens, factory, variant = state.pool_fields(family, address, at, results)
             if tokens is None:
-                self._contracts[address].reject("pool", at.number)
-                rejections.append(RejectedEmitter(address, "pool", at.number))
+                self._reject(address, "pool", at.number, findings)
             else:
                 families[address] = family
                 call = token_metadata.get_pool(family, *tokens, variant)
-                confirmations[address] = StateQuery(factory, call, at)
+                confirmations[address] = state.StateQuery(factory, call, at)
                 dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
-                pools.append(FoundPool(address, at.number, dex, *tokens))
+                pools.append(state.NewPool(address, at.number, dex, *tokens))
         confirmed = self._state.read(confirmations.values())
         for number, pool in enumerate(pools):
             if pool.address not in confirmations:
@@ -374,4 +350,4 @@ class ContractInspector:
             if token_metadata.address(confirmed[confirmations[pool.address]]) != pool.address:
                 pools[number] = pool._replace(dex=f"{families[pool.address]}-unconfirmed")
             self._contracts[pool.address].pool = pools[number]
-        return pools, rejections
+        findings.pools.extend(pools)

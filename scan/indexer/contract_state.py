@@ -16,7 +16,7 @@ from scan.ethereum.served_chain import BlockId as BlockId
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.indexer.block_rows import BlockContracts
-from scan.indexer.node_reader import read_again
+from scan.indexer.node_reader import settled
 
 # The gas of a call that returns a text. A text of 10 kB that is made in a loop takes 1.4 M. A call
 # that burns gas is bounded by it, as is one that fills memory to return it (1.2 MB).
@@ -73,6 +73,11 @@ def pool_fields(
     return tokens, factory or ZERO_ADDRESS, token_metadata.word(variant) or 0
 
 
+def token_queries(address: bytes, block: BlockId) -> list[StateQuery]:
+    """Return the queries of TOKEN_CALLS."""
+    return [StateQuery(address, data, block) for data in token_metadata.TOKEN_CALLS]
+
+
 def block_id(block: BlockContracts) -> BlockId:
     return BlockId(block.number, block.hash)
 
@@ -108,51 +113,58 @@ class StateReader:
         for group, size in ((calls, CHUNK_CALLS), (codes, client.MAX_BATCH)):
             for start in range(0, len(group), size):
                 chunk = group[start : start + size]
-                read = partial(self._chunk_results, chunk)
-                yield from zip(chunk, read_again(self._node, read), strict=True)
-
-    def _chunk_results(self, chunk: Sequence[StateQuery]) -> list[bytes | None]:
-        results = self._read_chunk(chunk, [query.block for query in chunk])
-        for result in results:
-            _require_state(result)
-        pruned = []
-        for index, result in enumerate(results):
-            if isinstance(result, client.RpcError) and (
-                result.is_missing_state or result.is_pruned
-            ):
-                if chunk[index].is_of_block_only:
-                    results[index] = None
-                else:
-                    pruned.append(index)
-        latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
-        for index, result in zip(pruned, latest, strict=True):
-            results[index] = result
-        return [*map(_bytes_or_refusal, chunk, results)]
+                read = partial(_chunk_results, chunk)
+                yield from zip(chunk, settled(self._node, read), strict=True)
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """Return the balances of addresses in wei, in their order."""
-        return read_again(self._node, partial(self._balances, addresses, block))
+        return settled(self._node, partial(_balances, addresses, block))
 
-    def _balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
-        calls = [client.Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
-        balances = []
-        for result in map(_require_state, self._node.results(calls)):
-            if isinstance(result, client.RpcError):
-                raise client.NodeError(f"the node returned an error for a balance: {result}")
-            try:
-                balances.append(quantity(result))
-            except BadHex as error:
-                reason = f"the node's response to eth_getBalance is malformed: {error}"
-                raise client.MalformedResponse(reason) from error
-        return balances
 
-    def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
-        """Return the results of queries at blocks. Results are cut before the next response is
-        read."""
-        calls = [_call(query, block) for query, block in zip(queries, blocks, strict=True)]
-        most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
-        results = self._node.results(calls, most_bytes=most_bytes)
-        return list(map(_without_excess, queries, results))
+def _balances(addresses: Sequence[bytes], block: BlockId, node: client.Node) -> list[int]:
+    calls = [client.Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
+    balances = []
+    for result in map(_require_state, node.results(calls)):
+        if isinstance(result, client.RpcError):
+            raise client.NodeError(f"the node returned an error for a balance: {result}")
+        try:
+            balances.append(quantity(result))
+        except BadHex as error:
+            reason = f"the node's response to eth_getBalance is malformed: {error}"
+            raise client.MalformedResponse(reason) from error
+    return balances
+
+
+def _chunk_results(chunk: Sequence[StateQuery], node: client.Node) -> list[bytes | None]:
+    results = _read_chunk(node, chunk, [query.block for query in chunk])
+    pruned = []
+    for index, result in enumerate(map(_require_state, results)):
+        if isinstance(result, client.RpcError) and (result.is_missing_state or result.is_pruned):
+            if chunk[index].is_of_block_only:
+                results[index] = None
+            else:
+                pruned.append(index)
+    latest = _read_chunk(node, [chunk[n] for n in pruned], ["latest" for _ in pruned])
+    for index, result in zip(pruned, latest, strict=True):
+        results[index] = result
+    return [*map(_bytes_or_refusal, chunk, results)]
+
+
+def _read_chunk(
+    node: client.Node, queries: Sequence[StateQuery], blocks: Sequence[object]
+) -> list[Any]:
+    """Return the results of queries at blocks. Results are cut before the next response is read."""
+    calls = []
+    for query, block in zip(queries, blocks, strict=True):
+        to = to_hex(query.address)
+        if query.data is None:
+            calls.append(client.Call("eth_getCode", (to, block)))
+        else:
+            gas = TEXT_GAS if query.data in (NAME, SYMBOL) else WORD_GAS
+            parameters = {"to": to, "data": query.data, "gas": gas}
+            calls.append(client.Call("eth_call", (parameters, block)))
+    most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
+    return list(map(_without_excess, queries, node.results(calls, most_bytes=most_bytes)))
 
 
 def _require_state(result: Any) -> Any:
@@ -176,25 +188,14 @@ def _without_excess(query: StateQuery, result: Any) -> Any:
     return result if len(result) <= MAX_TEXT_DIGITS else to_hex(cut_text(_data(query, result)))
 
 
-def _method(query: StateQuery) -> str:
-    return "eth_getCode" if query.data is None else "eth_call"
-
-
-def _call(query: StateQuery, block: object) -> client.Call:
-    to = to_hex(query.address)
-    if query.data is None:
-        return client.Call("eth_getCode", (to, block))
-    gas = TEXT_GAS if query.data in (NAME, SYMBOL) else WORD_GAS
-    return client.Call("eth_call", ({"to": to, "data": query.data, "gas": gas}, block))
-
-
 def _bytes_or_refusal(query: StateQuery, result: Any) -> bytes | None:
     if result is None and query.is_of_block_only:
         return None
     if isinstance(result, client.RpcError):
         if query.data is not None and result.is_refusal:
             return None
-        raise client.StateUnavailable(f"the node returned an error for {_method(query)}: {result}")
+        method = "eth_getCode" if query.data is None else "eth_call"
+        raise client.StateUnavailable(f"the node returned an error for {method}: {result}")
     content = _data(query, result)
     if query.data is None and len(content) > MAX_CODE_BYTES:
         raise client.MalformedResponse(
@@ -207,7 +208,7 @@ def _data(query: StateQuery, result: Any) -> bytes:
     try:
         return data(result)
     except BadHex as error:
-        method = _method(query)
+        method = "eth_getCode" if query.data is None else "eth_call"
         raise client.MalformedResponse(
             f"the node's response to {method} is malformed: {error}"
         ) from error
@@ -222,7 +223,7 @@ class ContractCode(NamedTuple):
     code: bytes
 
 
-class FoundToken(NamedTuple):
+class NewToken(NamedTuple):
     address: bytes
     block_number: int
     log_index: int
@@ -248,7 +249,7 @@ class TokenEnd(NamedTuple):
     total_supply: int | None
 
 
-class FoundWrapper(NamedTuple):
+class NewWrapper(NamedTuple):
     """A token whose Deposits and Withdrawals mint and burn, from a block on."""
 
     address: bytes
@@ -262,7 +263,7 @@ class ContractChange(NamedTuple):
     block_number: int
 
 
-class FoundPool(NamedTuple):
+class NewPool(NamedTuple):
     address: bytes
     block_number: int
     dex: str
@@ -287,9 +288,9 @@ class ContractFindings(NamedTuple):
     """The rows of a batch of blocks besides blocks and transactions."""
 
     codes: list[ContractCode]
-    tokens: list[FoundToken]
-    wrappers: list[FoundWrapper]
-    pools: list[FoundPool]
+    tokens: list[NewToken]
+    wrappers: list[NewWrapper]
+    pools: list[NewPool]
     rejections: list[RejectedEmitter]
     transfers: list[tuple[int, str]]  # block number, and the row as COPY text
     trades: list[PoolTrade]
@@ -306,7 +307,7 @@ class TokenLife(NamedTuple):
     wraps_since: int | None  # block number
 
 
-class KnownContract:
+class InspectedContract:
     """A contract's stored state, as far as it is needed to read logs."""
 
     __slots__ = (
@@ -321,7 +322,7 @@ class KnownContract:
         self.wraps_since: int | None = None  # block number
         self.may_begin_at: int | None = None  # the first block after a token's last life
         self.ended_lives: list[tuple[int, TokenLife]] = []  # of blocks since it is known
-        self.pool: FoundPool | None = None
+        self.pool: NewPool | None = None
         self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
         self.code_hash: bytes | None = None
 
@@ -340,26 +341,3 @@ class KnownContract:
         if self.token_type is None or (number, log_index) < self.token_since:
             return None
         return TokenLife(self.token_type, self.token_since, self.item_type, self.wraps_since)
-
-    def reject(self, claim: str, number: int) -> None:
-        first, _ = self.rejected.get(claim, (number, number))
-        self.rejected[claim] = first, number
-
-
-class Tries:
-    """The blocks of a batch in which contracts are tried as tokens or pools, all but the first on
-    the condition that they were refused before."""
-
-    def __init__(self, claim: str, contracts: Mapping[bytes, KnownContract]) -> None:
-        self._claim = claim
-        self._contracts = contracts
-        self._spans: dict[bytes, tuple[int, int]] = {}  # first and last block
-
-    def is_next(self, address: bytes, number: int) -> bool:
-        """Return whether the contract is to be tried in the block, and note it."""
-        rejected = self._contracts[address].rejected.get(self._claim)
-        first, last = self._spans.get(address, rejected) or (number, number - 1)
-        if not is_reading_due(number, first, last):
-            return False
-        self._spans[address] = first, number
-        return True

@@ -64,27 +64,24 @@ def derive(tx: Transaction, written: BlockRange) -> None:
     inverse."""
     days = tx.rows("indexer/daily_stats_derive", span=written.span)
     for first, last in days:
-        _derive_day(tx, written if len(days) == 1 else read_block_range(tx, first, last))
-
-
-def _derive_day(tx: Transaction, written: BlockRange) -> None:
-    grown = _derive_holders_and_addresses(tx, written, sign=1)
-    grown += _derive_items(tx, written, sign=1)
-    grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
-    tx.defer("indexer/tokens_mark_seen", span=written.span)
-    if written.listed:
-        grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
-    for extension in registry.parts(Derived):
-        grown += extension.derive(tx, written)
-    if grown:
-        lists, keys, entries = zip(*grown, strict=True)
-        tx.defer(
-            "indexer/lists_insert_checkpoints",
-            lists=list(lists),
-            keys=[bytes(key) for key in keys],
-            entries=list(entries),
-            span=written.span,
-        )
+        of_day = written if len(days) == 1 else read_block_range(tx, first, last)
+        grown = _derive_holders_and_addresses(tx, of_day, sign=1)
+        grown += _derive_items(tx, of_day, sign=1)
+        grown += tx.rows("indexer/counters_derive", span=of_day.span, sign=1)
+        tx.defer("indexer/tokens_mark_seen", span=of_day.span)
+        if of_day.listed:
+            grown += tx.rows("indexer/list_counts_derive", span=of_day.span, sign=1)
+        for extension in registry.parts(Derived):
+            grown += extension.derive(tx, of_day)
+        if grown:
+            lists, keys, entries = zip(*grown, strict=True)
+            tx.defer(
+                "indexer/lists_insert_checkpoints",
+                lists=list(lists),
+                keys=[bytes(key) for key in keys],
+                entries=list(entries),
+                span=of_day.span,
+            )
 
 
 def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
@@ -135,21 +132,18 @@ def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int
     )
     if uncounted is not None:
         tx.defer("indexer/token_holder_ranges_insert", token=bytes(uncounted))
-    remove_empty_balances(
-        tx,
-        [
-            (bytes(holder), bytes(token))
-            for token, holders_at_zero in zip(tokens, at_zero, strict=True)
-            for holder in holders_at_zero or ()
-        ],
-    )
+    empty = [
+        (bytes(holder), bytes(token))
+        for token, holders_at_zero in zip(tokens, at_zero, strict=True)
+        for holder in holders_at_zero or ()
+    ]
+    if empty:
+        remove_empty_balances(tx, empty)
     return grown
 
 
 def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) -> None:
     """Remove the rows of these (holder, token), whose balances are zero."""
-    if not keys:
-        return
     # Each row is looked up in one partition, but the planner expects eight, and would rather read
     # all balances.
     are_many = not tx.is_prepared

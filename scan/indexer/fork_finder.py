@@ -16,6 +16,9 @@ STEADY_S, STEADY_LOOKS = 5.0, 6
 PROOF_BLOCKS = 8  # of another fork, which have to be read before ours is unwound
 
 
+UNLINKED = "the parent hashes of the node's blocks do not match each other or the indexed head"
+
+
 class ForkTooDeep(Exception):
     """The fork lies below the finality limit, so the operator has to choose."""
 
@@ -51,8 +54,8 @@ class ForkFinder:
         fork = self._search(head, node_head)
         fetched = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
         proof = [one.block for one in fetched]
-        if not are_linked(self._hash_at(fork), proof):
-            raise NodeError("the node serves blocks of several forks at once")
+        several_forks = "the node serves blocks of several forks at once"
+        require_linked(proof, self._hash_at(fork), fault=several_forks)
         if proof[0].hash == self._hash_at(fork + 1):
             self._source.node.rest()
             raise NodeError(f"the node named another hash for block {fork + 1} than it has")
@@ -138,24 +141,15 @@ class ForkBackoff:
             raise NodeError("the node goes back and forth between forks; staying on this one")
 
 
-def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockContracts]) -> bool:
-    """Return whether each block's parent hash is the hash before it. `parent_hash` is None where
-    the first block may have any parent."""
-    parent = blocks[0].parent_hash if parent_hash is None else parent_hash
-    for block in blocks:
-        if block.parent_hash != parent:
-            return False
-        parent = block.hash
-    return True
-
-
 def require_linked(
-    blocks: Sequence[BlockContracts], parent_hash: bytes | None, genesis_hash: bytes
+    blocks: Sequence[DecodedBlock | BlockContracts],
+    parent_hash: bytes | None,
+    genesis_hash: bytes | None = None,
+    fault: str = UNLINKED,
 ) -> None:
     """Raise NodeError unless the blocks follow each other and their parent, and block 0 is the
-    chain's."""
-    begins_right = blocks[0].number > 0 or blocks[0].hash == genesis_hash
-    if not are_linked(parent_hash, blocks) or not begins_right:
-        raise NodeError(
-            "the parent hashes of the node's blocks do not match each other or the indexed head"
-        )
+    chain's. `parent_hash` is None where the first block may have any parent."""
+    parents = [parent_hash or blocks[0].parent_hash, *(block.hash for block in blocks)]
+    are_linked = all(b.parent_hash == parent for b, parent in zip(blocks, parents, strict=False))
+    if not are_linked or (blocks[0].number == 0 and genesis_hash not in (None, blocks[0].hash)):
+        raise NodeError(fault)

@@ -120,11 +120,7 @@ class TraceReader:
 
     def without_traces(self, block: DecodedBlock) -> TracedBlock:
         """Return what is known of a block without traces of it."""
-        return TracedBlock([], [], False if ran_code(block) else None)
-
-
-def ran_code(block: DecodedBlock) -> bool:
-    return any(transaction.ran_code for transaction in block.transactions)
+        return TracedBlock([], [], False if block.ran_code else None)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,9 +22,9 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-# How often a block that contradicts its hash is read from one node, whose fault may pass; with
-# several nodes, each of them is asked.
-READS = 3
+RECEIPTS = "the receipts of block"
+READS = 3  # of one node, whose fault may pass; with several nodes, each of them is asked
+FALSE_ANSWERS = client.MalformedResponse, client.StateUnavailable, blocks.MalformedBlock
 UNREAD = (
     client.AnswerTooLarge,
     blocks.MalformedBlock,
@@ -39,8 +39,7 @@ MAX_BLOCK_BYTES = 96 * 1024 * 1024
 def large_pair(node: client.Node, number: int) -> tuple[Any, list[Any]]:
     """Return a large block and its receipts as structs, all of them in memory."""
     header = large_header(node, number)
-    receipts = large_receipts(node, header, number)
-    return header, [blocks.read_json(receipt, blocks.ReceiptJson, number) for receipt in receipts]
+    return header, [*large_receipts(node, header, number)]
 
 
 def large_header(node: client.Node, number: int) -> Any:
@@ -49,6 +48,7 @@ def large_header(node: client.Node, number: int) -> Any:
 
 
 def large_receipts(node: client.Node, header: Any, number: int) -> Iterator[Any]:
+    """Yield a large block's receipts as structs."""
     calls = [
         client.Call("eth_getTransactionReceipt", (hash_,)) for hash_ in transaction_hashes(header)
     ]
@@ -56,7 +56,8 @@ def large_receipts(node: client.Node, header: Any, number: int) -> Iterator[Any]
     for call, receipt in zip(calls, results, strict=True):
         if isinstance(receipt, client.AnswerTooLarge):
             receipt = _large(node, call.method, *call.params)
-        yield present(receipt, "a receipt of block", number)
+        receipt = present(receipt, "a receipt of block", number)
+        yield blocks.read_json(receipt, blocks.ReceiptJson, number)
 
 
 def _large(node: client.Node, method: str, *params: object) -> Any:
@@ -95,29 +96,22 @@ def blocks_with_receipts(
     for number, header, hashes in headers:
         receipts: Any = [read_part(next(results), blocks.ReceiptJson, number) for _ in hashes]
         unread = [receipt for receipt in receipts if isinstance(receipt, UNREAD)]
-        yield header, unread[0] if unread else complete_receipts(receipts, number)
+        yield header, unread[0] if unread else [present(r, RECEIPTS, number) for r in receipts]
 
 
-class LargeReceipts:
-    """A large block's receipts, yielded as structs. Once one's logs are taken from it, it is in
-    `read` without them, and encoded in `leaves`, which takes a quarter of its JSON."""
-
-    def __init__(self, results: Iterator[Any], number: int) -> None:
-        self.read: list[Any] = []
-        self.leaves: list[bytes] = []
-        self._results = results
-        self._number = number
-
-    def __iter__(self) -> Iterator[Any]:
-        for result in self._results:
-            receipt = blocks.read_json(result, blocks.ReceiptJson, self._number)
-            try:
-                self.leaves.append(block_hashing.receipt_leaf(receipt))
-            except (ValueError, TypeError, AttributeError) as error:
-                name = type(error).__name__
-                raise blocks.MalformedBlock(f"block {self._number}: a receipt: {name}") from None
-            self.read.append(receipt)
-            yield receipt
+def encoded_receipts(
+    receipts: Iterator[Any], number: int, read: list[Any], leaves: list[bytes]
+) -> Iterator[Any]:
+    """Yield receipts, and add each to `read`, and its encoding to `leaves`, before its logs are
+    taken from it: encoded it takes a quarter of its JSON."""
+    for receipt in receipts:
+        try:
+            leaves.append(block_hashing.receipt_leaf(receipt))
+        except (ValueError, TypeError, AttributeError) as error:
+            name = type(error).__name__
+            raise blocks.MalformedBlock(f"block {number}: a receipt: {name}") from None
+        read.append(receipt)
+        yield receipt
 
 
 def read_part(result: Any, type_: Any, number: int) -> Any:
@@ -163,14 +157,6 @@ def present(answer: Any, name: str, number: int) -> Any:
     if answer is None:
         raise MissingPart(f"the node does not have {name} {number}", number=number)
     return answer
-
-
-def complete_receipts(receipts: Any, number: int) -> Any:
-    """Return a block's receipts unchanged. Raises NodeError if the node lacks any of them."""
-    present(receipts, "the receipts of block", number)
-    for receipt in receipts if isinstance(receipts, list) else []:
-        present(receipt, "a receipt of block", number)
-    return receipts
 
 
 def result_of(answer: Any) -> Any:
@@ -251,17 +237,37 @@ def answers_of(node: client.Node) -> Iterator[None]:
         raise client.NodeError(f"the node returned an error: {error}") from error
 
 
-def read_again(node: client.Node, read: Callable[[], _T]) -> _T:
-    """Return what `read` returns: one of many answers that a batch of blocks takes. Where it is
-    malformed, or an error in place of state, the node rests, and the next one is asked, as the
-    whole batch would be read again otherwise. Raises MalformedResponse, MalformedBlock and
-    StateUnavailable after READS."""
-    for _ in range(READS - 1):
+def settled(
+    node: client.Node,
+    read: Callable[[client.Node], _T],
+    doubts: Callable[[_T], int] = lambda result: 0,
+) -> _T:
+    """Return what `read` makes of a node's answer: one of many that a batch of blocks takes, which
+    would all be read again otherwise.
+
+    This is the one rule by which a step asks again: where an answer is one of FALSE_ANSWERS, or
+    `doubts` are left of its result, the node rests, and each other one is asked, or the same one
+    READS times; of doubtful results that with the fewest is returned, of another than the node that
+    was read first. All else, and what stays false, is raised, and the next step begins anew.
+    """
+    results: list[_T] = []
+    failure: Exception | None = None
+    nodes = [node]
+    for attempt, read_from in enumerate(nodes):  # others are added after the first reading
         try:
-            return read()
-        except (client.MalformedResponse, blocks.MalformedBlock, client.StateUnavailable):
+            results.append(read(read_from))
+            if not doubts(results[-1]):
+                return results[-1]
+        except (blocks.MalformedBlock, client.NodeError) as error:
+            failure = error
+            if read_from is node and not isinstance(error, FALSE_ANSWERS):
+                break
+        if not attempt:
             node.rest()
-    return read()
+            nodes += [node] * (READS - 1) if node.is_single else node.all_single_nodes()
+    if failure is not None and not results:
+        raise failure
+    return min(results[1:] or results, key=doubts)
 
 
 # Behind one URL there may be several nodes, of which some lack the newest blocks yet.

@@ -3,6 +3,8 @@ for links, inspected and gathered into batches. Blocks that one request has, as 
 fetched by the writer's own thread.
 """
 
+import logging
+import os
 import threading
 import time
 from collections import deque
@@ -12,41 +14,125 @@ from contextlib import closing, suppress
 from functools import partial
 from operator import ge
 from queue import Full, Queue
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple, TypeVar
 
+from scan.ethereum import client, node_errors
 from scan.indexer import contract_inspection, fork_finder, prefetch_process, progress, writer
 from scan.indexer.block_rows import BlockRows, LogSelection, event_count, long_characters
 from scan.indexer.block_source import BlockSource, FetchedRows
+from scan.indexer.prefetch_process import MAX_CONCURRENCY
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
+FETCH_BLOCKS = 20  # in one request, at most
+# The transactions that one request aims at. Larger answers outgrow the processor's caches: fetching
+# and decoding took 39.6 us of processor a transaction with 3,000 in one request, 30.9 with 750,
+# 39.9 with 450 (least of eight rounds on a busy machine).
+FETCH_TRANSACTIONS = 750
+FETCHES_AHEAD = 40  # requests ahead of the writer: more than a batch needs
+CHARACTERS_AHEAD = 64 * 1024 * 1024  # of fetched logs, beyond which no blocks are requested
+FIRST_CONCURRENCY = 3
+MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
+PATIENCE_S = 4.0  # with refusals of one request; then the catch-up fails, which is reported
 CHECK_STOP_S = 0.2
 
-_Submit = Callable[[int, int], "Future[FetchedRows]"]
+log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 _Pending = deque[tuple["Future[FetchedRows]", int]]
+
+
+class FetchLimit:
+    """The bound on requests in flight, which grows by one after about as many answers as are in
+    flight while the writer waits for them, and halves when the node refuses a request, as TCP's
+    congestion window does. A rate limit is learnt by refusals: they are no fault for PATIENCE_S.
+    """
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._changed = threading.Condition()
+        self._concurrency = float(FIRST_CONCURRENCY)
+        self._in_flight = 0
+        self._halved_at = 0.0
+        self._resume_at = 0.0
+        self._mean_transactions = 0.0
+
+    @property
+    def concurrency(self) -> int:
+        return int(self._concurrency)
+
+    @property
+    def blocks(self) -> int:
+        """The number of blocks to request at once."""
+        fitting = FETCH_TRANSACTIONS / max(self._mean_transactions, 1.0)
+        return max(1, min(FETCH_BLOCKS, round(fitting)))
+
+    def record_answer(self, blocks: int, transactions: int, *, was_waited_for: bool) -> None:
+        self._mean_transactions += (transactions / blocks - self._mean_transactions) / 4
+        if was_waited_for:
+            with self._changed:
+                grown = self._concurrency + 1 / self._concurrency
+                self._concurrency = min(grown, float(MAX_CONCURRENCY))
+                self._changed.notify_all()
+
+    def run(self, request: Callable[[], _T]) -> _T:
+        """Send the request when the bound allows it, and return its result. Send it again where the
+        node's rate limit refuses it, for PATIENCE_S. Raises RateLimited."""
+        retries = node_errors.Retries(PATIENCE_S)
+        while True:
+            began = self._begin()
+            try:
+                return request()
+            except client.RateLimited as refusal:
+                now = time.monotonic()
+                with self._changed:
+                    # Several refusals of requests that were in flight together count as one.
+                    if began > self._halved_at:
+                        self._concurrency = max(1.0, self._concurrency / 2)
+                        self._halved_at = now
+                    self._resume_at = max(self._resume_at, now + retries.pause_s(refusal))
+                if self._stop.is_set():
+                    raise
+            finally:
+                with self._changed:
+                    self._in_flight -= 1
+                    self._changed.notify_all()
+
+    def _begin(self) -> float:
+        """Wait until another request may be sent, or indexing stops, and return the time."""
+        with self._changed:
+            while not self._stop.is_set():
+                pause_s = self._resume_at - time.monotonic()
+                if pause_s <= 0 and self._in_flight < self.concurrency:
+                    break
+                self._changed.wait(min(pause_s, 0.2) if pause_s > 0 else 0.2)
+            self._in_flight += 1
+        return time.monotonic()
 
 
 class BlockPrefetcher:
     """Reads ranges of blocks, one after another, until `stop` is set."""
 
     def __init__(self, settings: Settings, source: BlockSource, stop: threading.Event) -> None:
+        self._settings = settings
         self._source = source
         self._stop = stop
-        self.limit = prefetch_process.FetchLimit(stop)
-        self._processes = prefetch_process.ProcessesForLongRanges(settings, self.limit)
+        self.limit = FetchLimit(stop)
+        self._processes: prefetch_process.FetchProcesses | None = None
+        self._may_start_processes = len(os.sched_getaffinity(0)) > 1
         # Its threads stay, with their connections to the node.
-        self._threads = ThreadPoolExecutor(prefetch_process.MAX_CONCURRENCY, "fetch")
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
 
     def blocks(
         self, first: int, last: int, selection: LogSelection, seconds: progress.StageSeconds
     ) -> Generator[list[BlockRows]]:
-        """Yield the blocks first..last in order, the blocks of one request at a time. Raises the
+        """Yield the blocks first..last in order, the blocks of one request at a time, with some
+        requests ahead. Blocks that a request left out at its end are requested next. Raises the
         errors of BlockSource.blocks(), and ProcessEnded.
 
         After a fault the processes stay: they remember which methods the node offers.
         """
-        processes = self._processes.for_range(last - first + 1)
+        processes = self._processes_for(last - first + 1)
 
         def submit(start: int, end: int) -> "Future[FetchedRows]":
             if processes is not None:
@@ -54,30 +140,6 @@ class BlockPrefetcher:
             request = partial(self._source.rows, start, end, selection)
             return self._threads.submit(self.limit.run, request)
 
-        yield from self._in_order(submit, first, last, seconds)
-        self._processes.close()
-
-    def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
-        """Return what one request of this thread returns of the blocks first..last. Raises as
-        blocks() does, and RateLimited at once: there is nothing else in flight."""
-        self._processes.close()
-        fetched = self._source.rows(first, last, selection)
-        transactions = sum(len(block.transactions) for block in fetched.blocks)
-        self.limit.record_answer(len(fetched.blocks), transactions, was_waited_for=False)
-        count_stage("node", fetched.node_s)
-        count_stage("decode", fetched.decode_s)
-        return fetched.blocks
-
-    def close(self) -> None:
-        """End the threads, and the processes, if there are any."""
-        self._processes.close()
-        self._threads.shutdown(cancel_futures=True)
-
-    def _in_order(
-        self, submit: _Submit, first: int, last: int, seconds: progress.StageSeconds
-    ) -> Generator[list[BlockRows]]:
-        """Yield blocks in order, with some requests ahead. Blocks that a request left out at its
-        end are requested next."""
         pending: _Pending = deque()
         try:
             while not self._stop.is_set():
@@ -86,7 +148,7 @@ class BlockPrefetcher:
                     pending.append((submit(first, range_last), range_last))
                     first = range_last + 1
                 if not pending:
-                    return
+                    break
                 future, range_last = pending[0]
                 was_waited_for = not future.done()
                 if not wait([future], CHECK_STOP_S).done:
@@ -106,6 +168,43 @@ class BlockPrefetcher:
         finally:
             for future, _ in pending:
                 future.cancel()
+        self._end_processes()
+
+    def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
+        """Return what one request of this thread returns of the blocks first..last. Raises as
+        blocks() does, and RateLimited at once: there is nothing else in flight."""
+        if self._processes is not None:
+            self._end_processes()
+        fetched = self._source.rows(first, last, selection)
+        transactions = sum(len(block.transactions) for block in fetched.blocks)
+        self.limit.record_answer(len(fetched.blocks), transactions, was_waited_for=False)
+        count_stage("node", fetched.node_s)
+        count_stage("decode", fetched.decode_s)
+        return fetched.blocks
+
+    def close(self) -> None:
+        """End the threads, and the processes, if there are any."""
+        self._end_processes()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _processes_for(self, blocks: int) -> prefetch_process.FetchProcesses | None:
+        """Return the processes; None where the blocks are too few, or none can start."""
+        if blocks < MIN_PROCESS_BLOCKS or not self._may_start_processes:
+            return None
+        if self._processes is not None and not self._processes.are_alive:
+            self._end_processes()
+        if self._processes is None:
+            try:
+                self._processes = prefetch_process.FetchProcesses(self._settings, self.limit.run)
+            except prefetch_process.ProcessNotStarted as error:
+                log.warning("no process to fetch blocks, which is slower: %s", error)
+                self._may_start_processes = False
+        return self._processes
+
+    def _end_processes(self) -> None:
+        if self._processes is not None:
+            self._processes.close()
+            self._processes = None
 
 
 def _are_enough(pending: _Pending) -> bool:
@@ -115,10 +214,7 @@ def _are_enough(pending: _Pending) -> bool:
         if future.done() and not future.cancelled() and future.exception() is None
     )
     characters = sum(long_characters(block) for rows in fetched for block in rows.blocks)
-    return (
-        len(pending) >= prefetch_process.FETCHES_AHEAD
-        or characters >= prefetch_process.CHARACTERS_AHEAD
-    )
+    return len(pending) >= FETCHES_AHEAD or characters >= CHARACTERS_AHEAD
 
 
 # Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
@@ -146,7 +242,7 @@ class MissingBlocks(NamedTuple):
 
 
 class BatchReader:
-    """The inspected batches of missing blocks, read ahead by a thread."""
+    """The inspected batches of missing blocks, read ahead by a thread until close()."""
 
     def __init__(
         self,
@@ -165,17 +261,9 @@ class BatchReader:
         self._is_at_end = False
         self.fault: Exception | None = None  # the error that ended the batches
         self._thread = threading.Thread(target=self._read, name="read", daemon=True)
-
-    def __enter__(self) -> Self:
         self._thread.start()
-        return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._ended.set()
         self._thread.join()
 

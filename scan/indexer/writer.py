@@ -12,12 +12,7 @@ from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.indexer import block_rows, derivation, partitions
-from scan.indexer.contract_state import (
-    ContractChange,
-    ContractFindings,
-    FoundToken,
-    RejectedEmitter,
-)
+from scan.indexer.contract_state import ContractChange, ContractFindings, NewToken, RejectedEmitter
 from scan.indexer.derivation import derive, read_block_range, unwind_day
 from scan.observability import metrics
 from scan.settings import Keep
@@ -27,7 +22,7 @@ from scan.settings import Keep
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
-TOKEN_COLUMNS = (*FoundToken._fields[:-1], "read_block", "supply_block", "supply_missing")
+TOKEN_COLUMNS = (*NewToken._fields[:-1], "read_block", "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):
@@ -117,36 +112,29 @@ class Append:
         tx, blocks, findings = self.transaction, batch.blocks, batch.findings
         before = self.head.totals if self.head else NO_ROWS
         totals = _copy_blocks(tx, before, batch)
-        transactions = _lines(block.transactions for block in blocks)
-        _copy_numbered(
-            tx, "transactions", block_rows.TRANSACTION_COLUMNS, before.transactions, transactions
-        )
         copy_contracts(tx, findings)
+        dexes = _dex_ids(tx, {trade.dex for trade in findings.trades}) if findings.trades else {}
+        trades = (
+            f"{row}\t{transaction.line((dexes[dex], *trade))}"
+            for _, row, dex, trade in findings.trades
+        )
+        transactions = _lines(block.transactions for block in blocks)
         transfers = (line for _, line in findings.transfers)
-        _copy_numbered(
-            tx, "token_transfers", block_rows.TRANSFER_COLUMNS, before.token_transfers, transfers
-        )
-        if findings.trades:
-            dexes = _dex_ids(tx, {trade.dex for trade in findings.trades})
-            trades = (
-                f"{row}\t{transaction.line((dexes[dex], *trade))}"
-                for _, row, dex, trade in findings.trades
-            )
-            _copy_numbered(tx, "dex_trades", block_rows.TRADE_COLUMNS, before.dex_trades, trades)
         moves = _lines(block.internal_transfers for block in blocks)
-        _copy_numbered(
-            tx,
-            "internal_transfers",
-            block_rows.INTERNAL_TRANSFER_COLUMNS,
-            before.internal_transfers,
-            moves,
-        )
-        _copy_logs(tx, before.logs, blocks)
-        for table, columns in block_rows.UNNUMBERED.items():
+        for table, columns, lines in (
+            ("transactions", block_rows.TRANSACTION_COLUMNS, transactions),
+            ("token_transfers", block_rows.TRANSFER_COLUMNS, transfers),
+            ("dex_trades", block_rows.TRADE_COLUMNS, trades),
+            ("internal_transfers", block_rows.INTERNAL_TRANSFER_COLUMNS, moves),
+        ):
+            _copy_numbered(tx, table, columns, getattr(before, table), lines)
+        if batch.rows.logs:
+            _copy_logs(tx, before.logs, blocks)
+        for table, names in block_rows.UNNUMBERED.items():
             texts = (block.unnumbered.get(table, "") for block in blocks)
-            transaction.copy_lines(tx, table, columns, texts)
-        columns = block_rows.UNNUMBERED[block_rows.BODIES]
-        transaction.copy_binary(tx, block_rows.BODIES, columns, (block.body for block in blocks))
+            transaction.copy_lines(tx, table, names, texts)
+        names = block_rows.UNNUMBERED[block_rows.BODIES]
+        transaction.copy_binary(tx, block_rows.BODIES, names, (block.body for block in blocks))
         if self._first_block is None:
             self._first_block = blocks[0].contracts.number
         self._ended_tokens |= {end.address for end in findings.ends}
@@ -383,8 +371,6 @@ def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
 
 def _copy_logs(tx: Transaction, before: int, batch: Sequence[block_rows.BlockRows]) -> None:
     first_topics = [topic for block in batch for topic in block.first_topics]
-    if not first_topics:
-        return
     topics = {topic for topic in first_topics if topic is not None}
     rows = tx.rows("indexer/event_topics_insert", topics=list(topics))
     numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}

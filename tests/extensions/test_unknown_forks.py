@@ -18,7 +18,7 @@ from scan.ethereum.fork_schedule import fork_warnings
 from scan.extensions.demo.tests.replaying import served
 from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
-from scan.indexer import block_source
+from scan.indexer import node_reader
 from scan.indexer.block_source import BlockSource
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
@@ -113,7 +113,7 @@ QUICK = {(3, False), (4, True), (6, True), (7, False), (8, True)}
 )
 def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, monkeypatch):
     """Before and after each fork, read with all blocks before it or alone."""
-    monkeypatch.setattr(block_source, "READS", 1)  # it is altered each time: another takes time
+    monkeypatch.setattr(node_reader, "READS", 1)  # it is altered each time: another takes time
     head = number if is_newest else HEAD
     with served(made(last=head)) as node:
         true = BlockSource(Node([node.url])).blocks(0, head)

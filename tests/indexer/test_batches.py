@@ -1,15 +1,18 @@
-"""How blocks that were fetched are put into batches, and how many are fetched ahead."""
+"""How blocks that were fetched are put into batches, how many are fetched ahead, and how many
+requests for them are in flight, each of how many blocks: what the node takes."""
 
+import threading
 from collections import deque
 from concurrent.futures import Future
 
 import pytest
 
-from scan.indexer import block_rows, prefetch, prefetch_process
+from scan.ethereum import client, node_errors
+from scan.indexer import block_rows, block_source, prefetch
 
 pytestmark = pytest.mark.check
 
-TOO_LARGE = "x" * (prefetch_process.CHARACTERS_AHEAD // 2)
+TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 
 def block(number, transactions=100, logs=""):
@@ -53,16 +56,56 @@ def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch):
 
 def fetched(logs):
     future = Future()
-    future.set_result(prefetch_process.FetchedRows([block(1, logs=logs)], 0.0, 0.0))
+    future.set_result(block_source.FetchedRows([block(1, logs=logs)], 0.0, 0.0))
     return future, 1
 
 
 def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
     assert not prefetch._are_enough(deque())
-    assert not prefetch._are_enough(deque([fetched("")] * (prefetch_process.FETCHES_AHEAD - 1)))
-    assert prefetch._are_enough(deque([fetched("")] * prefetch_process.FETCHES_AHEAD))
+    assert not prefetch._are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
+    assert prefetch._are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
     assert not prefetch._are_enough(deque([fetched(TOO_LARGE)]))
     assert prefetch._are_enough(deque([fetched(TOO_LARGE)] * 2))
     failed = Future()
     failed.set_exception(OSError())
     assert not prefetch._are_enough(deque([(failed, 1), (Future(), 2), fetched(TOO_LARGE)]))
+
+
+@pytest.fixture
+def limit(monkeypatch):
+    monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.0)
+    return prefetch.FetchLimit(threading.Event())
+
+
+def refuse(retry_after_s=None):
+    raise client.RateLimited("no", retry_after_s=retry_after_s)
+
+
+def test_requests_that_are_waited_for_become_more(limit):
+    for _ in range(100):
+        limit.record_answer(5, 750, was_waited_for=False)
+    assert limit.concurrency == prefetch.FIRST_CONCURRENCY
+    for _ in range(100):
+        limit.record_answer(5, 750, was_waited_for=True)
+    assert limit.concurrency == prefetch.MAX_CONCURRENCY
+
+
+def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit):
+    with pytest.raises(client.RateLimited):
+        limit.run(refuse)
+    assert limit.concurrency == 1
+    assert limit.run(lambda: 7) == 7
+
+
+def test_a_long_pause_is_left_to_the_caller(limit):
+    with pytest.raises(client.RateLimited):
+        limit.run(lambda: refuse(300))
+
+
+@pytest.mark.parametrize(
+    ("transactions", "blocks"), [(0, 20), (10, 20), (150, 5), (400, 2), (5000, 1)]
+)
+def test_large_blocks_come_fewer_at_a_time(limit, transactions, blocks):
+    for _ in range(40):
+        limit.record_answer(1, transactions, was_waited_for=False)
+    assert limit.blocks == blocks

@@ -2,7 +2,17 @@
 
 import pytest
 
-from scan.ethereum.client import AnswerTooLarge, Call, Node, NodeError
+from scan.ethereum.client import (
+    AnswerTooLarge,
+    Call,
+    MalformedResponse,
+    Node,
+    NodeError,
+    RateLimited,
+)
+from scan.ethereum.served_chain import BlockId
+from scan.ethereum.token_metadata import TOTAL_SUPPLY
+from scan.indexer.contract_state import StateQuery, StateReader
 from tests.support import endless_responses, faulty_node, indexing
 from tests.support.database import execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
@@ -40,6 +50,14 @@ def test_a_deadline_is_for_all_of_an_answer(node, fault):
     node.fault = fault
     with pytest.raises(NodeError, match=LATE):
         Node([node.url], timeout_s=TIMEOUT_S).call("eth_chainId")
+
+
+def test_halves_of_a_batch_that_timed_out_are_not_asked_for(node):
+    """Each would have a deadline of its own."""
+    node.fault = faulty_node.hang(2)
+    with pytest.raises(NodeError):
+        Node([node.url]).batch([Call("eth_getBalance", ()), Call("eth_getCode", ())], TIMEOUT_S)
+    assert node.requests == 1
 
 
 @pytest.mark.long
@@ -95,3 +113,32 @@ def test_a_call_answered_twice_is_asked_again(node):
     node.fault = faulty_node.limit_batch(1, faulty_node.duplicate_ids)
     calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in ("0x0", "latest")]
     assert [block["number"] for block in Node([node.url]).batch(calls)] == ["0x0", "0x0"]
+
+
+def test_false_state_is_read_again_or_from_another_node_and_a_refusal_is_not(node, anvil):
+    token = anvil.deploy(anvil.accounts[0], "Coin", "Coin", "COIN", 18)
+    anvil.mine()
+    newest = anvil.call("eth_getBlockByNumber", "latest", False)
+    block = BlockId(int(newest["number"], 16), bytes.fromhex(newest["hash"][2:]))
+    query = StateQuery(bytes.fromhex(token.address[2:]), TOTAL_SUPPLY, block)
+    expected, lies = {query: bytes(32)}, 2
+
+    @faulty_node.altering
+    def lie(call, answer):
+        nonlocal lies
+        if call["method"] == "eth_call" and lies > 0:
+            lies -= 1
+            answer["result"] = "0xzz"
+
+    node.fault = lie
+    single = Node([node.url])
+    assert StateReader(single).read([query]) == expected and lies == 0
+    lies = 100
+    with pytest.raises(MalformedResponse):
+        StateReader(single).read([query])
+    assert StateReader(Node([node.url, anvil.url])).read([query]) == expected
+    node.fault = faulty_node.too_many_requests(0)
+    requests = node.requests
+    with pytest.raises(RateLimited):
+        StateReader(single).read([query])
+    assert node.requests == requests + 1

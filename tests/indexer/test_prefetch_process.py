@@ -13,14 +13,14 @@ from prometheus_client import REGISTRY
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError
-from scan.indexer import block_rows, prefetch_process
+from scan.indexer import block_rows, prefetch, prefetch_process
 from tests.support import faulty_node, indexer_process, serving, table_digest
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 
 pytestmark = pytest.mark.long
 
-LONG = prefetch_process.MIN_PROCESS_BLOCKS + 100  # blocks
+LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
 
 
 SPAWNING = multiprocessing.get_context  # before tests/fixtures.py replaces it
@@ -79,7 +79,7 @@ def processes(monkeypatch):
         started.extend(self.pids)
 
     monkeypatch.setattr(prefetch_process.FetchProcesses, "__init__", watched)
-    monkeypatch.setattr(prefetch_process, "MIN_PROCESS_BLOCKS", 1)
+    monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1)
     return started
 
 
@@ -91,8 +91,8 @@ def node(scenario):
 
 def start_process(indexed, url):
     """Those of the indexer of the scenario's chain: the database says which chain that is."""
-    limit = prefetch_process.FetchLimit(threading.Event())
-    return prefetch_process.FetchProcesses(settings_for(indexed.settings.database_url, url), limit)
+    run = prefetch.FetchLimit(threading.Event()).run
+    return prefetch_process.FetchProcesses(settings_for(indexed.settings.database_url, url), run)
 
 
 @pytest.fixture

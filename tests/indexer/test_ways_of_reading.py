@@ -14,13 +14,13 @@ from tests.support import faulty_node, indexing, table_digest
 from tests.support.altered_fields import AlteredFields
 
 RETRIES = {"ethereum.node_errors.MAX_PAUSE_S": 0.2, "ethereum.node_errors.REFUSAL_PAUSE_S": 0.05}
-PROCESS = {"indexer.prefetch_process.MIN_PROCESS_BLOCKS": 1}  # a second one, also for few blocks
+PROCESS = {"indexer.prefetch.MIN_PROCESS_BLOCKS": 1}  # a second one, also for few blocks
 FORGETFUL = {"indexer.contract_inspection.MAX_CONTRACTS": 0}  # unless the database has it
 TOGETHER = {"indexer.chain_indexer.COMMIT_SHARE": 1}  # batches in one transaction
 
 
 def batches(blocks):
-    names = ("indexer.prefetch_process.FETCH_BLOCKS", "indexer.prefetch.BATCH_BLOCKS")
+    names = ("indexer.prefetch.FETCH_BLOCKS", "indexer.prefetch.BATCH_BLOCKS")
     return dict.fromkeys(names, blocks)
 
 

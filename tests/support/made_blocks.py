@@ -15,7 +15,7 @@ from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered, settle_by_ethereum
 from scan.indexer import block_rows
 from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
-from scan.indexer.contract_state import ContractFindings, FoundPool, FoundToken, PoolTrade
+from scan.indexer.contract_state import ContractFindings, NewPool, NewToken, PoolTrade
 from scan.indexer.derivation import fill_missing
 from scan.indexer.writer import Writer, inspected_batch
 
@@ -112,7 +112,7 @@ class Chain:
         block = block._replace(**settle_by_ethereum(block)._asdict())
         block = block._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
-        found = [FoundPool(pool, number, DEX, TOKEN, pool) for pool in pools]
+        found = [NewPool(pool, number, DEX, TOKEN, pool) for pool in pools]
         findings = self._findings(number, transfers)._replace(trades=trades, pools=found)
         del self._appended[number:]
         self._appended.append((fetched, findings))
@@ -140,7 +140,7 @@ class Chain:
     def _findings(self, number, transfers):
         tokens = []
         if transfers and self._token_block is None:
-            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, None, True)]
+            tokens = [NewToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, None, True)]
             self._token_block = number
         return ContractFindings([], tokens, [], [], [], transfers, [], [], [])
 

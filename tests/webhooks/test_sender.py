@@ -10,6 +10,7 @@ import time
 from base64 import b64encode
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from requests.utils import get_netrc_auth
@@ -30,12 +31,7 @@ SECRET = "5" * 64
 MESSAGE = Message(7, "tx", b'{"event" : "tx"}')
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SHORT = AttemptTimeouts(total_s=0.6, connect_s=0.5)
-VERIFY = """
-const { Webhook } = require("standardwebhooks");
-const { secret, body, headers } = JSON.parse(require("fs").readFileSync(0));
-const whsec = "whsec_" + Buffer.from(secret).toString("base64");
-console.log(JSON.stringify(new Webhook(whsec).verify(body, headers)));
-"""
+VERIFY = Path(__file__).with_name("verify.cjs").read_text()
 
 
 @pytest.fixture(scope="module")

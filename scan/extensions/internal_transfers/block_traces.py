@@ -20,7 +20,7 @@ from scan.extensions.internal_transfers.traces import (
 )
 from scan.hex import BadHex, to_hex
 from scan.indexer import hooks
-from scan.indexer.hooks import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
+from scan.indexer.hooks import TRACE_ATTEMPTS, TracedBlock, TraceReader
 from scan.verification.hooks import CreationInput
 
 log = logging.getLogger(__name__)
@@ -64,8 +64,8 @@ class NodeTraceReader(TraceReader):
         tracers = self._tracers  # other threads may remove one meanwhile
         if not tracers:
             return super().read(blocks)
-        with_code = [block for block in blocks if ran_code(block)]
-        traced = {b.number: TracedBlock([], [], None) for b in blocks if not ran_code(b)}
+        with_code = [block for block in blocks if block.ran_code]
+        traced = {b.number: TracedBlock([], [], None) for b in blocks if not b.ran_code}
         if tracers == ("steps",):
             for block in with_code:
                 traced[block.number] = self._verified("steps", block, None)

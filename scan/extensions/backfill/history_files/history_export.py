@@ -37,7 +37,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     url = settings_with_database(settings).read_database_url
     node = node_of_index(settings, url)
     source = BlockSource(node, traces="off")
-    uncles = BlockCompleter(node, source.known_chain_id)
+    uncles = BlockCompleter(node, source.chain_id)
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
     with closing(database):
         first, head = database.row("audit/blocks_get_ends") or (0, -1)
@@ -45,7 +45,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         era = -(-max(first, options.block_from or 0) // BLOCKS_OF_FILE)
         if last > head or last < era * BLOCKS_OF_FILE:
             raise ScanError(f"blocks {era * BLOCKS_OF_FILE} to {last} are not indexed")
-        network = NETWORKS.get(source.known_chain_id()) or f"chain{source.known_chain_id()}"
+        network = NETWORKS.get(source.chain_id()) or f"chain{source.chain_id()}"
         options.output.mkdir(parents=True, exist_ok=True)
         for start in range(era * BLOCKS_OF_FILE, last + 1, BLOCKS_OF_FILE):
             end = min(start + BLOCKS_OF_FILE - 1, last)
@@ -72,7 +72,7 @@ def write_file(
     with closing(e2store.E2Writer(path.parent, first)) as writer:
         for number, (header, receipts) in enumerate(_blocks(source, first, last), start=first):
             try:
-                block = decode_block(header, receipts, number, source.known_chain_id())
+                block = decode_block(header, receipts, number, source.chain_id())
                 parts = raw_block.parts_of(header, receipts, uncles.headers(block, header))
                 raw = raw_block.read_block(parts, number)
             except (e2store.BadFile, block_encoding.Unencodable, ValueError) as error:

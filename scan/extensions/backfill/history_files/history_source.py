@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from scan.ethereum import block_validation, client
-from scan.ethereum.encoded_parts import slim_receipt, transaction_item
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.ethereum.stored_blocks import stored_body
+from scan.ethereum.stored_blocks import slim_receipt, stored_body, transaction_item
 from scan.extensions.backfill.history_files import raw_block
 from scan.extensions.backfill.history_files.e2store import BadFile, E2File
 from scan.extensions.backfill.history_files.file_sources import (

@@ -14,16 +14,13 @@ from typing import Any, NamedTuple
 
 from scan.ethereum import block_decoder, block_encoding, blocks, column_types
 from scan.ethereum.encoded_parts import (
-    AUTHORIZATION,
     BLOOM_BYTES,
     BLOOM_PREFIX,
     RawReceipt,
+    entry_object,
     logs_bloom,
-    named,
     raw_receipt,
     read_transaction,
-    slim_receipt,
-    transaction_item,
 )
 from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
@@ -42,7 +39,8 @@ from scan.ethereum.rlp_and_tries import (
     string_prefix_bytes,
     whole_list,
 )
-from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
+from scan.ethereum.stored_blocks import slim_receipt, transaction_item
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.ethereum.transaction_checks import signer
 from scan.extensions.backfill.history_files.e2store import BadFile, Parts
 from scan.hex import to_hex
@@ -211,7 +209,7 @@ def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
         header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
         header.uncles = [to_hex(keccak256(uncle)) for uncle in raw.uncles]
         if raw.withdrawals is not None:
-            header.withdrawals = [named(_WITHDRAWAL, entry) for entry in raw.withdrawals]
+            header.withdrawals = [entry_object(_WITHDRAWAL, entry) for entry in raw.withdrawals]
         uncles = [_header_json(blocks.UncleJson.plain, read_header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
     except blocks.MalformedBlock as error:
@@ -241,7 +239,10 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
             for log_index, log in enumerate(receipt.logs, len(logs))
         ]
         if "authorizationList" in fields:
-            entries = [named(AUTHORIZATION, entry) for entry in fields["authorizationList"]]
+            entries = [
+                entry_object(block_encoding.AUTHORIZATION, entry)
+                for entry in fields["authorizationList"]
+            ]
             authorizations.append((index, entries, fields["chainId"].lstrip(b"\0")))
     return block_decoder.assembled(
         header,
@@ -252,7 +253,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> blocks.Dec
         chain_fields=form and form.chain_fields_of_block(header, {}, {}),
         has_statuses=not any(len(receipt.outcome) == _HASH_BYTES for receipt in raw.receipts),
         authorization_lists=tuple(authorizations),
-        text_inputs=text_inputs([t.to_address for t in transactions], texts),
+        text_inputs=blocks.text_inputs([t.to_address for t in transactions], texts),
     )
 
 

@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from scan.commands import audit
-from scan.ethereum import block_hashing, client
+from scan.ethereum import block_encoding, client, rlp_and_tries
 from scan.extensions.backfill import backfill_command, derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.hex import to_hex
@@ -88,7 +88,7 @@ def add_withdrawals(header):
         for position, address in enumerate([header["miner"], f"0x{number:040x}"])
         if number % 3 == 0
     ]
-    root = to_hex(block_hashing.withdrawals_root(withdrawals))
+    root = to_hex(rlp_and_tries.list_root(block_encoding.encode_withdrawals(withdrawals)))
     header |= {"withdrawals": withdrawals, "withdrawalsRoot": root}
 
 

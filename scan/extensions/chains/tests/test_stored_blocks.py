@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.ethereum import stored_blocks
-from scan.ethereum.block_hashing import own_form
+from scan.ethereum.block_hashing import form_of_roots
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, StoredBody, read_json
 from scan.ethereum.rlp_and_tries import join_list
@@ -26,7 +26,7 @@ def body_of_content(content):
 def stored(block, receipts, chain_id):
     header, read = read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
     verdict = check_body(header, read, chain_id=chain_id, computes_senders=False)
-    encodings = own_form(header, read, chain_id).encodings
+    encodings = form_of_roots(header, read, chain_id).encodings
     parts = (header.transactions, read, verdict.sent, verdict.received, encodings)
     body = stored_blocks.body_of(*parts)
     return body and stored_blocks.StoredBlock(1, body)

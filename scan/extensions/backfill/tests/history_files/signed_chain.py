@@ -73,7 +73,7 @@ def write(url, folder, last):
     hash_ = read_hash(node, last)
     assert hash_ is not None
     path = folder / file_name("test", 0, hash_)
-    write_file(source, BlockCompleter(node, source.known_chain_id), path, 0, last, hash_)
+    write_file(source, BlockCompleter(node, source.chain_id), path, 0, last, hash_)
     return path
 
 
