@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from scan import environment, registry
-from scan.environment import Kind, Network, Variable, require, setting, variables
+from scan.environment import Kind, Network, Variable, read_variables, require, setting, variables
 from scan.parameters import nearest
 from scan.registry import Part
 
@@ -184,11 +184,11 @@ class Settings:
         """Return the settings. Raises SettingError, which names the variable and its value."""
         registry.chosen(environ)  # raises SettingError
         of_extensions = {
-            part.declared: part.declared(**environment.read_variables(part.declared, environ))
+            part.declared: part.declared(**read_variables(part.declared, environ))
             for part in registry.parts(OwnSettings)
         }
         settings = Settings(
-            **environment.read_variables(Settings, environ),
+            **read_variables(Settings, environ),
             brand=next((o.brand for o in of_extensions.values() if hasattr(o, "brand")), UNBRANDED),
             sources_dir=Path(sources) if (sources := environ.get("SCAN_SOURCES_DIR")) else None,
             path=environ.get("PATH", os.defpath),
@@ -241,7 +241,7 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
     doubts = {
         variable.name: variable.kind.doubt(values[name])
         for declared in declarations()
-        if (values := environment.read_variables(declared, read))
+        if (values := read_variables(declared, read))
         for name, variable in variables(declared)
         if name in values
     }
