@@ -102,8 +102,8 @@ def renew(app: Flask) -> None:
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
     site = None
     if permanent.settings.pages:
-        of_chain = services.sources.chain_id, services.sources.first_block, indexed_block
-        site = Site(permanent.settings, page_paths(app, _page_blueprints()), *of_chain)
+        paths = page_paths(app, _page_blueprints())
+        site = Site(permanent.settings, paths, services.sources, indexed_block)
     app.extensions["scan.pages"] = site
     app.wsgi_app = _middleware(app, permanent, indexed_block)  # type: ignore[method-assign]
 

@@ -78,6 +78,9 @@ class LazySequence(Sequence[V]):
     def __getitem__(self, index: int | slice) -> V | tuple[V, ...]:
         return self._made()[index]
 
+    def __iter__(self) -> Iterator[V]:
+        return iter(self._made())
+
     def __len__(self) -> int:
         return len(self._made())
 

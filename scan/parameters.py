@@ -18,8 +18,7 @@ LONGEST_NAME = 50  # of an unknown name, in an error
 _DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
-_TYPE = re.compile(r"[0-9]{1,3}\Z")
-MAX_TYPE = 255
+MAX_TYPE = 255  # of a transaction (EIP-2718)
 _HEX = re.compile(r"0[xX][0-9a-fA-F]*\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
 _MOMENT = re.compile(
@@ -138,20 +137,14 @@ def flag(value: object, name: str) -> bool:
     return value in (True, "true")
 
 
-def transaction_type(value: object, name: str) -> bytes:
-    """Return a transaction's type (EIP-2718) as rows have it: one byte, or b"" for 0."""
-    number = int(value) if isinstance(value, str) and _TYPE.match(value) else value
-    if type(number) is not int or not 0 <= number <= MAX_TYPE:
-        raise InvalidParameter(_range_message(name, 0, MAX_TYPE), field=name)
-    return bytes([number]) if number else b""
-
-
-def nonce(value: object, name: str) -> bytes:
-    """Return a nonce as rows have it: big-endian, without leading zeros."""
-    number = int(value) if isinstance(value, str) and _DIGITS.match(value) else value
-    if type(number) is not int or not 0 <= number <= BIGINT_MAX:
-        raise InvalidParameter(_range_message(name, 0, BIGINT_MAX), field=name)
-    return number.to_bytes(-(-number.bit_length() // 8))
+def unsigned(value: object, name: str, *, most: int) -> bytes:
+    """Return a number, also given as text, as rows of transactions have it: big-endian, without
+    leading zeros."""
+    if isinstance(value, str) and _DIGITS.match(value) and len(value) <= len(str(most)):
+        value = int(value)
+    if type(value) is not int or not 0 <= value <= most:
+        raise InvalidParameter(_range_message(name, 0, most), field=name)
+    return value.to_bytes(-(-value.bit_length() // 8))
 
 
 def block_number_or_hash(value: str) -> int | bytes:

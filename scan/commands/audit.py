@@ -71,13 +71,9 @@ def add_tokens(group: argparse.ArgumentParser) -> None:
 def refresh_tokens(settings: Settings, options: argparse.Namespace) -> int:
     addresses = [parameters.address(text) for text in options.addresses] or None
     with startup.connected(settings, "scan-tokens") as database:
-        count = _refresh(database, addresses)
+        count = len(database.rows("indexer/tokens_mark_changed", addresses=addresses))
     _write_line(f"tokens that the indexer reads again: {count}")
     return EXACT if count or addresses is None else DIFFERS
-
-
-def _refresh(database: connection.Database, addresses: Sequence[bytes] | None) -> int:
-    return len(database.rows("indexer/tokens_mark_changed", addresses=addresses))
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -299,7 +295,7 @@ def _compare_tokens(database: connection.Database, node: Node, most: int, *, rep
     if comparison.without_state:
         _write_line(f"  not compared: {comparison.without_state}, whose blocks the node has pruned")
     if differing and repair:
-        _refresh(database, [*differing])
+        database.rows("indexer/tokens_mark_changed", addresses=[*differing])
         _write_line("  the indexer reads them again")
         return EXACT
     return DIFFERS if differing else EXACT

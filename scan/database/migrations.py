@@ -31,9 +31,7 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 SCHEMA = "schema.sql"
-RENDERED = tuple(
-    f"schema/{name}.sql.j2" for name in ("block_events", "list_checkpoints", "list_records")
-)
+RENDERED = ("block_events", "list_checkpoints", "list_records")
 LOCK_WAIT_MS = 200  # for each lock of a migration; readers wait behind it as long
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
@@ -106,7 +104,7 @@ def read_schema() -> str:
 
     whole = _INCLUDE.sub(include, (ROOT / SCHEMA).read_text(encoding="utf-8"))
     others = [path.read_text(encoding="utf-8") for path in of_extensions]
-    return "\n".join([whole, *others, *map(render, RENDERED)])
+    return "\n".join([whole, *others, *(render(f"schema/{name}.sql.j2") for name in RENDERED)])
 
 
 def run(settings: Settings) -> list[str]:

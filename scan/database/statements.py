@@ -18,7 +18,7 @@ import functools
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -151,33 +151,24 @@ def _schema() -> str:
     )
 
 
-class RecordField(NamedTuple):
-    """A field of a record in sql/records.toml: the column of its name, and SQL that makes its JSON
-    of the row `b`."""
-
-    name: str
-    column: str
-    json: str
-
-
 @functools.cache
 def read_records() -> Mapping[str, Any]:
     """Return the tables of sql/records.toml: scan/api/openapi/schemas.py says what they mean."""
     return tomllib.loads((FOLDER / "records.toml").read_text("utf-8"))
 
 
-def record_fields(record: str) -> list[RecordField]:
-    """Return a record's fields of the kinds that columns have, in their order."""
-    kinds, declared, fields = read_records()["kinds"], read_records()["records"][record], []
+def record_fields(record: str, columns: Collection[str] | None = None) -> dict[str, str]:
+    """Return SQL that makes JSON of a row `b`, by the name of each field of a record whose kind is
+    one of columns; of the fields of these `columns` alone, if they are given."""
+    kinds, declared, fields = read_records()["kinds"], read_records()["records"][record], {}
     for key, value in declared.items():
         first = value[0] if isinstance(value, list) else value
         kind, _, null = ("" if key.startswith("_") else str(first)).partition(" or ")
-        if kind in kinds:
-            name = key.removesuffix("?")
-            column = re.sub("[A-Z]", r"_\g<0>", name).lower()
+        name = key.removesuffix("?")
+        column = re.sub("[A-Z]", r"_\g<0>", name).lower()
+        if kind in kinds and (columns is None or column in columns):
             json = kinds[kind].format(declared.get("_sql", {}).get(name, f"b.{column}"))
-            json = f"coalesce({json}, 'null')" if null else json
-            fields.append(RecordField(name, column, json))
+            fields[name] = f"coalesce({json}, 'null')" if null else json
     return fields
 
 

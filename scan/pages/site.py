@@ -158,15 +158,13 @@ class Site:
         self,
         settings: Settings,
         paths: PagePaths,
-        chain_id: reader.FixedValue[str],
-        first_block: reader.FixedValue[int],
+        sources: reader.Sources,
         indexed_block: IndexedBlock,
     ) -> None:
         self.indexed_block = indexed_block
         self._settings = settings
         self._paths = paths
-        self._chain_id = chain_id
-        self._first_block = first_block
+        self._sources = sources
         # Matches templates' markup alone: quotes in values are escaped. Links to logos have the
         # base path already. Without a base path nothing is to be replaced, which takes 1 ms a page.
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
@@ -198,8 +196,8 @@ class Site:
 
     def chain(self) -> Chain:
         """Return the chain; the database is read until its id is known."""
-        self._chain_id.read()
-        self._first_block.read()
+        self._sources.chain_id.read()
+        self._sources.first_block.read()
         return self._chain()
 
     def render(
@@ -228,11 +226,11 @@ class Site:
         return _refusal(error, text, AS_MARKDOWN)
 
     def _chain(self) -> Chain:
-        chain_id = self._chain_id.known
+        chain_id = self._sources.chain_id.known
         configured = self._settings.chain_name
         name = configured if chain_id is None else network.name_of(chain_id, configured)
         symbol = network.symbol_of(chain_id, self._settings.coin_symbol)
-        return Chain(chain_id, name, symbol, self._first_block.known or 0)
+        return Chain(chain_id, name, symbol, self._sources.first_block.known or 0)
 
 
 def _error_title(error: ScanError) -> str:

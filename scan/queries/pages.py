@@ -73,13 +73,13 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "flag": parameters.flag,
     "hash": parameters.hash32,
     "method": partial(parameters.text, most=abi.MAX_LENGTH),  # which method_names.selectors() reads
-    "nonce": parameters.nonce,
+    "nonce": partial(parameters.unsigned, most=BIGINT_MAX),
     "pool": parameters.pool,
     "pubkey": parameters.pubkey,
     "text": _text_hash,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,
-    "transaction_type": parameters.transaction_type,
+    "transaction_type": partial(parameters.unsigned, most=parameters.MAX_TYPE),
 }
 PARSER_OF_KEY: Mapping[str, Callable[[Any, str], Value]] = LazyMapping(
     lambda: {

@@ -30,20 +30,14 @@ OLD_DELIVERIES_EVERY_S = 60.0
 OWNERLESS_EVERY_S = 3600.0
 
 
-class Burst(NamedTuple):
-    """The bounds of one lease, after which other queues have their turn."""
-
-    attempts: int = 50
-    seconds: float = 5.0
-
-
 class DispatcherOptions(NamedTuple):
     """The dispatcher's threads, bursts, retries and time-outs, and how often it polls the database
     without a notification."""
 
     threads: int = 20
     threads_for_healthy: int = 8
-    burst: Burst = Burst()
+    burst_attempts: int = 50  # of one lease, after which other queues have their turn
+    burst_s: float = 5.0
     poll_s: float = 1.0
     retry_steps_s: tuple[float, ...] = queues.RETRY_STEPS_S
     timeouts: AttemptTimeouts = AttemptTimeouts()
@@ -184,8 +178,7 @@ class Dispatcher:
     def _deliver(self, lease: Lease, connection: Connection) -> None:
         """Send one delivery after the other, each recorded before the next, until none is due, the
         burst is over or a stop is requested."""
-        attempts, burst = 0, self._options.burst
-        burst_ends_at = time.monotonic() + burst.seconds
+        attempts, burst_ends_at = 0, time.monotonic() + self._options.burst_s
         attempt = lease.first or self._queues.settle(lease, None, now())
         while attempt is not None:
             outcome = connection.post(attempt.message, now())
@@ -204,6 +197,6 @@ class Dispatcher:
                 host, webhook = lease.url.split("/")[2], lease.webhook_id
                 delivery = attempt.message.id
                 log.info("delivery %s of webhook %s to %s: %s", delivery, webhook, host, reason)
-            is_over = attempts >= burst.attempts or time.monotonic() > burst_ends_at
+            is_over = attempts >= self._options.burst_attempts or time.monotonic() > burst_ends_at
             goes_on = not (is_over or self._stopping.is_set())
             attempt = self._queues.settle(lease, finished, now(), goes_on=goes_on)

@@ -94,7 +94,9 @@ def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres
         assert "slotNumber" not in client.get("/api/v1/blocks/3").json
         block = client.get("/api/v1/blocks/8").json
         assert block["slotNumber"] == 8
-        assert block["blockAccessListHash"] == "0x" + word("l").hex() in client.get("/block/8").text
+        page = client.get("/block/8").text
+        assert block["blockAccessListHash"] == "0x" + word("l").hex() in page
+        assert "<dt>Slot</dt><dd>8</dd>" in page and "<dt>Access list</dt>" in page
         assert auditing.run(settings, node=True) == 0
 
 

@@ -1,4 +1,5 @@
-"""The API's OpenAPI document, made of the tables beside this file, and the pages that show it.
+"""The API's OpenAPI document, made of the tables beside this file and of sql/records.toml, and the
+pages that show it.
 
 Start with document.py; it and schemas.py say what entries of the tables mean.
 """
