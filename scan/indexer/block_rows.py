@@ -222,7 +222,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "withdrawals": [(number, *w) for w in block.withdrawals or ()],
             "credits": [*block.credits, *_burns(block, internal_transfers, creations)],
             "uncles": list(block.uncles),
-            "contract_creations": creations,
+            "contract_creations": [*creations],
             "log_emitters": [(address, number) for address in emitters],
             BODIES: [(number, *block.body)] if block.body else [],
             **of_extensions,
