@@ -21,6 +21,7 @@ from scan.api.openapi import documentation
 from scan.contracts.account_state import AccountStates, ReplacedCodes, node_of_index
 from scan.contracts.block_bodies import BlockBodies
 from scan.contracts.read_calls import ReadCalls
+from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
 from scan.http import requests
 from scan.http.application import Application, Routes, handle_errors
@@ -28,15 +29,7 @@ from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
 from scan.http.index_version import IndexedBlock, IndexVersion, ReplicaPoller
 from scan.http.middleware import Middleware
-from scan.http.request_state import (
-    REST,
-    Connections,
-    Interface,
-    Mark,
-    Services,
-    connect,
-    paths_marked,
-)
+from scan.http.request_state import REST, Interface, Mark, Services, connect, paths_marked
 from scan.http.requests import USUAL_BODY_BYTES
 from scan.pages import addresses_and_tokens as address_pages
 from scan.pages import blocks_and_transactions as block_pages
@@ -44,7 +37,7 @@ from scan.pages import home
 from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import Site, documentation_page, page_paths
-from scan.queries.reader import ChainId, FirstBlock, IndexState, Sources
+from scan.queries.reader import FixedValue, IndexState, Sources
 from scan.rate_limits.concurrency import unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.rate_limits.turns import WaitingThreads
@@ -77,18 +70,22 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
+    writes = connect(settings, settings.database_url)
+    reads = connect(settings, settings.read_database_url) if settings.reads_replica else writes
     app.extensions["scan.permanent"] = Permanent(
-        settings, _connections(settings), _add_routes(app, settings), app.answer, app.routes
+        settings, writes, reads, _add_routes(app, settings), app.answer, app.routes
     )
     renew(app)
     return app
 
 
 class Permanent(NamedTuple):
-    """What an application keeps when it is renewed: nothing here depends on what was served."""
+    """What an application keeps when it is renewed: nothing here depends on what was served.
+    `reads` is the same as `writes`, unless a replica is read."""
 
     settings: Settings
-    connections: Connections
+    writes: Database
+    reads: Database
     interfaces: Sequence[Interface]
     flask: Callable[[Environ], tuple[str, Headers, Iterable[bytes]]]
     routes: Routes
@@ -98,12 +95,16 @@ def renew(app: Flask) -> None:
     """Give an application the state of a process that has just started: everything that it learns
     while it serves, such as cached responses and rate-limit windows, is an object made here."""
     permanent: Permanent = app.extensions["scan.permanent"]
-    app.extensions["scan"] = services = _services(permanent.settings, permanent.connections)
+    app.extensions["scan"] = services = _services(permanent)
     for part in registry.parts(Service):
         services.sources.keep(part.make(services), part.base)
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
-    app.extensions["scan.pages"] = _site(app, services, indexed_block)
+    site = None
+    if permanent.settings.pages:
+        of_chain = services.sources.chain_id, services.sources.first_block, indexed_block
+        site = Site(permanent.settings, page_paths(app, _page_blueprints()), *of_chain)
+    app.extensions["scan.pages"] = site
     app.wsgi_app = _middleware(app, permanent, indexed_block)  # type: ignore[method-assign]
 
 
@@ -127,15 +128,8 @@ def _page_blueprints() -> list[Blueprint]:
     return [*(module.blueprint for module in PAGES), *of_extensions]
 
 
-def _connections(settings: Settings) -> Connections:
-    writes = connect(settings, settings.database_url)
-    has_replica = settings.reads_replica
-    reads = connect(settings, settings.read_database_url) if has_replica else writes
-    return Connections(writes, reads)
-
-
-def _services(settings: Settings, connections: Connections) -> Services:
-    writes, reads = connections
+def _services(permanent: Permanent) -> Services:
+    settings, writes, reads, *_ = permanent
     node = node_of_index(settings, settings.read_database_url)
     waiting_threads = WaitingThreads()
     bodies = BlockBodies(reads)
@@ -150,13 +144,13 @@ def _services(settings: Settings, connections: Connections) -> Services:
         bodies,
         FinalityReader(),
         replaced_codes=ReplacedCodes(reads, writes),
-        chain_id=ChainId(reads),
-        first_block=FirstBlock(reads),
+        chain_id=FixedValue(reads, "queries/chain_get_id"),
+        first_block=FixedValue(reads, "indexer/chain_get_first_block"),
         index_state=IndexState(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,
     )
-    services = Services(
+    return Services(
         settings,
         sources,
         writes,
@@ -166,15 +160,6 @@ def _services(settings: Settings, connections: Connections) -> Services:
         Verifier(writes, creations, CompilerStore(settings), CompilerPlaces(), StoredBytes(writes)),
         waiting_threads,
     )
-    return services
-
-
-def _site(app: Flask, services: Services, indexed_block: IndexedBlock) -> Site | None:
-    sources, settings = services.sources, services.settings
-    if not settings.pages:
-        return None
-    of_chain = (sources.chain_id, sources.first_block, indexed_block)
-    return Site(settings, page_paths(app, _page_blueprints()), *of_chain)
 
 
 def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -> Middleware:

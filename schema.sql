@@ -9,7 +9,6 @@
 \ir sql/schema/token_lists.sql
 \ir sql/schema/values.sql
 \ir sql/schema/records.sql
-\ir sql/schema/block_events.sql
 \ir sql/schema/lists.sql
 \ir sql/schema/changes.sql
 \ir sql/schema/expected.sql

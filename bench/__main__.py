@@ -97,7 +97,7 @@ def _print_indexing(results: dict[str, Any]) -> None:
     for name, result in results.items():
         start = f"after {result['start_s']:.1f} s of starting"
         print(f"\n{name}: {result['transactions_per_s']:,.0f} transactions/s, {start}")
-        for key in ("microseconds", "per_transaction"):
+        for key in ("microseconds", "floor_us", "per_transaction"):
             values = [f"{part} {value:,.2f}" for part, value in result.get(key, {}).items()]
             if values:
                 print(f"  {key} of a transaction: {', '.join(values)}")

@@ -17,6 +17,7 @@ import orjson
 
 from bench.chain import made_hashes
 from bench.databases import Databases, connected
+from bench.floor import floor_us
 from bench.history import made_files
 from bench.node import HASHES
 from bench.options import Options
@@ -68,6 +69,7 @@ def _measure(name: str, options: Options, databases: Databases) -> dict[str, Any
         result = _run(name, options, databases, url, arguments)
         first_request_at = orjson.loads(post(url, "bench_first_request"))["result"]
         spent = processor_seconds(node.pid) - before
+        result["floor_us"] = {} if name == "files" else floor_us(url)  # its node has no blocks
     # From files no receipts are requested: what starting takes is not known.
     result["start_s"] = max(first_request_at - result.pop("began"), 0.0)
     seconds = result["elapsed_s"] - result["start_s"]

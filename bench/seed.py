@@ -6,8 +6,7 @@ from pathlib import Path
 from scan.database import migrations
 from scan.database.connection import Database
 from scan.indexer.derivation import derive, read_block_range
-from scan.indexer.partitions import TABLES, make_empty
-from scan.settings import PARTITION_ROWS
+from scan.indexer.partitions import DEFAULT_ROWS, TABLES, make_empty
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +32,7 @@ def seed(
     migrations.bring_up(database, migrations.expected_schema())
     with database.transaction() as tx:
         for table in TABLES:
-            make_empty(tx, table, PARTITION_ROWS, transactions)
+            make_empty(tx, table, DEFAULT_ROWS, transactions)
     script = Path(__file__).with_name("seed.sql").read_text(encoding="utf-8")
     size = f"SET bench.transactions = {transactions:d}; SET bench.hot_share = {hot_share:f};"
     database.execute_script(f"{size}\n{script}")

@@ -20,7 +20,7 @@ V = TypeVar("V")
 
 class cached_property(Generic[T]):
     """A decorator of methods: the first access of an instance computes the value, and keeps it.
-    Threads that come at the same time compute it each."""
+    Threads that come at the same time compute it each, and get the same one."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
         self._compute = compute
@@ -38,9 +38,8 @@ class cached_property(Generic[T]):
     def __get__(self, instance: object | None, owner: type[Any]) -> Self | T:
         if instance is None:
             return self
-        value = self._compute(instance)
         # What stands in the instance goes before what its class has, as this sets nothing.
-        instance.__dict__[self._name] = value
+        value: T = instance.__dict__.setdefault(self._name, self._compute(instance))
         return value
 
 

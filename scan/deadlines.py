@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from weakref import WeakSet
 
 CHECK_EVERY_S = 0.25
 
@@ -29,7 +28,7 @@ class Deadline:
         self._descriptors = [*descriptors]
         self._duplicates: list[socket.socket] = []
         self._lock = threading.Lock()
-        _watcher.add(self)
+        _watcher.start()
 
     @property
     def is_over(self) -> bool:
@@ -40,9 +39,12 @@ class Deadline:
         """Have the sockets shut down unless end() is called in time."""
         self.is_late = False
         self.until = math.inf if seconds is None else time.monotonic() + seconds
+        if seconds is not None:
+            _watcher.working.add(self)
 
     def end(self) -> None:
         self.until = math.inf
+        _watcher.working.discard(self)
 
     def add(self, sock: socket.socket) -> None:
         """Add a socket, of which a duplicate is kept until release(): TLS detaches the descriptor
@@ -78,26 +80,25 @@ class _Watcher:
     """The thread of a process that looks for late work; it starts with the first deadline."""
 
     def __init__(self) -> None:
-        self._deadlines: WeakSet[Deadline] = WeakSet()
+        self.working: set[Deadline] = set()  # until end(), or until they are late
         self._lock = threading.Lock()
         self._process = 0
 
-    def add(self, deadline: Deadline) -> None:
+    def start(self) -> None:
         with self._lock:
             if self._process != os.getpid():  # threads do not survive a fork
                 self._process = os.getpid()
-                self._deadlines.clear()
+                self.working.clear()
                 threading.Thread(target=self._run, name="deadlines", daemon=True).start()
-            self._deadlines.add(deadline)
 
     def _run(self) -> None:
         while True:
             time.sleep(CHECK_EVERY_S)
-            with self._lock:
-                deadlines = list(self._deadlines)
-            for deadline in deadlines:
-                if deadline.is_over and not deadline.is_late:
-                    deadline.expire()
+            for deadline in list(self.working):
+                if deadline.is_over:
+                    if not deadline.is_late:
+                        deadline.expire()
+                    self.working.discard(deadline)
 
 
 _watcher = _Watcher()

@@ -82,7 +82,6 @@ _RESOURCES = PACKAGE / "resources"
 ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 BULK_BACKFILL_BLOCKS = 100_000
 PREFIX = "SCAN_"
-PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
 OTHER_VARIABLES = {registry.VARIABLE, "SCAN_API_KEY", "SCAN_PRIVATE_KEY", "SCAN_SOURCES_DIR"}

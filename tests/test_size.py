@@ -18,6 +18,7 @@ SLACK = 100  # lines by which a figure may stand above the code
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
+@cache
 def _python_lines(path):
     """Return the lines without blanks, comments and docstrings, and those of imports among them."""
     text = path.read_text(encoding="utf-8")

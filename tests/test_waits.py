@@ -70,8 +70,9 @@ WAITS = {
     ("scan.extensions.etherscan.contract", "verification_status"): "VerificationJobs.wait()",
     ("scan.extensions.sourcify.interface", "get_verification"): "VerificationJobs.wait()",
     ("scan.http.index_version", "wait_for"): "in a place",
+    ("scan.database.notifications", "wait"): "the deliverer, and the thread of streams",
     ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
-    ("scan.outbound.public_hosts", "resolve"): "in a place, or in a thread of the deliverer",
+    ("scan.outbound.allowed_urls", "resolve"): "in a place, or in a thread of the deliverer",
     ("scan.verification.compiler_run", "running"): "in a place, among those admitted",
     ("scan.verification.compiler_store", "compiler"): "in a place, among those admitted",
     ("scan.verification.sandbox", "_wait"): "a running place",
@@ -88,7 +89,7 @@ WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
 SPEAKS = {
     ("scan.ethereum.transport", "__init__"): "the node",
-    ("scan.outbound.public_hosts", "lookup"): "resolve()",
+    ("scan.outbound.allowed_urls", "lookup"): "resolve()",
     ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices; in a place",
     ("scan.extensions.contract_details.contract_import.source_client", "__init__"): "a command",
     ("scan.verification.compiler_store", "_probe"): "in a place, among those admitted",

@@ -4,8 +4,8 @@ import orjson
 from flask import Blueprint, request
 
 from scan import json_bodies, parameters
+from scan.contracts.abi_decoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
-from scan.contracts.read_calls import constructor_values
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http import list_responses, request_state, requests

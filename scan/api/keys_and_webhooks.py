@@ -15,7 +15,7 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
 from scan.http import list_responses, requests
 from scan.http.request_state import services
-from scan.outbound import public_hosts
+from scan.outbound import allowed_urls
 from scan.queries.pages import Page
 from scan.rate_limits.limiter import is_of_one_client
 from scan.webhooks import registration
@@ -117,7 +117,7 @@ def create_webhook() -> requests.Response:
         watch_address = parameters.address(body["watchAddress"], "watchAddress")
     event_types = _event_types(body)
     topics = _topics(body, event_types)
-    url = parameters.text(body.get("url"), "url", most=public_hosts.MAX_URL_CHARACTERS)
+    url = parameters.text(body.get("url"), "url", most=allowed_urls.MAX_URL_CHARACTERS)
     try:
         registered = registration.register(
             services().writes,
@@ -178,9 +178,7 @@ def list_deliveries(webhook_id: str) -> requests.Response:
         after=traversal.after,
     )
     assert row is not None
-    data, count, total, last_id = row
-    following = traversal.next(None if last_id is None else [last_id])
-    return list_responses.list_body("deliveries", Page(data, count, total, following), arguments)
+    return list_responses.list_body("deliveries", Page.keyed(traversal, row), arguments)
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")

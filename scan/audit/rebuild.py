@@ -22,7 +22,6 @@ from scan.database import connection, transaction
 from scan.errors import ScanError
 from scan.ethereum.stored_blocks import DamagedBody
 from scan.indexer import block_rows, partitions
-from scan.settings import PARTITION_ROWS
 
 log = logging.getLogger(__name__)
 
@@ -99,7 +98,7 @@ class Rebuild:
         url: str,
         stop: threading.Event,
         workers: int = 1,
-        partition_rows: int = PARTITION_ROWS,
+        partition_rows: int = partitions.DEFAULT_ROWS,
     ) -> None:
         self._database = database
         self._partition_rows = partition_rows

@@ -7,7 +7,6 @@ import argparse
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import closing
 
 from scan import parameters
 from scan.audit import derived_tables, rebuild, token_comparison
@@ -71,8 +70,7 @@ def add_tokens(group: argparse.ArgumentParser) -> None:
 
 def refresh_tokens(settings: Settings, options: argparse.Namespace) -> int:
     addresses = [parameters.address(text) for text in options.addresses] or None
-    url = startup.settings_with_database(settings).database_url
-    with closing(connection.Database(url, statement_timeout_ms=0, name="scan-tokens")) as database:
+    with startup.connected(settings, "scan-tokens") as database:
         count = _refresh(database, addresses)
     _write_line(f"tokens that the indexer reads again: {count}")
     return EXACT if count or addresses is None else DIFFERS

@@ -10,6 +10,7 @@ are ignored, integers are cut to their width, and an address with bytes before i
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -31,7 +32,7 @@ from scan.contracts.abi import (
     parse_types,
     signature_of,
 )
-from scan.contracts.abi_json import MAX_NAME, render
+from scan.contracts.abi_json import MAX_NAME, AbiEntries, render
 
 BUILD = "build"  # the source of entries of an ABI that the operator has built
 FOLDER = Path(__file__).with_name("standard_abis")
@@ -50,7 +51,9 @@ MAX_ENTRIES = 2000  # of an ABI
 MAX_TYPES = 20_000
 MAX_ARGUMENTS = 100
 LIBRARY = "library"  # the key of an ABI's entry for the library that declares it
+HASH = AbiType("bytesN", "bytes32", 32)
 MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
+_T = TypeVar("_T")
 
 
 class Entry(NamedTuple):
@@ -82,7 +85,7 @@ class AbiIndex(NamedTuple):
 
 def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
     """Index an ABI up to MAX_ENTRIES and MAX_TYPES, without entries that cannot be decoded."""
-    index = _new_index()
+    index: Any = AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
     types_left = MAX_TYPES
     for definition in islice(entries, MAX_ENTRIES):
         types_left -= _count_types(definition)
@@ -90,10 +93,6 @@ def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
             break
         _add(index, definition, source)
     return AbiIndex(*map(dict, index))
-
-
-def _new_index() -> Any:
-    return AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
 
 
 def _count_types(entry: Any) -> int:
@@ -137,18 +136,20 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
     if len(types) > MAX_ARGUMENTS:
         raise AbiError("the entry is too large")
     is_event = definition.get("type") == "event"
-    indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
-    outputs, output_names = _outputs(definition)
+    outputs: tuple[AbiType, ...] | None = None  # not decoded, as the function's calls still can be
+    with suppress(AbiError):
+        parsed = parse_types(definition.get("outputs"))
+        outputs = parsed if len(parsed) <= MAX_ARGUMENTS else None
     return Entry(
         name=name,
         signature=signature_of(definition, types),
         names=_names(inputs),
         types=types,
-        indexed=indexed,
+        indexed=tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs),
         source=source,
         standard=standard,
         outputs=outputs,
-        output_names=output_names,
+        output_names=() if outputs is None else _names(definition.get("outputs") or ()),
         library=definition.get(LIBRARY),
     )
 
@@ -157,21 +158,10 @@ def _names(parameters: Iterable[Any]) -> tuple[str, ...]:
     return tuple(str(parameter.get("name") or "")[:MAX_NAME] for parameter in parameters)
 
 
-def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tuple[str, ...]]:
-    """Return the types and names of a function's outputs; (None, ()) where they cannot be decoded,
-    since the function's calls still can."""
-    outputs = definition.get("outputs")
-    try:
-        types = parse_types(outputs)
-    except AbiError:
-        return None, ()
-    return (None, ()) if len(types) > MAX_ARGUMENTS else (types, _names(outputs or ()))
-
-
 @cache
 def standard_abis() -> AbiIndex:
     """Return the ABIs of the directory standard_abis/, read once."""
-    index: AbiIndex = _new_index()
+    index: Any = AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
     for standard in STANDARDS:
         for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
@@ -181,7 +171,7 @@ def standard_abis() -> AbiIndex:
                 if returned:
                     entry["outputs"] = parse_signature(f"returns{returned}")["inputs"]
                 _add(index, entry, "standard", standard)
-    return index
+    return AbiIndex(*index)
 
 
 def signatures_of(entries: Iterable[Any]) -> dict[bytes, str]:
@@ -256,9 +246,6 @@ class DecodingBudget:
         if self._work_left < 0 or time.thread_time() >= self._ends_at:
             self.is_exceeded = True
         return not self.is_exceeded
-
-
-HASH = AbiType("bytesN", "bytes32", 32)
 
 
 class Argument(NamedTuple):
@@ -342,9 +329,6 @@ def decode_call_by(
     return None if fit is None else fit.decoded()
 
 
-_T = TypeVar("_T")
-
-
 def only(candidates: Iterable[_T | None]) -> _T | None:
     """Return the only candidate that is not None; None if there are none or several."""
     fitting = [candidate for candidate in candidates if candidate is not None]
@@ -378,6 +362,21 @@ def values_of_call(
         return Fit(entry, decoded_values(entry.types, calldata[4:], strict=strict))
     except (AbiError, OverflowError):
         return None
+
+
+def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
+    """Return a constructor's arguments; None where they do not decode by its ABI."""
+    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
+    inputs: list[dict[str, Any]] = constructor.get("inputs", [])
+    try:
+        types = parse_types(inputs)
+        values = decode(types, data, most_values=1000, most_bytes=most_bytes_of(data))
+    except (AbiError, OverflowError):
+        return None
+    return [
+        Argument(label, type_.name, render(type_, value))
+        for label, type_, value in zip(_names(inputs), types, values, strict=True)
+    ]
 
 
 def topic_type(abi_type: AbiType) -> AbiType:

@@ -1,6 +1,4 @@
-"""Calls of view and pure functions of verified contracts: encoding of calls, decoding of results
-and of constructors' arguments.
-"""
+"""Calls of view and pure functions of verified contracts: their encoding, and their results."""
 
 import time
 from collections.abc import Sequence
@@ -8,15 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts import abi_decoding, abi_json, revert_reasons
-from scan.contracts.abi import (
-    MAX_VALUES,
-    AbiError,
-    AbiType,
-    decode,
-    encode,
-    most_bytes_of,
-    parse_types,
-)
+from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
 from scan.contracts.proxy_contracts import Proxy, delegating_account, proxy_at
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
@@ -59,32 +49,14 @@ def prepare(
 
 def result(function: abi_json.Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
     """Return the function's return value as JSON. Raises AbiError if the data does not decode."""
-    return abi_json.render_outputs(function.outputs, _decoded(function.outputs, data, most_values))
-
-
-def _decoded(types: Sequence[AbiType], data: bytes, most_values: int) -> tuple[Any, ...]:
-    return decode(types, data, most_values=most_values, most_bytes=most_bytes_of(data))
+    types = function.outputs
+    values = decode(types, data, most_values=most_values, most_bytes=most_bytes_of(data))
+    return abi_json.render_outputs(types, values)
 
 
 def _encoded(function: abi_json.Function, arguments: Sequence[object]) -> PreparedCall:
     values = abi_json.coerce_all(function.inputs, arguments)
     return PreparedCall(function, function.selector + encode(function.inputs, values))
-
-
-def constructor_values(abi: abi_json.AbiEntries, data: bytes) -> list[abi_decoding.Argument] | None:
-    """Return a constructor's arguments; None where they do not decode by its ABI."""
-    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
-    inputs: list[dict[str, Any]] = constructor.get("inputs", [])
-    try:
-        types = parse_types(inputs)
-        values = _decoded(types, data, most_values=1000)
-    except (AbiError, OverflowError):
-        return None
-    labels = (str(parameter.get("name") or "")[: abi_json.MAX_NAME] for parameter in inputs)
-    return [
-        abi_decoding.Argument(label, type_.name, abi_json.render(type_, value))
-        for label, type_, value in zip(labels, types, values, strict=True)
-    ]
 
 
 GAS = 30_000_000

@@ -31,7 +31,9 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 SCHEMA = "schema.sql"
-RENDERED = ("schema/list_checkpoints.sql.j2", "schema/list_records.sql.j2")
+RENDERED = tuple(
+    f"schema/{name}.sql.j2" for name in ("block_events", "list_checkpoints", "list_records")
+)
 LOCK_WAIT_MS = 200  # for each lock of a migration; readers wait behind it as long
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0

@@ -1,5 +1,7 @@
 """Notifications of a channel, received on one connection for all threads."""
 
+import contextlib
+import os
 import select
 import threading
 import time
@@ -12,6 +14,30 @@ from scan.database import errors, statements, transaction
 from scan.database.connection import Database
 
 RETRY_AFTER_S = 1.0
+
+
+class Waker:
+    """A pipe that ends the waits of one thread, for wake() in others or in a signal handler."""
+
+    def __init__(self) -> None:
+        self._read_end, self._write_end = os.pipe()
+        os.set_blocking(self._read_end, False)
+        os.set_blocking(self._write_end, False)
+
+    def wait(self, timeout_s: float, connection: Any = None) -> None:
+        """Wait until wake() was called, the connection is readable, or time is up."""
+        # select.select() takes no file above 1023, and a busy worker has thousands.
+        readable = select.poll()
+        for file in (self._read_end, connection):
+            if file is not None:
+                readable.register(file, select.POLLIN)
+        readable.poll(timeout_s * 1000)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._read_end, 65536)
+
+    def wake(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._write_end, b"w")
 
 
 class Listener:
@@ -45,19 +71,14 @@ class Listener:
                 return None
             return payloads
 
-    def wait(self, timeout_s: float, wake: int) -> list[str]:
-        """Wait until there are payloads, the file `wake` is readable, or time is up. Return the
-        payloads.
+    def wait(self, timeout_s: float, waker: Waker) -> list[str]:
+        """Wait until there are payloads, the thread is woken, or time is up. Return the payloads.
 
         Only the thread that connects and closes may call this. Raises ConnectionLost.
         """
         payloads = self.poll()
         if payloads == []:
-            # select.select() takes no file above 1023, and a busy worker has thousands.
-            readable = select.poll()
-            readable.register(self.connection.fileno(), select.POLLIN)
-            readable.register(wake, select.POLLIN)
-            readable.poll(timeout_s * 1000)
+            waker.wait(timeout_s, self.connection)
             payloads = self.poll()
         if payloads is None:
             raise errors.ConnectionLost("The connection for notifications is lost.")

@@ -17,6 +17,7 @@ $1, $2, ….
 import functools
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -128,6 +129,7 @@ def _environment() -> Environment:
         "lists": lists.all_lists(),
         "grown_by": lists.grown_by,
         "nullable_columns": nullable_columns,
+        "record_fields": record_fields,
         "result_columns": result_columns,
         "tables_of": tables_of,
         "ways_counted_by_entity": lists.ways_counted_by_entity,
@@ -147,6 +149,36 @@ def _schema() -> str:
         for folder in all_folders()
         for path in sorted((folder / SCHEMA).glob("*.sql"))
     )
+
+
+class RecordField(NamedTuple):
+    """A field of a record in sql/records.toml: the column of its name, and SQL that makes its JSON
+    of the row `b`."""
+
+    name: str
+    column: str
+    json: str
+
+
+@functools.cache
+def read_records() -> Mapping[str, Any]:
+    """Return the tables of sql/records.toml: scan/api/openapi/schemas.py says what they mean."""
+    return tomllib.loads((FOLDER / "records.toml").read_text("utf-8"))
+
+
+def record_fields(record: str) -> list[RecordField]:
+    """Return a record's fields of the kinds that columns have, in their order."""
+    kinds, declared, fields = read_records()["kinds"], read_records()["records"][record], []
+    for key, value in declared.items():
+        first = value[0] if isinstance(value, list) else value
+        kind, _, null = ("" if key.startswith("_") else str(first)).partition(" or ")
+        if kind in kinds:
+            name = key.removesuffix("?")
+            column = re.sub("[A-Z]", r"_\g<0>", name).lower()
+            json = kinds[kind].format(declared.get("_sql", {}).get(name, f"b.{column}"))
+            json = f"coalesce({json}, 'null')" if null else json
+            fields.append(RecordField(name, column, json))
+    return fields
 
 
 def tables_of(file: str) -> list[str]:

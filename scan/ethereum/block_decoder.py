@@ -48,7 +48,9 @@ def decode_block(
             blocks.require(None not in read, number, "a receipt is missing")
             logs = _logs([receipt.logs for receipt in read], 0)
         if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
-            read = [msgspec.convert(r, blocks.FormReceiptJson, from_attributes=True) for r in read]
+            read = [
+                msgspec.convert(r, blocks.ReceiptJson.of_forms, from_attributes=True) for r in read
+            ]
         return _block(block, read, logs, number, chain_id)
     except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
         raise blocks.MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
@@ -83,9 +85,9 @@ def _block(
     sent = matching.without_foreign_fields(sent)
     form = matching.match(block, sent, received, chain_id).form
     if form and receipts:  # the structs have the form's fields only where a record showed one
-        nothing = (None,) * len(receipts)
-        sent = dict.fromkeys(matching.TRANSACTION_FIELDS, nothing) | sent
-        received = dict.fromkeys(matching.RECEIPT_FIELDS, nothing) | received
+        nothing, known = (None,) * len(receipts), matching.form_fields()
+        sent = dict.fromkeys(known.transactions, nothing) | sent
+        received = dict.fromkeys(known.receipts, nothing) | received
     transactions = _transactions(block, sent, received, form) if receipts else []
     # Only lists of transactions of type 4 are read: no other hash covers one.
     lists = sent.get("authorizationList", ())

@@ -24,7 +24,7 @@ from scan.ethereum.block_encoding import (
     encode_withdrawals,
     type_number,
 )
-from scan.ethereum.blocks import BlockJson, FormBlockJson, FormReceiptJson
+from scan.ethereum.blocks import BlockJson, ReceiptJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
 from scan.ethereum.forms.matching import (
@@ -90,7 +90,8 @@ def uncompared(
     """Return the parts of a block that no root covers, in words: a state sync, a form that is known
     by its fields alone, and fees for L1 that receipts lack."""
     words = ["a state sync"] if has_state_sync else []
-    are_plain = type(header) is BlockJson and FormReceiptJson not in map(type, receipts)
+    is_plain = type(header) is BlockJson.plain
+    are_plain = is_plain and ReceiptJson.of_forms not in map(type, receipts)
     form, is_proven = match_of_records(header, receipts, chain_id, are_plain=are_plain)
     if not is_proven and not words:
         words.append(f"fields of {form.name if form else 'a chain of its own form'}")
@@ -263,24 +264,24 @@ MOST_ADDED = 3  # fields, by all forks that this version does not know
 MOST_NAMES = 8  # of a header; their arrangements are 400
 MOST_HEADER_ITEMS = 64
 _WORD_CHARACTERS, _MOST_CHARACTERS = 66, 1_024
-_KNOWN = frozenset(FormBlockJson.__struct_fields__) | {"totalDifficulty"}
 _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def unknown_fields(header: Any) -> dict[str, str]:
     """Return the fields of a block's JSON that no struct has, and that a header could have."""
     fields = header.source
+    known = {*BlockJson.of_forms.__struct_fields__, "totalDifficulty"}
     if isinstance(fields, msgspec.Raw):
         raw = _OBJECT.decode(fields)
         fields = {
             name: msgspec.json.decode(value)
             for name, value in raw.items()
-            if name not in _KNOWN and bytes(memoryview(value)[:3]) == b'"0x'
+            if name not in known and bytes(memoryview(value)[:3]) == b'"0x'
         }
     names = [
         name
         for name, value in fields.items()
-        if name not in _KNOWN
+        if name not in known
         and isinstance(value, str)
         and value[:2] == "0x"
         and len(value) <= _MOST_CHARACTERS

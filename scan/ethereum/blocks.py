@@ -6,12 +6,14 @@ rows are written, copied, exported, filled and compared with the node, by these 
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from types import GenericAlias
 from typing import Annotated, Any, NamedTuple, Self
 
 import msgspec
 
+from scan.cached_values import cached_property
 from scan.ethereum.block_encoding import HEADER_FIELDS, RECEIPT_NAMES, TRANSACTION_NAMES
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -32,13 +34,7 @@ from scan.ethereum.column_types import (
     annotated_columns,
 )
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.forms.matching import (
-    BLOCK_FIELDS,
-    ETHEREUM_TYPES,
-    RECEIPT_FIELDS,
-    TRANSACTION_FIELDS,
-)
-from scan.ethereum.forms.matching import HEADER_FIELDS as FORM_HEADER_FIELDS
+from scan.ethereum.forms.matching import ETHEREUM_TYPES, form_fields
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.hex import data
 
@@ -305,33 +301,56 @@ _TRANSACTION = [
 ]
 _BLOCK = [
     *_json_names(BLOCK_COLUMNS.values()),
-    *(*HEADER_FIELDS, *sorted(FORM_HEADER_FIELDS), "withdrawals", "uncles"),
+    *(*HEADER_FIELDS, "withdrawals", "uncles"),
     "source",  # not of the JSON, but all of it, for fields that no struct has
 ]
-ReceiptJson = _struct("ReceiptJson", _RECEIPT, logs=LogJson)
-TransactionJson = _struct("TransactionJson", _TRANSACTION)
-BlockJson = _struct("BlockJson", _BLOCK, transactions=TransactionJson)
-UncleJson = _struct("UncleJson", HEADER_FIELDS)
-ReceiptsJson = GenericAlias(list, ReceiptJson | None)  # None: the node does not have it yet
-# Structs with the fields of all forms: reading them takes a quarter longer.
-FormReceiptJson = _struct("FormReceiptJson", [*_RECEIPT, *sorted(RECEIPT_FIELDS)], logs=LogJson)
-_FormTransactionJson = _struct("FormTransactionJson", [*_TRANSACTION, *sorted(TRANSACTION_FIELDS)])
-FormBlockJson = _struct(
-    "FormBlockJson", [*_BLOCK, *sorted(BLOCK_FIELDS)], transactions=_FormTransactionJson
+
+
+class Json:
+    """What read_json() reads: a struct, and for chains of a form of their own, by `of_forms`, one
+    with the fields of all forms, which takes a quarter longer. Both are made when they are first
+    read, as extensions bring the forms."""
+
+    def __init__(self, plain: Callable[[], Any], of_forms: Callable[[], Any] | None = None) -> None:
+        self._plain, self._of_forms = plain, of_forms
+
+    @cached_property
+    def plain(self) -> Any:
+        return self._plain()
+
+    @cached_property
+    def of_forms(self) -> Any:
+        return self._of_forms and self._of_forms()
+
+
+def _block_json(name: str, fields: Iterable[str], transactions: Any) -> Any:
+    names = [*_BLOCK, *sorted(form_fields().headers), *sorted(fields)]
+    return _struct(name, names, transactions=transactions)
+
+
+def _form_transaction() -> Any:
+    return _struct("FormTransactionJson", [*_TRANSACTION, *sorted(form_fields().transactions)])
+
+
+TransactionJson = Json(lambda: _struct("TransactionJson", _TRANSACTION))
+BlockJson = Json(
+    lambda: _block_json("BlockJson", (), TransactionJson.plain),
+    lambda: _block_json("FormBlockJson", form_fields().blocks, _form_transaction()),
 )
-_OF_FORMS = {
-    BlockJson: FormBlockJson,
-    ReceiptJson: FormReceiptJson,
-    ReceiptsJson: GenericAlias(list, FormReceiptJson | None),
-}
-_DECODERS = {
-    type_: msgspec.json.Decoder(type_) for type_ in (*_OF_FORMS, *_OF_FORMS.values(), UncleJson)
-}
+ReceiptJson = Json(
+    lambda: _struct("ReceiptJson", _RECEIPT, logs=LogJson),
+    lambda: _struct("FormReceiptJson", [*_RECEIPT, *sorted(form_fields().receipts)], logs=LogJson),
+)
+ReceiptsJson = Json(  # None: the node does not have it yet
+    lambda: GenericAlias(list, ReceiptJson.plain | None),
+    lambda: GenericAlias(list, ReceiptJson.of_forms | None),
+)
+UncleJson = Json(lambda: _struct("UncleJson", HEADER_FIELDS))
 
 
-def read_json(result: Any, type_: Any, number: int) -> Any:
-    """Return a node's result as the struct `type_`, or as its counterpart with the fields of forms
-    where the chain shows a form of its own.
+def read_json(result: Any, json: Json, number: int) -> Any:
+    """Return a node's result as a plain struct, or where the chain shows a form of its own as one
+    with the fields of forms.
 
     The result may be msgspec.Raw, parsed JSON, or already a struct. Raises MalformedBlock, which
     names block `number`, where it is malformed.
@@ -340,26 +359,29 @@ def read_json(result: Any, type_: Any, number: int) -> Any:
     if isinstance(first, msgspec.Struct):
         return result
     try:
-        read = _converted(result, type_)
-        if type_ in _OF_FORMS and _has_own_form(read):
-            read = _converted(result, _OF_FORMS[type_])
+        read = _converted(result, json.plain)
+        if json.of_forms is not None and _has_own_form(read):
+            read = _converted(result, json.of_forms)
     except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError) as error:
         raise MalformedBlock(f"block {number}: {error}") from None
-    if type_ is BlockJson:
+    if json is BlockJson:
         read.source = result
     return read
 
 
+_decoder = cache(msgspec.json.Decoder)
+
+
 def _converted(result: Any, type_: Any) -> Any:
     if isinstance(result, msgspec.Raw):
-        return _DECODERS[type_].decode(result)
+        return _decoder(type_).decode(result)
     return msgspec.convert(result, type_)
 
 
 def _has_own_form(read: Any) -> bool:
     """Return whether a block, a receipt or any of several receipts has a type that is not
     Ethereum's, or a fee for L1."""
-    if isinstance(read, BlockJson):
+    if isinstance(read, BlockJson.plain):
         return any(t.type not in ETHEREUM_TYPES for t in read.transactions)
     receipts = read if isinstance(read, list) else [read]
     return any(

@@ -96,7 +96,7 @@ def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
         # Its hash does not cover blobs, which test nodes keep in it.
         answer = {name: value for name, value in answer.items() if name != "blobs"}
         transaction = read_json(answer, TransactionJson, 0)
-        if number not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson:
+        if number not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson.plain:
             return Proof.NOTHING
         [encoded] = encode_transactions([transaction])
         if rlp_and_tries.keccak256(encoded) != data(transaction.hash):

@@ -187,7 +187,7 @@ class IndexedBlock:
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting = 0
-        self._newest = Position(-1, -1)
+        self.newest = Position(-1, -1)  # that was read
         self._read_at = 0.0
 
     def shown_by(self, version: int) -> int | None:
@@ -197,15 +197,11 @@ class IndexedBlock:
         older. The database is read once for each version, and every READ_AGAIN_S.
         """
         is_old = time.monotonic() - self._read_at > READ_AGAIN_S
-        if version > self._newest.version or is_old:
+        if version > self.newest.version or is_old:
             with suppress(Unavailable):
                 self.read()
-        newest = self._newest
+        newest = self.newest
         return newest.block if newest.version >= version else None
-
-    def known(self) -> Position:
-        """Return the newest position that was read. Never waits."""
-        return self._newest
 
     def position_of(self, versions: Collection[int]) -> Position:
         """Return a position that is no older than what was read in `versions`; of a response that
@@ -215,12 +211,12 @@ class IndexedBlock:
         else:
             with suppress(Unavailable):
                 self.read()
-        return self._newest
+        return self.newest
 
     def wait_for(self, number: int, client: Hashable) -> int:
         """Wait for a version that has the block; raises Unavailable if it does not come shortly."""
-        if self._newest.block >= number:
-            return self._newest.version
+        if self.newest.block >= number:
+            return self.newest.version
         position = self.read()
         if position.block < number and self._take_place(client):
             try:
@@ -252,8 +248,8 @@ class IndexedBlock:
         position = Position(version, -1 if number is None else number, *times)
         self.index_version.record(position.version, began_at)
         with self._lock:
-            if position.version >= self._newest.version:
-                self._newest = position
+            if position.version >= self.newest.version:
+                self.newest = position
                 self._read_at = began_at
         return position
 

@@ -51,15 +51,6 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
     )
 
 
-def require_order(window: Window) -> None:
-    """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
-    if window.block_from > window.block_to:
-        raise InvalidParameter("blockTo is before blockFrom: no row can match.", field="blockTo")
-    times = (window.time_from, window.time_to)
-    if times[0] is not None and times[1] is not None and times[0] > times[1]:
-        raise InvalidParameter("timeTo is before timeFrom: no row can match.", field="timeTo")
-
-
 def time_of(values: Mapping[str, Any], name: str) -> int | None:
     """Return a time of a Window, `timeFrom` or `timeTo` of a query string or a filter, if it is
     there."""

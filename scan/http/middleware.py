@@ -188,7 +188,7 @@ class Middleware:
             yield request_state.Wait.BODY
         key = response_cache.cache_key(state)
         if key is not None and state.is_page:
-            key = key._replace(staleness=self.indexed_block.known().staleness)
+            key = key._replace(staleness=self.indexed_block.newest.staleness)
         state.cache_key = key
         response = None if key is None else self.cache.find(key)
         if response is not None and state.required_block is not None:

@@ -102,19 +102,21 @@ def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface:
     """Return the interface of a path; a client that prefers Markdown gets errors of pages in it."""
-    accept = environ.get("HTTP_ACCEPT", "")
     exact, below = path.rstrip("/"), f"{path}/"
-    for interface in interfaces:
-        if exact in interface.paths or below.startswith(interface.prefixes):
-            return _as_accepted(pages, accept) if interface is pages else interface
-    reads_pages = prefers_markdown(accept) or "text/html" in accept
-    return _as_accepted(pages, accept) if pages is not None and reads_pages else UNKNOWN
-
-
-def _as_accepted(pages: Interface, accept: str) -> Interface:
-    if pages.refuse_as_markdown is None or not prefers_markdown(accept):
-        return pages
-    return pages._replace(refuse=pages.refuse_as_markdown)
+    interface = UNKNOWN
+    for other in interfaces:
+        if exact in other.paths or below.startswith(other.prefixes):
+            interface = other
+            break
+    if pages is None or interface not in (UNKNOWN, pages):
+        return interface
+    accept = environ.get("HTTP_ACCEPT", "")
+    reads_markdown = prefers_markdown(accept)
+    if interface is UNKNOWN and not reads_markdown and "text/html" not in accept:
+        return UNKNOWN
+    if reads_markdown and pages.refuse_as_markdown is not None:
+        return pages._replace(refuse=pages.refuse_as_markdown)
+    return pages
 
 
 def prefers_markdown(accept: str) -> bool:
@@ -297,13 +299,6 @@ SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
 # Of the time-out of a statement: a bulk backfill locks each table until it is loaded.
 STATEMENT_TIMEOUT_MS = 5000
 LOCK_WAIT_SHARE = 0.2
-
-
-class Connections(NamedTuple):
-    """The databases that are written and read: the same, unless a replica is read."""
-
-    writes: connection.Database
-    reads: connection.Database
 
 
 @dataclass(frozen=True)

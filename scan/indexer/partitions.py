@@ -18,6 +18,7 @@ from scan.settings import Keep
 log = logging.getLogger(__name__)
 
 TABLES = ("transactions", "token_transfers", "dex_trades", "internal_transfers", "logs", BODIES)
+DEFAULT_ROWS = 100_000_000  # as that of SCAN_PARTITION_ROWS
 ROWS_OF_BODY = 100  # of other tables, that take as much room; the ordinal of a body is its block
 PATIENCE_S = 10.0  # for a lock without which the next batch cannot be written
 PAUSE_S = 0.5

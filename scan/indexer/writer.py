@@ -15,7 +15,7 @@ from scan.indexer import block_rows, derivation, partitions
 from scan.indexer.contract_state import ContractChange, ContractFindings, NewToken, RejectedEmitter
 from scan.indexer.derivation import derive, read_block_range, unwind_day
 from scan.observability import metrics
-from scan.settings import PARTITION_ROWS, Keep
+from scan.settings import Keep
 
 # Up to so many rows, updating derived tables takes less time than planning how: a block of 50
 # transactions took 20 of 32 ms of PostgreSQL's. So plans are kept, which are made for few rows.
@@ -164,10 +164,11 @@ class Writer:
     """The only writer of chain data."""
 
     def __init__(
-        self, database: Database, partition_rows: int = PARTITION_ROWS, keep: Keep | None = None
+        self, database: Database, rows: int = partitions.DEFAULT_ROWS, keep: Keep | None = None
     ) -> None:
+        """`rows` are those of a partition."""
         self._database = database
-        self._partitions = partitions.Partitions(database, partition_rows, keep)
+        self._partitions = partitions.Partitions(database, rows, keep)
         self._plans_last_to = 0  # rows, after which plans are made anew
 
     def acquire_lock(self) -> None:

@@ -1,6 +1,6 @@
 """Requests to servers that anybody can name: webhooks' receivers, and hosts of documents.
 
 Input: a URL. Output: a connection to a public address that was checked, within a deadline.
-Start with connection.py (CheckedConnection), then public_hosts.py (which URLs and addresses are
+Start with connection.py (CheckedConnection), then allowed_urls.py (which URLs and addresses are
 allowed) and document_fetcher.py.
 """

@@ -16,8 +16,8 @@ from urllib3.connection import HTTPSConnection
 from scan.deadlines import Deadline
 from scan.environment import Network
 from scan.errors import SettingError
-from scan.outbound import public_hosts
-from scan.outbound.public_hosts import Address, Purpose, RefusedUrl
+from scan.outbound import allowed_urls
+from scan.outbound.allowed_urls import Address, Purpose, RefusedUrl
 
 
 class AttemptDeadlines:
@@ -90,7 +90,7 @@ class CheckedConnection(HTTPSConnection):
     """
 
     def __init__(self, outbound: Outbound, url: str, purpose: Purpose, deadline: Deadline) -> None:
-        parsed = public_hosts.parse(url)
+        parsed = allowed_urls.parse(url)
         super().__init__(
             parsed.host,
             parsed.port,
@@ -105,8 +105,8 @@ class CheckedConnection(HTTPSConnection):
 
     def _new_conn(self) -> socket.socket:
         connect_s = self._outbound.timeouts.connect_s
-        addresses = public_hosts.resolve(self._parsed, connect_s, self._purpose)
-        public_hosts.require_allowed(self._parsed, addresses, self._outbound.allowed)
+        addresses = allowed_urls.resolve(self._parsed, connect_s, self._purpose)
+        allowed_urls.require_allowed(self._parsed, addresses, self._outbound.allowed)
         connect_by = time.monotonic() + connect_s
         last_error: OSError = TimeoutError()
         for address in addresses:

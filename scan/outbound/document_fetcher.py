@@ -14,7 +14,7 @@ import urllib3
 
 from scan.deadlines import Deadline
 from scan.environment import Network
-from scan.outbound import public_hosts
+from scan.outbound import allowed_urls
 from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, CheckedConnection, Outbound
 
 TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
@@ -34,7 +34,7 @@ class NotFetched(Exception):
 
 
 class Document(NamedTuple):
-    """A document to fetch. `url` is one that public_hosts.parse() accepts. `is_chosen`: the
+    """A document to fetch. `url` is one that allowed_urls.parse() accepts. `is_chosen`: the
     operator chose its server, which has no rate limit and is never one of the slow sites."""
 
     url: str
@@ -44,7 +44,7 @@ class Document(NamedTuple):
     @property
     def site(self) -> str:
         """The last two labels of its host: their owner can make any number of names below them."""
-        parsed = public_hosts.parse(self.url)
+        parsed = allowed_urls.parse(self.url)
         return parsed.host if parsed.literal else ".".join(parsed.host.split(".")[-2:])
 
 
@@ -83,9 +83,9 @@ class DocumentFetcher:
                     if response.location is None:
                         return response.body
                     url, allowed = urljoin(url, response.location), ()
-            except public_hosts.RefusedUrl as error:
+            except allowed_urls.RefusedUrl as error:
                 raise NotFetched(f"The URL is not allowed: {error}.") from None
-            except public_hosts.NotResolved as error:
+            except allowed_urls.NotResolved as error:
                 raise NotFetched(f"The URL's host cannot be reached: {error}.") from None
             except (OSError, ValueError, HTTPException, urllib3.exceptions.HTTPError):
                 raise NotFetched("The server did not respond properly.") from None
@@ -100,9 +100,9 @@ class DocumentFetcher:
         posted: bytes | None,
     ) -> _Response:
         if not url.lower().startswith("https://"):
-            raise public_hosts.RefusedUrl("it must start with https://")
+            raise allowed_urls.RefusedUrl("it must start with https://")
         outbound = Outbound(self._deadlines, self._context, allowed, self._timeouts)
-        connection = CheckedConnection(outbound, url, public_hosts.Purpose.DOCUMENT, deadline)
+        connection = CheckedConnection(outbound, url, allowed_urls.Purpose.DOCUMENT, deadline)
         try:
             connection.connect()
             method, headers = ("GET", HEADERS) if posted is None else ("POST", POST_HEADERS)

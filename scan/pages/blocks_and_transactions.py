@@ -8,6 +8,7 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters, registry
+from scan.database.statements import read_records
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.http.requests import reader, requires
 from scan.pages import hooks, tabs
@@ -47,6 +48,7 @@ def get_block(block: str) -> Response:
         "block.html",
         tab=tab,
         block=record,
+        facts=read_records()["records"]["Block"]["_facts"],
         lists=lists,
         transactions=sent,
         names=names,
@@ -107,7 +109,7 @@ def get_transaction(transaction_hash: str) -> Response:
         prices=unit_prices(reader()),
         names=names_of(
             [record, *(r for head in heads for r in head.records), *transfers, *trades],
-            *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
+            *filter(_is_address, record.get("chainFields", {}).values()),
             *(address for part in (*heads, tab_values) for address in part.addresses),
         ),
     )

@@ -257,7 +257,6 @@ def entity_list(
 ) -> FilteredList:
     """Return a list of an entity, of the rows that `fixed` filters match, or of one block;
     `page_of` reads another page than the entity's own."""
-
     address = fixed.get("address")
     has_ids = page_of is None and entity in records.ENTITIES.values()
 
@@ -273,11 +272,10 @@ def entity_list(
             del arguments["address"]  # `from` or `to` implies it, and their lists have counters
         return (page_of or entities.page)(requests.reader(), entity, window, arguments)
 
-    fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(
         path,
         api_path,
-        [*fields, *(RANGES if block is None else ())],
+        [*fields_of(entity, {*fixed, *left_out}), *(RANGES if block is None else ())],
         read,
         tab=tab,
         address=address,
@@ -315,8 +313,7 @@ def filtered_list(
         if error.field is None or error.field in (*names, *synonyms):
             raise
         raise _unknown_filter(error.field, fields, names) from None
-    arguments = {synonyms.get(key, key): text for key, text in arguments.items()}
-    arguments = {key: text.strip() for key, text in arguments.items() if text.strip()}
+    arguments = {synonyms.get(k, k): text.strip() for k, text in arguments.items() if text.strip()}
     filters = {key: api_text(key, arguments[key]) for key in keys if key in arguments}
     kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
     base = FilteredList(
@@ -336,9 +333,7 @@ def filtered_list(
         if address is not None and "direction" in filters:
             direction = parameters.one_of(filters.pop("direction"), "direction", DIRECTIONS)
             filters[DIRECTIONS[direction]] = address
-        page_arguments = {
-            key: arguments[key] for key in paging if key in arguments and key != "row"
-        }
+        page_arguments = {k: arguments[k] for k in paging if k in arguments and k != "row"}
         if "row" in arguments and {"page", "cursor"} & page_arguments.keys():
             raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
         if "limit" in page_arguments:
@@ -346,7 +341,13 @@ def filtered_list(
         window = list_responses.window_of(
             {**page_arguments, **{key: filters[key] for key in entities.RANGE if key in filters}}
         )
-        list_responses.require_order(window)
+        for kind, first, last in (
+            ("block", window.block_from, window.block_to),
+            ("time", window.time_from, window.time_to),
+        ):
+            if first is not None and last is not None and first > last:
+                reason = f"{kind}To is before {kind}From: no row can match."
+                raise errors.InvalidParameter(reason, field=f"{kind}To")
         chosen = {key: value for key, value in filters.items() if key not in entities.RANGE}
         source = read(window, chosen)
     except errors.NotFound as error:

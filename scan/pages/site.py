@@ -158,8 +158,8 @@ class Site:
         self,
         settings: Settings,
         paths: PagePaths,
-        chain_id: reader.ChainId,
-        first_block: reader.FirstBlock,
+        chain_id: reader.FixedValue[str],
+        first_block: reader.FixedValue[int],
         indexed_block: IndexedBlock,
     ) -> None:
         self.indexed_block = indexed_block
@@ -219,7 +219,7 @@ class Site:
 
     def render_known(self, template: str, **values: Any) -> str:
         """Return a template as HTML, with what is known of the chain without the database."""
-        newest = self.indexed_block.known()
+        newest = self.indexed_block.newest
         return self.render(template, self._chain(), newest=newest, **values)
 
     def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
@@ -232,7 +232,7 @@ class Site:
         configured = self._settings.chain_name
         name = configured if chain_id is None else network.name_of(chain_id, configured)
         symbol = network.symbol_of(chain_id, self._settings.coin_symbol)
-        return Chain(chain_id, name, symbol, self._first_block.known)
+        return Chain(chain_id, name, symbol, self._first_block.known or 0)
 
 
 def _error_title(error: ScanError) -> str:

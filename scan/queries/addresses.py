@@ -126,7 +126,7 @@ def tokens_held(
     """Return the tokens of one type, or of all; an address never seen holds none."""
     filters = {"address": address, "type": token_type}
     traversal = window.traversal("tokens held", filters, (cursors.ADDRESS,), has_blocks=False)
-    data, count, total, token = reader.row(
+    row = reader.row(
         "queries/addresses_list_tokens",
         address=address,
         type=token_type,
@@ -136,8 +136,7 @@ def tokens_held(
         offset=window.offset,
         after=traversal.after,
     )
-    following = traversal.next(None if token is None else [bytes(token)])
-    return balances.completed(reader, Page(data, count, total, following), holder=address)
+    return balances.completed(reader, Page.keyed(traversal, row), holder=address)
 
 
 class Address(NamedTuple):
@@ -174,7 +173,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         )
     filters = {"address": address, "block": block.hash}
     traversal = window.traversal("tokens held", filters, (cursors.ADDRESS,), has_blocks=False)
-    data, count, total, token = reader.row(
+    row = reader.row(
         "queries/addresses_list_tokens_at",
         is_unbounded=True,  # each reads all the transfers
         address=address,
@@ -185,9 +184,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         offset=window.offset,
         after=traversal.after,
     )
-    following = traversal.next(None if token is None else [bytes(token)])
-    page = Page(data, count, total, following)
-    return balances.completed(reader, page, holder=address, block=block)
+    return balances.completed(reader, Page.keyed(traversal, row), holder=address, block=block)
 
 
 def get(

@@ -177,7 +177,7 @@ def verified_page(reader: Reader, window: Window) -> Page:
     """Return verified contracts, the latest verified first."""
     traversal = window.traversal("contracts", {}, (ORDINAL, ADDRESS, HASH), has_blocks=False)
     after_us, after_address, after_code_hash = traversal.position(3)
-    data, count, total, verified_us, address, code_hash = reader.row(
+    row = reader.row(
         "queries/verified_contracts_list",
         limit=window.limit,
         offset=window.offset,
@@ -185,10 +185,7 @@ def verified_page(reader: Reader, window: Window) -> Page:
         after_address=after_address,
         after_code_hash=after_code_hash,
     )
-    following = None
-    if address is not None:
-        following = traversal.next((verified_us, bytes(address), bytes(code_hash)))
-    return Page(data, count, total, following)
+    return Page.keyed(traversal, row)
 
 
 def language_of(contract: Contract) -> str:

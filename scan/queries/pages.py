@@ -238,6 +238,17 @@ class Page:
             beginning=None if traversal.cursor is None else traversal.beginning(newest_block),
         )
 
+    @classmethod
+    def keyed(cls, traversal: Traversal, row: Sequence[Any], **more: Any) -> Self:
+        """Return the page in the row of a statement whose rows have no ordinals: data, count,
+        total, and the position of the last row, null where no rows follow."""
+        data, count, total, *last = row
+        following = None
+        if None not in last:
+            position = [bytes(v) if isinstance(v, memoryview) else int(v) for v in last]
+            following = traversal.next(position)
+        return cls(data, count, total, following, **more)
+
 
 def _position_at(traversal: Traversal, end: int) -> int:
     """Return the position of a client that has dropped the rows from the ordinal `end` on."""

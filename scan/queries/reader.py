@@ -3,7 +3,8 @@
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
@@ -26,36 +27,18 @@ READ_TABLES_AGAIN_S = 60.0
 T = TypeVar("T")
 
 
-class ChainId:
-    """The id of the indexed chain, as text. It never changes, so it is read once."""
+class FixedValue(Generic[T]):
+    """A value that is fixed by the first indexed block, so it is read once."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.known: str | None = None
+    def __init__(self, database: Database, statement: str) -> None:
+        self._database, self._statement = database, statement
+        self.known: T | None = None
 
-    def read(self) -> str | None:
-        """Read the chain's id; None before the first block is indexed."""
+    def read(self) -> T | None:
+        """Read the value; None before the first block is indexed."""
         if self.known is None:
-            self.known = self._database.value("queries/chain_get_id")
+            self.known = self._database.value(self._statement)
         return self.known
-
-
-class FirstBlock:
-    """The block at which the index begins. It is fixed by the first block, so it is read once."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._number: int | None = None
-
-    def read(self) -> int:
-        """Read its number; 0 before the first block is indexed."""
-        if self._number is None:
-            self._number = self._database.value("indexer/chain_get_first_block")
-        return self.known
-
-    @property
-    def known(self) -> int:
-        return self._number or 0
 
 
 class UnprovenBlocks(NamedTuple):
@@ -92,7 +75,10 @@ class IndexState:
         self.unproven = TimedValue(self._read_unproven, READ_AGAIN_S)
         self.kept_from = TimedValue(self._read_kept_from, READ_AGAIN_S)
         self.incomplete = TimedValue(self._read_incomplete, READ_AGAIN_S)
-        self.partitioned_tables = TimedValue(self._read_partitioned, READ_TABLES_AGAIN_S)
+        # Of several partitions: nothing but speed depends on them.
+        self.partitioned_tables: TimedValue[Sequence[str]] = TimedValue(
+            partial(database.value, "queries/partitioned_tables_list"), READ_TABLES_AGAIN_S
+        )
 
     def _read_unproven(self) -> Unproven:
         """Return what is not proven by hashes of blocks."""
@@ -113,11 +99,6 @@ class IndexState:
             return {}
         return dict(self._database.rows("queries/filled_tables_list", tables=self._tables))
 
-    def _read_partitioned(self) -> Sequence[str]:
-        """Return the tables of several partitions; nothing but speed depends on them."""
-        names: Sequence[str] = self._database.value("queries/partitioned_tables_list")
-        return names
-
 
 @dataclass(frozen=True)
 class Sources:
@@ -131,8 +112,8 @@ class Sources:
     block_bodies: BlockBodies
     finality: request_node.FinalityReader
     replaced_codes: ReplacedCodes
-    chain_id: ChainId
-    first_block: FirstBlock
+    chain_id: FixedValue[str]
+    first_block: FixedValue[int]  # at which the index begins
     index_state: IndexState
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
@@ -211,7 +192,7 @@ class Reader:
     @property
     def first_block(self) -> int:
         """Return the block at which the index begins."""
-        return self.sources.first_block.read()
+        return self.sources.first_block.read() or 0
 
     @cached_property
     def kept_from(self) -> KeptFrom | None:

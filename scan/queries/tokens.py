@@ -3,6 +3,7 @@ exchanges: side and price of one, and the exchanges to choose from."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, NamedTuple, cast
 
@@ -26,7 +27,7 @@ def page(reader: Reader, window: pages.Window) -> pages.Page:
     """Return tokens by the number of holders; ranges of blocks do not apply."""
     traversal = window.traversal("tokens", {}, (ORDINAL, ADDRESS), has_blocks=False)
     after_count, after_address = traversal.position(2)
-    data, count, total, holder_count, address = reader.row(
+    row = reader.row(
         "queries/tokens_list",
         direction=window.direction,
         limit=window.limit,
@@ -34,12 +35,12 @@ def page(reader: Reader, window: pages.Window) -> pages.Page:
         after_count=after_count,
         after_address=after_address,
     )
-    following = traversal.next(None if address is None else (holder_count, bytes(address)))
-    if balances.MARK in data:
-        records = orjson.loads(data)
-        balances.mark_tokens(reader, records)
-        data = orjson.dumps(records).decode()
-    return pages.Page(data, count, total, following)
+    token_page = pages.Page.keyed(traversal, row)
+    if balances.MARK not in token_page.data:
+        return token_page
+    records = orjson.loads(token_page.data)
+    balances.mark_tokens(reader, records)
+    return replace(token_page, data=orjson.dumps(records).decode())
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -118,8 +119,7 @@ def holders(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
         )
         if data is None:
             raise NotFound(UNKNOWN)
-        following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
-        return pages.Page(data, count, total, following), since
+        return pages.Page.keyed(traversal, (data, count, total, balance, holder)), since
 
     page, since = by_events(window.limit, window.offset)
     is_own = since is not None and since > reader.first_block

@@ -120,8 +120,9 @@ def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
 
 
 def _wait(process: "subprocess.Popen[Any]", timeout_s: float, check: Callable[[], None]) -> int:
-    now = check_at = time.monotonic()
-    deadline, before = now + timeout_s, _count_tasks()
+    check()
+    now = time.monotonic()
+    deadline, check_at, before = now + timeout_s, now + CHECK_EVERY_S, _count_tasks()
     while (now := time.monotonic()) < deadline:
         is_due = now >= check_at
         if is_due:

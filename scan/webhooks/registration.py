@@ -15,8 +15,8 @@ from scan.database.connection import Database
 from scan.database.lists import all_event_types
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
-from scan.outbound import public_hosts
-from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl, WebhookUrl
+from scan.outbound import allowed_urls
+from scan.outbound.allowed_urls import HttpsUrl, NotResolved, Purpose, RefusedUrl
 from scan.rate_limits.turns import WaitingThreads
 from scan.registry import enabled
 from scan.settings import Settings
@@ -77,7 +77,7 @@ def register(
     Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached.
     """
     try:
-        url = public_hosts.parse(webhook.url)
+        url = allowed_urls.parse(webhook.url)
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
@@ -96,7 +96,7 @@ def register(
             event_types=webhook.event_types,
             topics=webhook.topics,
             secret=registered.secret,
-            now=datetime.now(UTC),
+            now=_now(),
             **counted._asdict(),
         )
     return registered
@@ -135,19 +135,23 @@ def require_below_limits(tx: Transaction, counted: Counted) -> None:
 
 
 def _require_allowed(
-    url: WebhookUrl, settings: Settings, waiting_threads: WaitingThreads, client_address: str
+    url: HttpsUrl, settings: Settings, waiting_threads: WaitingThreads, client_address: str
 ) -> None:
     """Raise UrlNotAllowed unless the URL's addresses are allowed. A public name without an address
     passes, and so does one for whose look-up no place is free: it is checked again at every
     connection. Any other is looked up in turn, as only its addresses can allow it."""
     try:
-        is_public = public_hosts.is_public_by_name(url)
+        is_public = True  # as far as is known without addresses
+        try:
+            allowed_urls.require_allowed(url, [], ())
+        except RefusedUrl:
+            is_public = False
         try:
             with waiting_threads.place_in_turn(client_address, is_optional=is_public):
-                addresses = public_hosts.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
+                addresses = allowed_urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
         except (NotResolved, Unavailable):
             addresses = []
-        public_hosts.require_allowed(url, addresses, settings.webhook_allow_networks)
+        allowed_urls.require_allowed(url, addresses, settings.webhook_allow_networks)
     except RefusedUrl as error:
         raise UrlNotAllowed(f"This url is not allowed: {error}.", field="url") from None
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 import urllib3
 
 from scan.deadlines import Deadline
+from scan.outbound.allowed_urls import NotResolved, Purpose, RefusedUrl
 from scan.outbound.connection import CheckedConnection, Outbound
-from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 
 _SECONDS = re.compile(r"[0-9]{1,9}\Z")
 

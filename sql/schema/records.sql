@@ -113,19 +113,6 @@ RETURN CASE WHEN b.unproven IS NOT NULL THEN unproven_by_reasons(b.unproven, t)
 CREATE OR REPLACE FUNCTION has_proven_traces(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN b.unproven IS NULL AND (b.coin_logs OR b.transaction_count = 0);
 
-CREATE OR REPLACE FUNCTION block_record(b blocks) RETURNS json LANGUAGE sql STABLE
-RETURN format(
-    '{"number":%s,"hash":"%s","timestamp":"%s","miner":"%s","txCount":%s,"gasUsed":"%s",'
-    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s,"burntFees":%s,'
-    '"blobFees":%s,"blobGasUsed":%s,"excessBlobGas":%s,"blobBaseFee":%s,"tracesProven":%s,"unproven":%s}',
-    b.number, hex(b.hash), iso(b.timestamp), hex(b.miner), b.transaction_count, b.gas_used,
-    b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
-    coalesce(b.size::text, 'null'),
-    coalesce('"' || b.burnt_fees + coalesce(b.blob_fees, 0) || '"', 'null'),
-    coalesce('"' || b.blob_fees || '"', 'null'), coalesce('"' || b.blob_gas_used || '"', 'null'),
-    coalesce('"' || b.excess_blob_gas || '"', 'null'),
-    coalesce('"' || b.blob_base_fee || '"', 'null'), has_proven_traces(b)::text, unproven_of_block(b))::json;
-
 -- The mean seconds from one of the newest 100 blocks to the next; null where they tell none. Blocks may share
 -- a second, so it is measured between blocks that are the first of theirs. The time of block 0 may be any.
 CREATE OR REPLACE FUNCTION block_interval_s() RETURNS numeric LANGUAGE sql STABLE

@@ -13,14 +13,12 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
     monkeypatch.setattr(startup, "CONFIRM_EVERY_S", 0.02)
     wrong, chain_id = 0, "0x61"
 
-    def other_chain(calls, forward):
+    @faulty_node.altering
+    def other_chain(call, answer):
         nonlocal wrong
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "eth_chainId" and (wrong % 2 == 0 or chain_id != "0x61"):
-                answer["result"] = chain_id
-            wrong += call["method"] == "eth_chainId"
-        return faulty_node.Reply(body=answers)
+        if call["method"] == "eth_chainId" and (wrong % 2 == 0 or chain_id != "0x61"):
+            answer["result"] = chain_id
+        wrong += call["method"] == "eth_chainId"
 
     with faulty_node.FaultyNode(anvil.url) as node:
         identity = read_identity(Node((node.url,)))

@@ -188,16 +188,9 @@ def test_migrating_says_what_it_did(postgres, tmp_path):
 
 def test_keys_are_listed_and_revoked(database_url):
     for number, owner in enumerate(OWNERS, 1):
-        database.execute(
-            database_url,
-            "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
-            " requests_per_minute) VALUES (%s, %s, 1, %s, %s, %s, 100)",
-            number,
-            owner,
-            bytes([number]) * 32,
-            f"scan_000000{number}",
-            f"label {number}",
-        )
+        key = {"id": number, "owner_address": owner, "key_hash": bytes([number]) * 32}
+        key |= {"key_prefix": f"scan_000000{number}", "label": f"label {number}"}
+        database.insert(database_url, "api_keys", **key, requests_per_minute=100)
     listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
     assert [line.split()[:3] for line in listed] == [
         ["2", "scan_0000002", f"0x{OWNERS[1].hex()}"],

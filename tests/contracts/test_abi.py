@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from scan.contracts.abi import AbiError, decode, encode, parse_type, parse_types, selector
 from scan.contracts.abi_decoding import index_abi
-from scan.contracts.abi_json import NoSuchFunction, NotReadOnly, coerce, render, render_outputs
+from scan.contracts.abi_json import coerce, render
 from scan.contracts.read_calls import prepare, reverted
 from scan.ethereum.node_errors import MAX_DATA, CallFailure, kind_of, revert_data
 
@@ -144,21 +144,6 @@ def test_decimals_are_shown_without_zeros_at_their_end(value, text):
     assert decode([decimal], encode([decimal], [value])) == (value,)
 
 
-def test_invalid_utf8_is_shown_with_replacement():
-    [text] = parse_types([{"type": "string"}])
-    assert render(text, b"ok\xff") == "ok\ufffd"
-
-
-def test_one_output_is_bare_several_are_an_array_named_tuples_are_objects():
-    numbers = parse_types([{"type": "uint256", "name": "a"}, {"type": "int8", "name": "b"}])
-    assert render_outputs(numbers, (1, -1)) == ["1", "-1"]
-    assert render_outputs(numbers[:1], (1,)) == "1"
-    assert render_outputs((), ()) is None
-    assert render(parse_type(PAIR), (1, bytes(20))) == {"count": "1", "owner": "0x" + 40 * "0"}
-    unnamed = parse_type({"type": "tuple", "components": [{"type": "bool"}, {"type": "bool"}]})
-    assert render(unnamed, (True, False)) == [True, False]
-
-
 SIMPLE = st.sampled_from(["uint256", "int16", "bool", "address", "bytes7", "bytes", "string"])
 TYPES = st.recursive(
     SIMPLE,
@@ -242,28 +227,6 @@ ABI = [
 )
 def test_a_name_finds_its_overload(wanted, arguments, signature):
     assert prepare(ABI, wanted, arguments).function.signature == signature
-
-
-@pytest.mark.parametrize(
-    ("wanted", "arguments", "error"),
-    [
-        ("absent", [], NoSuchFunction),
-        ("one(bool)", [True], NoSuchFunction),
-        ("Broke", [1], NoSuchFunction),
-        ("", [], NoSuchFunction),
-        ("one(uint256", [1], NoSuchFunction),
-        ("write", [1], NotReadOnly),
-        ("write(uint256)", [1], NotReadOnly),
-        ("one", [], AbiError),
-        ("one", [1, 2], AbiError),
-        ("over", [], AbiError),
-        ("over", [True], AbiError),
-        ("same", [1], AbiError),
-    ],
-)
-def test_a_call_that_cannot_be_meant_is_refused(wanted, arguments, error):
-    with pytest.raises(error):
-        prepare(ABI, wanted, arguments)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,8 @@ import orjson
 import pytest
 
 from scan.contracts import abi, abi_json
-from scan.contracts.read_calls import constructor_values, result
+from scan.contracts.abi_decoding import constructor_values
+from scan.contracts.read_calls import result
 
 pytestmark = pytest.mark.check
 

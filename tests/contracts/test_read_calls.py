@@ -66,7 +66,10 @@ def test_a_large_result_is_answered_whole(explorer, many):
         ({"functionName": "absent"}, "functionName"),
         ({"functionName": "write"}, "functionName"),
         ({"functionName": "x" * 1000}, "functionName"),
-        ({"functionName": "stored\0"}, "functionName"),
+        *(
+            ({"functionName": text}, "functionName")
+            for text in ("stored\0", "stored(bool)", "Poor", "", "stored(")
+        ),
         ({"functionName": "stored", "args": {}}, "args"),
         ({"functionName": "stored", "args": None}, "args"),
         ({"functionName": "stored", "args": "1"}, "args"),
@@ -76,6 +79,7 @@ def test_a_large_result_is_answered_whole(explorer, many):
         ({"functionName": "require_", "args": [1.5]}, "args"),
         ({"functionName": "require_", "args": [True]}, "args"),
         ({"functionName": "over", "args": [True]}, "args"),
+        ({"functionName": "over", "args": [anvil.ZERO]}, "args"),  # a number as well
         ({"functionName": "list", "args": [[None]]}, "args"),
         ({"functionName": "flags", "args": [many_functions.CHECKSUMMED.swapcase(), 1]}, "args"),
         ({"functionName": "stored", "from": anvil.ZERO}, "from"),

@@ -11,7 +11,7 @@ from scan.commands import audit
 from scan.indexer.block_rows import TABLES
 from tests.database.test_migrations import AUDIT
 from tests.support import backups, serving, table_digest
-from tests.support.database import Postgres, execute
+from tests.support.database import Postgres, execute, insert
 from tests.support.indexing import Indexing, settings_for
 
 pytestmark = pytest.mark.long
@@ -139,79 +139,46 @@ def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
 
 
 def fill_owners(url, key_id, key_hash, prefix):
-    owner = bytes(range(20))
-    execute(
-        url,
-        "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
-        " requests_per_minute) VALUES (%s, %s, 1, %s, %s, 'mine', 77)",
-        key_id,
-        owner,
-        key_hash,
-        prefix,
-    )
-    execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'a label')", owner)
-    execute(
-        url,
-        "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
-        " VALUES (1, %s, %s, 'https://example.com/', '{tx}', now())",
-        owner,
-        owner,
-    )
-    execute(
-        url,
-        "INSERT INTO contract_claims (address, source, code_hash, outcome, answered_at)"
-        " VALUES (%s, 'claims.ndjson', %s, 'absent', now())",
-        owner,
-        bytes(32),
-    )
-    execute(
-        url,
-        "INSERT INTO listed_tokens (address, list, name, symbol, decimals, logo)"
-        " VALUES (%s, 'A list', 'A name', 'SYM', 18, %s)",
-        owner,
-        bytes(32),
-    )
-    execute(url, "INSERT INTO logos VALUES (%s, 'image/png', 'x')", bytes(32))
-    execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
-    execute(url, "INSERT INTO verified_functions VALUES ('abcd', 'f()')")
-    execute(url, "INSERT INTO source_maps VALUES (%s, %s, 'zlib', '[]')", owner, bytes(32))
-    execute(
-        url,
-        "INSERT INTO creation_maps VALUES (%s, %s, 1, 'ab', 'cd', '[]', 'zlib', '[]')",
-        owner,
-        bytes(32),
-    )
-    execute(url, "INSERT INTO storage_layouts VALUES (%s, %s, 'zlib')", owner, bytes(32))
-    execute(url, "INSERT INTO interfaces VALUES (%s, %s, '[]')", owner, bytes(32))
-    execute(url, "INSERT INTO built_abis VALUES (%s, 'Built', '[]', now())", bytes(32))
-    execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
-    execute(
-        url,
-        "INSERT INTO mail_subscriptions"
-        " VALUES ('t', 'a@b.org', %s, '{tx}', '10.0.0.1', now(), false, 1)",
-        owner,
-    )
-    execute(
-        url,
-        "INSERT INTO mail_requests (token, mailbox, client_address, network, created_at)"
-        " VALUES ('t', %s, '10.0.0.1', '10.0.0.0/24', now())",
-        bytes(32),
-    )
-    execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")
-    execute(
-        url, "INSERT INTO event_bodies (id, body) VALUES (nextval('event_bodies_id_seq'), '{}')"
-    )
-    execute(
-        url,
-        "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body_id, body_bytes)"
-        " SELECT 1, 3, 'tx', now(), id, 2 FROM event_bodies",
-    )
-    execute(
-        url,
-        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-        " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
-        " verified_at)"
-        " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', '[]', '{}', 0, '', '', now())",
-        owner,
-        bytes(32),
-    )
+    owner, hash_ = bytes(range(20)), bytes(32)
+    key = {"id": key_id, "key_hash": key_hash, "key_prefix": prefix, "label": "mine"}
+    verified = {"address": owner, "code_hash": hash_, "match": "full", "contract_name": "C"}
+    mail = {"token": "t", "client_address": "10.0.0.1", "network": "10.0.0.0/24"}
+    for table, row in (
+        ("api_keys", {**key, "owner_address": owner, "requests_per_minute": 77}),
+        ("labels", {"address": owner, "label": "a label"}),
+        (
+            "webhooks",
+            {"id": 1, "owner_address": owner, "watch_address": owner, "event_types": "{tx}"},
+        ),
+        ("contract_claims", {"address": owner, "code_hash": hash_, "outcome": "absent"}),
+        ("listed_tokens", {"address": owner, "list": "A list", "decimals": 18, "logo": hash_}),
+        ("mail_requests", {**mail, "mailbox": hash_}),
+        ("delivery_queues", {"webhook_id": 1, "host": "example.com"}),
+        ("verified_contracts", {**verified, "abi": "[]", "variable_ranges": "[]"}),
+    ):
+        insert(url, table, **row)
+    for statement, *values in (
+        ("INSERT INTO logos VALUES (%s, 'image/png', 'x')", hash_),
+        ("INSERT INTO signatures VALUES ('abcd', 'f()')",),
+        ("INSERT INTO verified_functions VALUES ('abcd', 'f()')",),
+        ("INSERT INTO source_maps VALUES (%s, %s, 'zlib', '[]')", owner, hash_),
+        (
+            "INSERT INTO creation_maps VALUES (%s, %s, 1, 'ab', 'cd', '[]', 'zlib', '[]')",
+            *(owner, hash_),
+        ),
+        ("INSERT INTO storage_layouts VALUES (%s, %s, 'zlib')", owner, hash_),
+        ("INSERT INTO interfaces VALUES (%s, %s, '[]')", owner, hash_),
+        ("INSERT INTO built_abis VALUES (%s, 'Built', '[]', now())", hash_),
+        ("INSERT INTO webhook_secrets VALUES (1, 'secret')",),
+        (
+            "INSERT INTO mail_subscriptions"
+            " VALUES ('t', 'a@b.org', %s, '{tx}', '10.0.0.1', now(), false, 1)",
+            owner,
+        ),
+        ("INSERT INTO event_bodies (id, body) VALUES (nextval('event_bodies_id_seq'), '{}')",),
+        (
+            "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body_id,"
+            " body_bytes) SELECT 1, 3, 'tx', now(), id, 2 FROM event_bodies",
+        ),
+    ):
+        execute(url, statement, *values)

@@ -1,29 +1,24 @@
 """The PostgreSQL that `scan run` brings, started on whatever an earlier run has left."""
 
 import os
-import shutil
 import signal
 import stat
 import subprocess
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from scan.database import connection, embedded
+from tests.support.folders import temporary_folder
 from tests.support.serving import completed
 
 
 @contextmanager
 def data_folder():
     """With a space in its name, and too long for a socket."""
-    top = Path(tempfile.mkdtemp(prefix="scan embedded "))
-    top.chmod(0o755)
-    try:
+    with temporary_folder("scan embedded ") as top:
         yield top / f"data {80 * 'x'}"
-    finally:
-        shutil.rmtree(top, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

@@ -117,17 +117,15 @@ def indexer_locks(url):
 
 def test_a_listener_receives_what_is_notified(database_url, pooled):
     listener = notifications.Listener(Database(pooled, statement_timeout_ms=1000), "scan_outbox")
-    read, _write = os.pipe()
+    waker = notifications.Waker()
     labels = "coalesce((SELECT version FROM label_state), 0)"
     [expected] = execute(database_url, f"SELECT 0::bigint, {labels}")
     assert listener.connect("http/chain_get_version") == expected
     execute(database_url, "SELECT pg_notify('scan_outbox', 'now')")
-    assert listener.wait(30.0, read) == ["now"]
-    os.write(_write, b"w")
-    assert listener.wait(30.0, read) == []
+    assert listener.wait(30.0, waker) == ["now"]
+    waker.wake()
+    assert listener.wait(30.0, waker) == []
     listener.close()
-    os.close(read)
-    os.close(_write)
 
 
 def test_a_dispatcher_is_found_alive_through_a_pooler(database_url, pooled):

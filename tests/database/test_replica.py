@@ -9,7 +9,7 @@ import requests
 from scan.accounts.api_keys import new_key
 from tests.database.test_poolers import started
 from tests.support import http_client, serving
-from tests.support.database import Postgres, execute
+from tests.support.database import Postgres, execute, insert_key
 from tests.support.indexing import Indexing
 
 pytestmark = pytest.mark.long
@@ -90,16 +90,7 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
     url, copy = urls
     keys = [new_key(), new_key()]
     for key in keys:
-        execute(
-            url,
-            "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
-            " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', 100)",
-            key.id,
-            bytes(20),
-            time.time_ns() // 1000,
-            key.hash,
-            key.prefix,
-        )
+        insert_key(url, key, 100)
     serving.wait_until(lambda: execute(copy, "SELECT count(*) FROM api_keys") == [(2,)])
     with serving.gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as server:
         client = http_client.Client(server)

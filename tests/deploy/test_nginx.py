@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
@@ -113,7 +114,9 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
     with serving.gunicorn_started(shared_database_url, port) as frozen:
         instances = [serving.wait_for(port, frozen), shared_server, shared_server]
         with serving.nginx(tmp_path, instances, shorter) as front:
-            os.kill(frozen.pid, signal.SIGSTOP)
+            workers = Path(f"/proc/{frozen.pid}/task/{frozen.pid}/children").read_text().split()
+            for pid in map(int, workers):
+                os.kill(pid, signal.SIGSTOP)
             try:
                 clients = [source_address.new_client() for _ in range(12)]
                 first = serving.at_once(
@@ -127,7 +130,9 @@ def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tm
                     12, lambda n: clients[n].post(f"{front}/api/v1/keys", json={}, timeout=30)
                 )
             finally:
-                os.kill(frozen.pid, signal.SIGCONT)
+                for pid in map(int, workers):
+                    os.kill(pid, signal.SIGCONT)
+    assert workers
     assert set(serving.statuses(first)) <= {200, 503}
     assert serving.statuses(answers) == {200: 12}
     assert set(serving.statuses(posted)) <= {400, 503}

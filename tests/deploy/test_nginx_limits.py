@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 import requests
 
-from tests.support.serving import at_once, gunicorn, nginx
+from tests.support.serving import at_once, gunicorn, nginx, statuses
 from tests.support.source_address import new_client
 from tests.support.wallets import key_request, new_wallet
 
@@ -115,6 +115,37 @@ def test_made_up_keys_are_charged_to_their_address(site, send):
     session = new_client()
     answers = at_once(40, lambda n: send(session, site, f"scan_{n:064x}"))
     assert remaining(answers) == list(range(10))
+
+
+def test_an_address_has_one_limit_whatever_it_claims(site):
+    session = new_client()
+
+    def claim(number):
+        headers = {"X-Forwarded-For": f"9.9.9.{number}"}
+        return session.get(f"{site}/api/v1/nothing/{number}", headers=headers, timeout=30)
+
+    assert remaining(at_once(40, claim)) == list(range(10))
+
+
+def test_nginx_sends_all_spellings_of_one_client_to_one_instance(three, tmp_path):
+    """Addresses come through the realip module, as from another balancer."""
+    trusting = {
+        "# set_real_ip_from 10.0.0.0/8;": "set_real_ip_from 127.0.0.1;",
+        "# real_ip_header X-Forwarded-For;": "real_ip_header X-Test-Address;",
+    }
+    hosts = (":1", "1:2:3:4", "0:0:0:9", "a::")
+    networks = [
+        f % n for f in ("2001:db8:0:%x", "2001:db8:%x:0", "2001:db8:7:%x") for n in (1, 2, 3)
+    ]
+    clients = [[f"{network}:{host}" for host in hosts] for network in networks]
+    clients.append(["198.51.100.7", "::ffff:198.51.100.7"] * 2)
+    with nginx(tmp_path, three, trusting) as front:
+        for spellings in clients:
+            answers = [
+                requests.get(f"{front}/api/v1/keys", timeout=30, headers={"X-Test-Address": a})
+                for a in spellings * 3
+            ]
+            assert statuses(answers) == {400: 10, 429: 2}, spellings
 
 
 @pytest.mark.parametrize("is_known", [False, True])

@@ -60,17 +60,8 @@ class Load:
 
 def keys_in(url):
     keys = [new_key() for _ in range(CLIENTS)]
-    for number, key in enumerate(keys):
-        database.execute(
-            url,
-            "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
-            " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', 1000000)",
-            key.id,
-            bytes(20),
-            number,
-            key.hash,
-            key.prefix,
-        )
+    for key in keys:
+        database.insert_key(url, key, 1_000_000)
     return keys
 
 

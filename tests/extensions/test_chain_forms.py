@@ -23,7 +23,7 @@ from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.forms import FORMS
 from tests.support.chain_forms.others import polygon
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.faulty_node import altering
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
@@ -81,12 +81,8 @@ def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
 
 def test_a_page_tells_a_fee_in_another_currency(postgres, template):
     with indexed(FORMS["celo"](), postgres, template) as (settings, _):
-        execute(
-            settings.database_url,
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " item_type) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, NULL)",
-            address("token for fees"),
-        )
+        token = {"address": address("token for fees"), "type": "BEP20", "symbol": "DLR"}
+        insert(settings.database_url, "tokens", **token, name="Dollar", decimals=6)
         [(hash_,)] = execute(
             settings.database_url,
             "UPDATE transactions SET chain_fields = chain_fields::jsonb || %s::jsonb"

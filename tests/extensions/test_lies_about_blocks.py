@@ -23,9 +23,9 @@ BLOCKS, RECEIPTS = "eth_getBlockByNumber", "eth_getBlockReceipts"
 ALL_LOGS = block_rows.NO_LOGS._replace(stored="all")
 LIES = ("0x7", "0x" + "11" * 20, "0x" + "22" * 32, None)
 STRUCTS = {
-    "block": blocks.FormBlockJson,
-    "transaction": blocks._FormTransactionJson,
-    "receipt": blocks.FormReceiptJson,
+    "block": blocks.BlockJson.of_forms,
+    "transaction": blocks._form_transaction(),
+    "receipt": blocks.ReceiptJson.of_forms,
 }
 # What the indexer makes of each record that it reads. `source` and `blobs` are no fields of nodes
 # that are not for tests.

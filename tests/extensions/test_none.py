@@ -30,10 +30,14 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
     client = create_app(indexed.settings).test_client()
     lists = {f"/api/v1/{name}?limit=100": client.get(f"/api/v1/{name}?limit=100") for name in LISTS}
     [sent, *_] = lists["/api/v1/transactions?limit=100"].json["transactions"]
+    failed = next(row for row in scenario.truth.transactions if not row["status"])
+    keepers = scenario.stage.contracts["keepers"].address
     paths = {
         *("/", "/txs", "/blocks", "/tokens", "/token-transfers", "/trades", "/keys"),
         *("/webhooks", f"/tx/{sent['hash']}", f"/address/{sent['fromAddress']}"),
-        *(f"/block/{sent['blockNumber']}", "/api/v1/stats"),
+        *(f"/block/{sent['blockNumber']}", "/api/v1/stats", "/live", "/txs?status=false"),
+        *("/contracts", f"/token/{keepers}", f"/token/{keepers}?tab=holders"),
+        *(f"/address/{keepers}", f"/tx/{failed['hash']}"),
         *(f"/api/v1/addresses/{sent['fromAddress']}", "/readyz"),
         f"/api/v1/transactions/{sent['hash']}",
     }

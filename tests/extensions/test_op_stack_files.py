@@ -47,6 +47,4 @@ def test_bulk_and_reorganisations_have_the_same_credits(
         node.reorganise(4)
         node.mine()
         follow(settings, head + 1)
-        with postgres.cloned(template) as fresh:
-            indexing.Indexing(fresh, node.url).run_until(head + 1)
-            assert table_digest.digest(url) == table_digest.digest(fresh)
+        assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, node)

@@ -31,17 +31,7 @@ def server(url):
 
 def made_key(url, per_minute):
     key = new_key()
-    database.execute(
-        url,
-        "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
-        " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', %s)",
-        key.id,
-        bytes(20),
-        time.time_ns() // 1000,
-        key.hash,
-        key.prefix,
-        per_minute,
-    )
+    database.insert_key(url, key, per_minute)
     return key
 
 

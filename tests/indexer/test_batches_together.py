@@ -10,7 +10,7 @@ from scan.ethereum import node_errors
 from scan.indexer import chain_indexer, prefetch, progress, writer
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
@@ -221,10 +221,6 @@ def test_a_stop_rolls_several_batches_back(node, database_url, transactions, mon
 
 
 def test_webhooks_get_their_events_batch_by_batch(node, database_url, transactions):
-    execute(
-        database_url,
-        "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
-        r" VALUES (1, '\x01', '\x01', 'https://localhost/', '{tx}', now())",
-    )
+    insert(database_url, "webhooks", id=1, url="https://localhost/", event_types="{tx}")
     Indexing(database_url, node.url).run_until(node.head())
     assert set(transactions) == {1}

@@ -18,7 +18,7 @@ from tests.support.anvil import Anvil
 from tests.support.explain import SMALL
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
-from tests.support.table_digest import digest
+from tests.support.table_digest import digest, fresh_digest
 
 BLOCKS = 4
 
@@ -138,9 +138,7 @@ def test_blocks_that_the_database_lost_are_indexed_again(database_url, postgres,
         while not indexer.step():
             pass
         assert database.value("indexer/blocks_get_head") == node.head()
-        with postgres.cloned(template) as fresh:
-            Indexing(fresh, node.url).run_until(node.head())
-            assert digest(database_url) == digest(fresh)
+        assert digest(database_url) == fresh_digest(postgres, template, node)
     database.close()
 
 

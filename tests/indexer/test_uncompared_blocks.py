@@ -11,7 +11,7 @@ from scan.ethereum.client import Node
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer import block_source
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.faulty_node import FaultyNode, Reply, altering
 from tests.support.mined_chain import MinedChain
 
 BLOCKS = 4
@@ -156,24 +156,22 @@ def test_a_type_that_a_transactions_hash_belies_contradicts_its_block(mainnet):
         assert source_of(Node([node.url])).blocks(0, BLOCKS) == true
 
 
-def with_state_sync(calls, forward):
+@altering
+def with_state_sync(call, answer):
     """Polygon's, in block 3, with a log that nobody emitted; it is in no root."""
-    answers = forward(calls)
-    for call, answer in zip(calls, answers, strict=True):
-        result, method = answer["result"], call["method"]
-        if call["params"][:1] != ["0x3"] or method not in LISTS:
-            continue
-        records = result["transactions"] if isinstance(result, dict) else result
-        number, block = bytes([*bytes(7), 3]), bytes.fromhex(records[0]["blockHash"][2:])
-        hash_ = "0x" + keccak256(b"matic-bor-receipt-" + number + block).hex()
-        log = {"address": NOBODY, "topics": [], "data": "0x", "logIndex": "0x0"}
-        zeros = dict.fromkeys(("value", "gas", "gasPrice", "nonce", "type", "v", "r", "s"), "0x0")
-        zeros |= dict.fromkeys(("gasUsed", "cumulativeGasUsed", "effectiveGasPrice"), "0x0")
-        own = {"hash": hash_, "transactionHash": hash_, "from": NOBODY, "to": NOBODY}
-        own |= {"input": "0x", "status": "0x1", "contractAddress": None, "logs": [log]}
-        index = {"transactionIndex": hex(len(records)), "blockHash": records[0]["blockHash"]}
-        records.append(zeros | own | index | {"logsBloom": "0x" + "00" * 256})
-    return Reply(body=answers)
+    result, method = answer["result"], call["method"]
+    if call["params"][:1] != ["0x3"] or method not in LISTS:
+        return
+    records = result["transactions"] if isinstance(result, dict) else result
+    number, block = bytes([*bytes(7), 3]), bytes.fromhex(records[0]["blockHash"][2:])
+    hash_ = "0x" + keccak256(b"matic-bor-receipt-" + number + block).hex()
+    log = {"address": NOBODY, "topics": [], "data": "0x", "logIndex": "0x0"}
+    zeros = dict.fromkeys(("value", "gas", "gasPrice", "nonce", "type", "v", "r", "s"), "0x0")
+    zeros |= dict.fromkeys(("gasUsed", "cumulativeGasUsed", "effectiveGasPrice"), "0x0")
+    own = {"hash": hash_, "transactionHash": hash_, "from": NOBODY, "to": NOBODY}
+    own |= {"input": "0x", "status": "0x1", "contractAddress": None, "logs": [log]}
+    index = {"transactionIndex": hex(len(records)), "blockHash": records[0]["blockHash"]}
+    records.append(zeros | own | index | {"logsBloom": "0x" + "00" * 256})
 
 
 def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, caplog):

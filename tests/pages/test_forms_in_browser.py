@@ -1,5 +1,7 @@
 """Forms of pages, sent by a real browser: sources to verify, and keys for a wallet."""
 
+from pathlib import Path
+
 import pytest
 import requests
 from eth_account.messages import encode_defunct
@@ -8,15 +10,7 @@ from tests.support import many_functions, page_checks, wallets
 from tests.support.explorer import compiled, standard_input
 
 # A wallet as EIP-1193 describes it, whose signatures the test gives.
-WALLET = """
-window.ethereum = {request: async ({method, params}) => {
-  if (method === "eth_requestAccounts") return [ACCOUNT];
-  if (method !== "personal_sign") throw new Error("no " + method);
-  window.toSign = params[0];
-  return new Promise((resolve) => { window.signed = resolve; });
-}};
-window.confirm = () => true;
-""".strip()
+WALLET = Path(__file__).with_name("keys_wallet.js").read_text()
 
 
 def test_a_contract_is_verified_and_read(page, explorer, explorer_url, tmp_path):

@@ -53,8 +53,8 @@ def test_holdings_of_a_day_are_those_of_its_last_block(client, scenario, holder)
     [
         ("block=x", "After block"),
         ("timeTo=yesterday", "must be a date"),
-        ("block=1&timeTo=2026-01-31", "not both"),
-        ("block=-1", "After block"),
+        ("block=1&timeTo=2026-01-31", "After block: give a day or a block, not both"),
+        ("block=-1", ">A block must be given by its number, or by its hash"),
     ],
 )
 def test_what_names_no_block_is_refused_in_the_form(client, holder, query, words):

@@ -9,6 +9,7 @@ from scan.http import index_version
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
 
 
 def staleness(age_s, lag, quiet_after_s):
@@ -47,7 +48,8 @@ def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(da
                 assert 'id="stale"' not in client.get("/tokens").text
             node.call("anvil_mine", hex(40), hex(12))
             indexing.wait_for(node.head())
-            assert "The chain is quiet: its newest block" in client.get("/tokens").text
+            quiet = "The chain is quiet: its newest block"  # once the notification has come
+            wait_until(lambda: quiet in client.get("/tokens").text)
             assert "age_seconds" in (metrics := client.get("/metrics").text)
             assert "scan_quiet_after_seconds 120.0" in metrics
 

@@ -7,7 +7,7 @@ from hashlib import md5
 import pytest
 
 from scan.hex import to_hex
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.explain import SMALL
 
 CREATED = b"\xc5" * 20
@@ -29,14 +29,9 @@ def database(service):
     return service.database
 
 
-def newest(database, statement, **params):
-    row = database.row(statement, **params)
-    return row
-
-
 @pytest.fixture(scope="module")
 def token(database):
-    row = newest(database, "queries/tokens_list", **LARGEST)
+    row = database.row("queries/tokens_list", **LARGEST)
     return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
 
 
@@ -96,7 +91,7 @@ def test_statements_of_pages_read_a_bounded_part_of_indexes(
     database, statement, params, most_buffers
 ):
     database.plans.clear()
-    newest(database, statement, **params)
+    database.row(statement, **params)
     [plan] = database.plans
     plan.require_indexes()
     assert plan.buffers <= most_buffers
@@ -107,7 +102,7 @@ COIN = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
 
 def test_statements_about_one_address_token_or_transaction_are_bounded(service, database, token):
     """A balance after a block reads the changes since alone; events are found in their block."""
-    _, head, _ = newest(database, "queries/chain_get_newest_block")
+    _, head, _ = database.row("queries/chain_get_newest_block")
     sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     all_blocks = {"block_from": 0, "block_to": 2**62, "most": 100, "points": 40}
     since = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}
@@ -124,7 +119,7 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
         ("queries/transactions_get_events", {"hash": bytes.fromhex(sent["hash"][2:])}, 2_000),
     ):
         database.plans.clear()
-        newest(database, statement, **params)
+        database.row(statement, **params)
         [plan] = database.plans
         plan.require_indexes()
         assert plan.buffers <= most_buffers, (statement, plan.buffers)
@@ -170,18 +165,9 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(own_seeded_service, tok
     days |= {"2020-01-07": (202, 300)}
     execute(url, "DELETE FROM daily_stats")
     for day, (first, last) in days.items():
-        execute(
-            url,
-            "INSERT INTO daily_stats (day, first_block, last_block, transaction_count,"
-            " failed_transaction_count, created_contract_count, token_transfer_count,"
-            " dex_trade_count, gas_used, fees_wei, burnt_wei)"
-            " VALUES (%s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0)",
-            day,
-            first,
-            last,
-        )
+        insert(url, "daily_stats", day=day, first_block=first, last_block=last)
     database.plans.clear()
-    row = newest(database, "queries/token_transfers_count_by_day", address=token, days=60)
+    row = database.row("queries/token_transfers_count_by_day", address=token, days=60)
     [plan] = database.plans
     plan.require_indexes(small={*SMALL, "daily_stats"})
     assert plan.buffers <= 500
@@ -216,8 +202,8 @@ def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service):
         CREATED,
     )
     database.plans.clear()
-    newest(database, "queries/verified_contracts_list_similar", code_length=7)
-    assert bytes(newest(database, "queries/contracts_get_creation", address=CREATED)[2]) == b"\xc4"
+    database.row("queries/verified_contracts_list_similar", code_length=7)
+    assert bytes(database.row("queries/contracts_get_creation", address=CREATED)[2]) == b"\xc4"
     for plan in database.plans:
         plan.require_indexes()
         assert plan.buffers <= 2_000
@@ -241,7 +227,7 @@ def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(o
     )
     addresses = [md5(str(n).encode()).digest() + b"\x11" * 4 for n in range(1, 101)]
     database.plans.clear()
-    _, names = newest(database, "queries/addresses_list_names", addresses=addresses)
+    _, names = database.row("queries/addresses_list_names", addresses=addresses)
     shown = {address: names["contract"] for address, names in json.loads(names).items()}
     assert shown == {to_hex(address): to_hex(address) for address in addresses}
     [plan] = database.plans

@@ -5,7 +5,6 @@ from decimal import Decimal
 
 from eth_utils.address import to_checksum_address
 
-from scan.pages.formatting import short_price
 from tests.pages.markup import Markup
 from tests.support.database import execute
 from tests.support.page_fixtures import HOSTILE
@@ -69,35 +68,6 @@ def test_a_pool_shows_its_candles(client):
     assert f"All {len(candles)} interval" in page
     assert client.get(f"/pool/{pool['address']}?interval=2h").status_code == 400
     assert client.get(f"/pool/{pool['token0']}").status_code == 404
-
-
-def test_trades_of_a_pool_have_side_price_and_maker(client, scenario):
-    """Prices are those of the candles: the newest trade's is the last one to close."""
-    for pool in client.get("/api/v1/pools").json["pools"]:
-        trades = [
-            t for t in scenario.truth.dex_trades if t["pairAddress"] == pool["address"]
-        ][:25]  # fmt: skip
-        html = client.get(f"/pool/{pool['address']}").text
-        sides = re.findall(r'data-label="Side"><span class="badge flow \w+">(\w+)<', html)
-        bought = [trade["tokenOut"] == pool["token0"] for trade in trades]
-        assert sides == ["buy" if is_buy else "sell" for is_buy in bought] != []
-        makers = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', html)
-        assert makers == [trade["maker"] for trade in trades]
-        prices = re.findall(r'data-label="Price">(.*?)</td>', html)
-        candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
-        closed = next(c["close"] for c in reversed(candles) if c["close"] is not None)
-        digits = [re.sub(r"<[^>]*>", "", price) for price in prices]
-        assert next(filter(None, digits)) == short_price(Decimal(closed))
-        assert all('<span class="fraction w' in price for price in filter(None, prices))
-        least, most = (
-            choose(Decimal(c[key]) for c in candles if c[key] is not None)
-            for key, choose in (("low", min), ("high", max))
-        )
-        assert all(
-            least * Decimal("0.99999") <= number(p) <= most * Decimal("1.00001")
-            for p in digits
-            if p
-        )
 
 
 def test_a_page_beyond_the_last_says_so(client, explorer, hostile):
@@ -211,14 +181,6 @@ def test_a_verified_token_is_told_from_others(explorer, hostile):
     assert "source verified" in markdown
     title = client.get(f"/token/{hostile}").text.split("</title>")[0]
     assert f"{hostile[:8]}…{hostile[-4:]}" in title.lower()
-
-
-def number(text):
-    """The number that a page shows as text, with powers of ten."""
-    digits, _, power = text.replace(",", "").partition("·10")
-    return Decimal(digits).scaleb(
-        int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
-    )
 
 
 def test_a_token_and_its_address_were_first_seen_at_one_time(client, scenario):

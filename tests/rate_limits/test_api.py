@@ -2,28 +2,16 @@
 
 import itertools
 import time
-from contextlib import ExitStack
 
 import pytest
 import requests
 
 from app import create_app
 from scan.settings import Settings
-from tests.support.serving import at_once, free_port, gunicorn_started, nginx, statuses, wait_for
+from tests.support.serving import free_port
 from tests.support.wallets import key_request, new_wallet
 
 _own_addresses = (f"192.0.2.{number}" for number in itertools.count(1))
-
-
-@pytest.fixture(scope="module")
-def three(shared_database_url):
-    """Three single-worker instances, as deploy/nginx.conf expects them."""
-    ports = [free_port() for _ in range(3)]
-    with ExitStack() as running:
-        for port in ports:
-            instance = gunicorn_started(shared_database_url, port, SCAN_TRUSTED_PROXIES="1")
-            running.enter_context(instance)
-        yield [wait_for(port) for port in ports]
 
 
 @pytest.fixture
@@ -110,32 +98,6 @@ def test_keys_are_looked_up_only_within_the_ceiling_of_the_address(shared_databa
     body = key_request(new_wallet())
     key = application.test_client().post("/api/v1/keys", json=body).get_json()["key"]
     assert [ask(key, "192.0.2.2") for _ in range(6)] == [400] * 5 + [429]
-
-
-def test_exactly_ten_pass_through_nginx_before_three_instances(three, tmp_path):
-    with nginx(tmp_path, three) as front:
-        responses = at_once(50, lambda n: get(front, f"/api/v1/nothing/{n}"))
-        assert statuses(responses) == {404: 10, 429: 40}
-        spoofed = at_once(20, lambda n: get(front, headers={"X-Forwarded-For": f"9.9.9.{n}"}))
-        assert statuses(spoofed) == {429: 20}
-
-
-def test_nginx_sends_all_spellings_of_one_client_to_one_instance(three, tmp_path):
-    """Addresses come through the realip module, as from another balancer."""
-    trusting = {
-        "# set_real_ip_from 10.0.0.0/8;": "set_real_ip_from 127.0.0.1;",
-        "# real_ip_header X-Forwarded-For;": "real_ip_header X-Test-Address;",
-    }
-    hosts = (":1", "1:2:3:4", "0:0:0:9", "a::")
-    networks = [
-        f % n for f in ("2001:db8:0:%x", "2001:db8:%x:0", "2001:db8:7:%x") for n in (1, 2, 3)
-    ]
-    clients = [[f"{network}:{host}" for host in hosts] for network in networks]
-    clients.append(["198.51.100.7", "::ffff:198.51.100.7"] * 2)
-    with nginx(tmp_path, three, trusting) as front:
-        for spellings in clients:
-            answers = [get(front, headers={"X-Test-Address": a}) for a in spellings * 3]
-            assert statuses(answers) == {400: 10, 429: 2}, spellings
 
 
 def test_without_its_redis_requests_are_unavailable_in_json(shared_database_url):

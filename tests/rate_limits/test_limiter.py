@@ -12,9 +12,9 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from scan.errors import SettingError, Unavailable
+from scan.errors import SettingError
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
-from scan.rate_limits.windows import ProcessStorage, ProcessWindows, SharedWindows, Window, refuse
+from scan.rate_limits.windows import ProcessStorage, ProcessWindows, Window
 from scan.settings import Settings
 from tests.support.serving import redis_server
 
@@ -214,22 +214,6 @@ def test_a_window_in_redis_moves(tmp_path):
         # The fourth was charged after the first had left the window, by the server's clock.
         ended = [*passed[1:], until]
         assert all(ended[n + 3] - passed[n] > 1 for n in range(len(passed) - 3))
-
-
-def test_a_shared_storage_charges_both_windows_or_none(tmp_path):
-    with redis_server(tmp_path) as address:
-        store = SharedWindows(address, refuse)
-        one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
-        results = [store.charge(one, other) for _ in range(4)]
-        assert [r.allowed for r in results] == [True, True, False, False]
-        assert store.charge(other, is_counted=False).remaining == 1
-        store.charge(other)
-        narrow = Window(parse("9/minute"), "c")
-        # The second window refuses, so the first gets back what it has counted.
-        assert [store.charge(narrow, other).allowed for _ in range(20)] == [False] * 20
-        assert store.charge(narrow, is_counted=False).remaining == 9
-    with pytest.raises(Unavailable):
-        store.charge(one, other)
 
 
 @pytest.mark.parametrize("amount", [1, 3])

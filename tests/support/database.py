@@ -261,6 +261,38 @@ def execute(url, statement, *values):
         connection.close()
 
 
+# Columns of a table that may not be null and have no default.
+REQUIRED = """
+    SELECT attname, format_type(atttypid, NULL)
+    FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+    WHERE attrelid = %s::regclass AND attnum > 0 AND attnotnull AND adbin IS NULL
+        AND attidentity = '' AND NOT attisdropped
+"""
+EMPTY = {
+    "bytea": b"",
+    "text": "",
+    "boolean": False,
+    "timestamp with time zone": "now",
+    "json": "{}",
+}
+EMPTY["jsonb"] = "{}"
+
+
+def insert(url, table, /, **values):
+    """Insert a row; columns that have to have a value and are not given are empty, 0 or now."""
+    required = {name: EMPTY.get(type_, 0) for name, type_ in execute(url, REQUIRED, table)}
+    row = required | values
+    places = ", ".join(["%s"] * len(row))
+    execute(url, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *row.values())  # noqa: S608
+
+
+def insert_key(url, key, per_minute):
+    """Store an API key as if its owner had requested it now."""
+    row = {"id": key.id, "key_hash": key.hash, "key_prefix": key.prefix}
+    row |= {"owner_address": bytes(20), "signed_at_ms": time.time_ns() // 1000}
+    insert(url, "api_keys", **row, requests_per_minute=per_minute)
+
+
 def wait_until_none(url, statement):
     """Wait until the statement has no rows, on one connection: a new one each time takes as long as
     what is waited for has to run."""

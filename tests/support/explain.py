@@ -112,8 +112,7 @@ def explained(url, node=serving.NOWHERE):
     database = ExplainingDatabase(url)
     app = create_app(indexing.settings_for(url, node))
     permanent = app.extensions["scan.permanent"]
-    connections = permanent.connections._replace(reads=database)
-    app.extensions["scan.permanent"] = permanent._replace(connections=connections)
+    app.extensions["scan.permanent"] = permanent._replace(reads=database)
     renew(app)
     yield Explained(app.test_client(), database, url)
     database.close()

@@ -12,6 +12,8 @@ from typing import Any
 
 import requests
 
+from tests.support.serving import in_thread
+
 Calls = list[dict[str, Any]]
 Answers = list[dict[str, Any]]
 
@@ -285,17 +287,14 @@ class FaultyNode:
         self._lock = threading.Lock()
         self._local = threading.local()
         self._server = _Server(("127.0.0.1", port), _handler_of(self))
-        # By default `shutdown` takes up to half a second.
-        serve = self._server.serve_forever
-        self._thread = threading.Thread(target=serve, args=(0.02,), daemon=True)
+        self._serving = in_thread(self._server)
 
     def __enter__(self):
-        self._thread.start()
+        self._serving.__enter__()
         return self
 
     def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
+        self._serving.__exit__(None, None, None)
 
     @property
     def url(self):

@@ -13,7 +13,8 @@ import psycopg2
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.chain_indexer import ChainIndexer
-from scan.settings import PARTITION_ROWS, Settings
+from scan.indexer.partitions import DEFAULT_ROWS
+from scan.settings import Settings
 from tests.support.serving import ROOT
 
 INDEX = """
@@ -24,7 +25,7 @@ Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
 
 PATIENCE_S = 180.0
 # With a small one, such as 40, every test that indexes a chain has partitions.
-TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", PARTITION_ROWS))
+TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", DEFAULT_ROWS))
 
 
 class _Stop(threading.Event):

@@ -24,6 +24,7 @@ TEMPLATES = {
     path: re.compile(re.sub(r"\{\w+\}", "[^/]+", path).replace(".", r"\.") + "/?")
     for path in DOCUMENT["paths"]
 }
+REFERENCE = re.compile(r'"#/components/schemas/(\w+)"')
 CHECKED_OF_EACH_KIND = 3
 # Headers that are documented where they occur.
 OF_SOME = {"X-Scan-Balances-Since", "X-Scan-Inconsistent-Since"}
@@ -39,7 +40,13 @@ def check(schema, value, at):
 
 @functools.cache
 def _validator(schema):
-    whole_schema = {**json.loads(schema), "components": DOCUMENT["components"]}
+    """With the schemas that it names alone: with all it takes ten times as long."""
+    schemas, ahead = {}, {schema}
+    while ahead:
+        names = {name for text in ahead for name in REFERENCE.findall(text)} - schemas.keys()
+        schemas |= {name: DOCUMENT["components"]["schemas"][name] for name in names}
+        ahead = {json.dumps(schemas[name]) for name in names}
+    whole_schema = {**json.loads(schema), "components": {"schemas": schemas}}
     return jsonschema_rs.Draft202012Validator(whole_schema)
 
 

@@ -41,14 +41,13 @@ class OtherNode(anvil.Node):
         output = self.folder / "output"
         with output.open("wb") as out:
             self._process = subprocess.Popen(
-                self.command(port),
+                [*anvil.ENDS_WITH_PARENT, *self.command(port)],
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 cwd=FOLDER,
                 env={"HOME": str(self.folder), "PATH": os.environ["PATH"]},
                 start_new_session=True,
-                preexec_fn=anvil._end_with_parent,
             )
         super().__init__(f"http://127.0.0.1:{port}")
         self._wait()

@@ -216,11 +216,13 @@ def exchange(server, request_bytes, *, finish=False):
 
 @contextmanager
 def in_thread(server):
-    """Serves from a thread of this process; its address."""
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    """Serves from a thread of this process, which wakes for requests alone; its address."""
+    threading.Thread(target=server.serve_forever, args=(3600.0,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"
     finally:
+        server._BaseServer__shutdown_request = True
+        server.socket.shutdown(socket.SHUT_RDWR)  # wakes it, and refuses who comes yet
         server.shutdown()
         server.server_close()
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from scan.outbound import public_hosts
+from scan.outbound import allowed_urls
 from tests.support.made_blocks import Move, address
 from tests.support.webhooks import Webhooks
 
@@ -19,14 +19,14 @@ TOPIC = "0x" + "a" * 64
 @pytest.fixture(autouse=True)
 def public_names(monkeypatch):
     """*.example.com is public; other names go to the real resolver."""
-    asked = public_hosts.lookup
+    asked = allowed_urls.lookup
 
     def lookup(host, port):
         if host.endswith(".example.com"):
-            return [public_hosts.ipaddress.ip_address("93.184.215.14")]
+            return [allowed_urls.ipaddress.ip_address("93.184.215.14")]
         return asked(host, port)
 
-    monkeypatch.setattr(public_hosts, "lookup", lookup)
+    monkeypatch.setattr(allowed_urls, "lookup", lookup)
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +113,8 @@ def test_bad_input_is_refused_and_named(unchanged, field):
 def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_one_later(
     webhooks, monkeypatch
 ):
-    inside = [public_hosts.ipaddress.ip_address(a) for a in ("93.184.215.14", "10.0.0.7")]
-    monkeypatch.setattr(public_hosts, "lookup", lambda *_: inside)
+    inside = [allowed_urls.ipaddress.ip_address(a) for a in ("93.184.215.14", "10.0.0.7")]
+    monkeypatch.setattr(allowed_urls, "lookup", lambda *_: inside)
     answer = create(webhooks)
     assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
     assert "10.0.0.7" not in answer.get_data(as_text=True)
@@ -122,7 +122,7 @@ def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_
     def lookup(*_):
         raise OSError("no such name")
 
-    monkeypatch.setattr(public_hosts, "lookup", lookup)
+    monkeypatch.setattr(allowed_urls, "lookup", lookup)
     assert create(webhooks).status_code == 201
     assert create(webhooks, url="https://example.com:444/").status_code == 400
 
@@ -144,7 +144,7 @@ def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, m
         begun.append(host)
         raise OSError
 
-    monkeypatch.setattr(public_hosts, "lookup", hang)
+    monkeypatch.setattr(allowed_urls, "lookup", hang)
     places = webhooks.client.application.extensions["scan"].waiting_threads
     with ExitStack() as held:
         for _ in range(3):

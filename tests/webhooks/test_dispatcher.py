@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scan.database import connection
-from scan.outbound import public_hosts
+from scan.outbound import allowed_urls
 from scan.webhooks import dispatcher, sender
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, now
 from tests.support import database, serving
@@ -81,7 +81,7 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
     webhooks, receiver, monkeypatch
 ):
     """Twelve of them, each tried again and again, while each look-up hangs for good."""
-    lookup, resolve = public_hosts.lookup, public_hosts.resolve
+    lookup, resolve = allowed_urls.lookup, allowed_urls.resolve
 
     def hanging_lookup(host, port):
         if host.endswith(".example.com"):
@@ -94,8 +94,8 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
         return resolve(url, 0.05 if url.host.endswith(".example.com") else timeout_s, purpose)
 
     hanging = []
-    monkeypatch.setattr(public_hosts, "lookup", hanging_lookup)
-    monkeypatch.setattr(public_hosts, "resolve", hasty_resolve)
+    monkeypatch.setattr(allowed_urls, "lookup", hanging_lookup)
+    monkeypatch.setattr(allowed_urls, "resolve", hasty_resolve)
     hook = webhooks.register(OWNER, receiver.url())
     with webhooks.delivering(QUICK._replace(retry_steps_s=(0.01,) * 1000)):
         webhooks.chain.append([Move(OWNER, OTHER)])
@@ -104,7 +104,7 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
             url = f"https://{number}.example.com/"
             webhooks.register(address(url), url, watch_address=address("busy"))
         webhooks.chain.append([Move(address("busy"), OTHER)] * 10)
-        serving.wait_until(lambda: len(hanging) >= 12 + public_hosts.MAX_LOOKUPS)
+        serving.wait_until(lambda: len(hanging) >= 12 + allowed_urls.MAX_LOOKUPS)
         for _ in range(5):
             webhooks.chain.append([Move(OWNER, OTHER)])
         serving.wait_until(lambda: len(receiver.received) == 6)

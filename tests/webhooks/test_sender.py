@@ -10,6 +10,7 @@ import time
 from base64 import b64encode
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from requests.utils import get_netrc_auth
@@ -18,7 +19,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from scan import deadlines
 from scan.deadlines import Deadline
 from scan.errors import SettingError
-from scan.outbound import connection, public_hosts
+from scan.outbound import allowed_urls, connection
 from scan.outbound.connection import AttemptDeadlines, AttemptTimeouts, tls_context
 from scan.webhooks.queues import now
 from scan.webhooks.sender import Message, Sender
@@ -30,12 +31,7 @@ SECRET = "5" * 64
 MESSAGE = Message(7, "tx", b'{"event" : "tx"}')
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SHORT = AttemptTimeouts(total_s=0.6, connect_s=0.5)
-VERIFY = """
-const { Webhook } = require("standardwebhooks");
-const { secret, body, headers } = JSON.parse(require("fs").readFileSync(0));
-const whsec = "whsec_" + Buffer.from(secret).toString("base64");
-console.log(JSON.stringify(new Webhook(whsec).verify(body, headers)));
-"""
+VERIFY = Path(__file__).with_name("verify.cjs").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -96,10 +92,10 @@ def test_a_certificate_is_verified_by_name_address_and_authority(post, authority
 def test_a_name_that_changes_to_loopback_is_not_connected_to(post, authority, monkeypatch):
     """Nothing is allowed here, as in production; the receiver would answer if it were asked."""
     with answering("hooks.example.com", authority=authority) as server:
-        monkeypatch.setattr(public_hosts, "PORTS", (server.server_port,))
+        monkeypatch.setattr(allowed_urls, "PORTS", (server.server_port,))
         for inside in (["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], ["10.0.0.1"]):
             found = [ipaddress.ip_address(text) for text in inside]
-            monkeypatch.setattr(public_hosts, "lookup", lambda *_, found=found: found)
+            monkeypatch.setattr(allowed_urls, "lookup", lambda *_, found=found: found)
             outcome = post(server.url(host="hooks.example.com"), allowed=())
             assert not outcome.sent and "not public" in str(outcome.error)
     assert server.connections == 0
@@ -122,7 +118,7 @@ def test_a_name_is_resolved_once_and_no_proxy_or_netrc_is_used(
         return [ipaddress.ip_address(text) for text in answers.pop(0)]
 
     with answering("hooks.example.com", authority=authority) as server:
-        monkeypatch.setattr(public_hosts, "lookup", lookup)
+        monkeypatch.setattr(allowed_urls, "lookup", lookup)
         assert post(server.url(host="hooks.example.com")).is_success
     assert answers == [["10.0.0.1"]]
     sent = {name.lower() for name in server.received[0].headers}

@@ -9,9 +9,11 @@ out; a table without `_text` is a schema as it stands. Kinds are the names of sc
 A record is a table of fields. Its own keys begin with `_`: `_text`; `_extends`, a record whose
 fields it has, too; `_form` where other fields are errors; `_page`, the page of a list, as `<name>
 of <record>`, with the kind of its `_total`; `_event`, the type of events whose data it is; `_table`
-whose columns it has; `_of_token`, fields that may show something else than a token's, and
-`_proven`, those that show no column of their name. A record in another one may have `_or_null`,
-`_list` or `_map`, the text of the field.
+whose columns it has; `_sql`, what PostgreSQL makes fields of that show no column of their name in a
+row `b`; `_facts`, titles of fields, also of its detail, that its page shows as they are;
+`_of_token`, fields that may show something else than a token's, and `_proven`, those that show no
+column of their name. A record in another one may have `_or_null`, `_list` or `_map`, the text of
+the field.
 
 Tables of openapi.toml and of other forms write fields of a record under other names. `name = field`
 is a field's new name, which by default is its own in snake case. `name()` is a value that something
@@ -36,15 +38,17 @@ from scan.ethereum.column_types import SAID
 from scan.hex import to_hex
 from scan.indexer.block_check import SAID_WHERE, stored_values
 from scan.parameters import MAX_LIMIT
+from scan.settings import ROOT
 
 Json = dict[str, Any]
 
 FOLDER = Path(api.__file__).with_name("openapi")  # of the core
-FILES = ("shared", "chain", "records", "contracts", "keys_and_webhooks", "service")
+FILES = [FOLDER / f"{n}.toml" for n in "shared chain contracts keys_and_webhooks service".split()]
+FILES.insert(2, ROOT / "sql/records.toml")
 SECTIONS = frozenset(
     """
     info tags paths operations parameters filters webhooks records added schemas responses headers
-    errors errors_with security csv
+    errors errors_with security csv kinds
     """.split()
 )
 # A constant of the code, such as {scan.parameters.MAX_LIMIT}; with :, its thousands are separated.
@@ -68,8 +72,7 @@ def declared(section: str) -> Json:
 
 @cache
 def _files() -> list[Json]:
-    of_core = [FOLDER / f"{name}.toml" for name in FILES]
-    paths = [*of_core, *registry.folders("openapi.toml", of_enabled=True)]
+    paths = [*FILES, *registry.folders("openapi.toml", of_enabled=True)]
     files = [_constants_resolved(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
     for path, file in zip(paths, files, strict=True):
         if unknown := file.keys() - SECTIONS:

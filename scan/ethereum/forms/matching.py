@@ -1,62 +1,87 @@
 """Which of the forms that extensions bring a block has."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import chain
 from typing import Any, NamedTuple
 
 from scan import registry
+from scan.cached_values import LazyMapping, LazySequence
 from scan.ethereum.block_encoding import Unencodable, encode_transactions
-from scan.ethereum.forms.form import Form, Values
+from scan.ethereum.forms.form import Encoding, Form, Values
 from scan.ethereum.hooks import Forms
 from scan.ethereum.rlp_and_tries import list_root
 from scan.hex import data
 
 # The first form that matches a block is taken: a form that extends another comes before it.
-FORMS: Sequence[Form] = sorted(
-    (form for part in registry.parts(Forms) for form in part.forms), key=lambda form: form.order
+FORMS: Sequence[Form] = LazySequence(
+    lambda: sorted(
+        (form for part in registry.parts(Forms) for form in part.forms), key=lambda form: form.order
+    )
 )
 # Mainnet, Holesky, Hoodi, Sepolia.
 ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
-LIKE_ETHEREUM = ETHEREUM_CHAIN_IDS.union(
-    *(form.chain_ids for form in FORMS if form.is_covered_by_roots)
+LIKE_ETHEREUM: Sequence[int] = LazySequence(
+    lambda: ETHEREUM_CHAIN_IDS.union(
+        *(form.chain_ids for form in FORMS if form.is_covered_by_roots)
+    )
 )
 # By chain id, so no field that a node adds gives a block of these chains another form.
-FORM_OF_CHAIN: dict[int, Form | None] = dict.fromkeys(LIKE_ETHEREUM) | {
-    chain_id: form for form in FORMS for chain_id in form.chain_ids
-}
+FORM_OF_CHAIN: Mapping[int | None, Form | None] = LazyMapping(
+    lambda: {
+        **dict.fromkeys(LIKE_ETHEREUM),
+        **{chain_id: form for form in FORMS for chain_id in form.chain_ids},
+    }
+)
 ETHEREUM_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))
 FIRST_PROTECTED_V = 35  # EIP-155
-_UNCOVERED_ENDS = {form.has_uncovered_end for form in FORMS if form.has_uncovered_end}
-
 # Forms that have one type have one tail; receipts of other forms lack its fields.
-RECEIPT_TAILS = {
-    number: encoding
-    for form in FORMS
-    for number, encoding in form.encodings.items()
-    if encoding.receipt_tail
-}
-# The fields of JSON that some form reads.
-TRANSACTION_FIELDS = frozenset(
-    name for form in FORMS for name in (*form.transaction_fields, *form.signs)
+RECEIPT_TAILS: Mapping[int, Encoding] = LazyMapping(
+    lambda: {
+        number: encoding
+        for form in FORMS
+        for number, encoding in form.encodings.items()
+        if encoding.receipt_tail
+    }
 )
-RECEIPT_FIELDS = frozenset(
-    name for form in FORMS for name in (*form.receipt_fields, *form.shared_fields, *form.signs)
-) | {"l1Fee", "payer"}
-BLOCK_FIELDS = frozenset(name for form in FORMS for name in form.block_fields)
-OWN_SIGNS = frozenset().union(*(form.signs for form in FORMS))
-# Fields that only transactions of a chain's own types have.
-_OWN_TYPE_FIELDS = TRANSACTION_FIELDS.difference(
-    *(form.transaction_fields for form in FORMS if form.has_fields_of_all_types)
-)
-# Fields that are read from every block: no sign announces their forms.
-HEADER_FIELDS = frozenset(name for form in FORMS if not form.signs for name in form.block_fields)
+
+
+class FormFields(NamedTuple):
+    """The fields of JSON that some form reads; `signs` announce a form, and `of_types` are of
+    transactions of a chain's own types alone. Those of `headers` are read from every block: no sign
+    announces their forms."""
+
+    transactions: frozenset[str]
+    receipts: frozenset[str]
+    blocks: frozenset[str]
+    headers: frozenset[str]
+    signs: frozenset[str]
+    of_types: frozenset[str]
+
+
+@cache
+def form_fields() -> FormFields:
+    def named(read: Callable[[Form], Iterable[str]]) -> frozenset[str]:
+        return frozenset(name for form in FORMS for name in read(form))
+
+    transactions = named(lambda f: (*f.transaction_fields, *f.signs))
+    return FormFields(
+        transactions,
+        named(lambda f: (*f.receipt_fields, *f.shared_fields, *f.signs)) | {"l1Fee", "payer"},
+        blocks=named(lambda f: f.block_fields),
+        headers=named(lambda f: () if f.signs else f.block_fields),
+        signs=named(lambda f: f.signs),
+        of_types=transactions
+        - named(lambda f: f.transaction_fields if f.has_fields_of_all_types else ()),
+    )
 
 
 def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of transactions, with None for each field that a transaction's type does
     not have: no root covers a field that a node adds."""
-    if _OWN_TYPE_FIELDS.isdisjoint(sent):
+    of_types = form_fields().of_types
+    if of_types.isdisjoint(sent):
         return sent
     types = sent["type"]
     foreign = ETHEREUM_TYPES.difference(*(form.more_types(types) for form in FORMS))
@@ -67,7 +92,7 @@ def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
                 None if type_ in foreign else value
                 for type_, value in zip(types, values, strict=True)
             )
-            for name, values in _present(sent, _OWN_TYPE_FIELDS).items()
+            for name, values in _present(sent, of_types).items()
         },
     }
 
@@ -109,7 +134,7 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
     by_fields = (form for form in FORMS if form.is_of and form.is_of(block))
     likeliest = chain((form for form in signed if form in encoding), signed, by_fields)
     form = next(likeliest, None)
-    return Match(form, form is None and OWN_SIGNS.isdisjoint(signs))
+    return Match(form, form is None and form_fields().signs.isdisjoint(signs))
 
 
 def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
@@ -118,11 +143,12 @@ def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
     A receipts' field counts where all receipts of Ethereum's types have it, a transactions' field
     where a transaction of another type has it, or all have it.
     """
-    signs = {name: True for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
+    fields = form_fields()
+    signs = {name: True for name in fields.blocks if getattr(block, name, None) is not None}
     others = [type_ not in ETHEREUM_TYPES for type_ in sent.get("type", ())]
-    for name, values in _present(received, RECEIPT_FIELDS).items():
+    for name, values in _present(received, fields.receipts).items():
         signs[name] = all(other or v is not None for other, v in zip(others, values, strict=True))
-    for name, values in _present(sent, TRANSACTION_FIELDS).items():
+    for name, values in _present(sent, fields.transactions).items():
         having = [other for other, v in zip(others, values, strict=True) if v is not None]
         signs[name] = any(having) or len(having) == len(values)
     return signs
@@ -142,12 +168,13 @@ def match_of_records(
 ) -> Match:
     """Return match() of a block and receipts given as structs, of which some lack forms' fields:
     all of them where they `are_plain`."""
-    names = ("type", "from") if are_plain else (*TRANSACTION_FIELDS, "type", "from")
+    fields = form_fields()
+    names = ("type", "from") if are_plain else (*fields.transactions, "type", "from")
     sent, received = (
-        {name: [getattr(record, name, None) for record in records] for name in fields}
-        for fields, records in (
+        {name: [getattr(record, name, None) for record in records] for name in read}
+        for read, records in (
             (names, block.transactions),
-            (() if are_plain else RECEIPT_FIELDS, receipts),
+            (() if are_plain else fields.receipts, receipts),
         )
     )
     return match(block, without_foreign_fields(sent), received, chain_id)
@@ -156,7 +183,7 @@ def match_of_records(
 def has_uncovered_end(block: Any) -> bool:
     """Return whether the last transaction of a block, given as a struct, is one that some form
     leaves out of roots."""
-    return any(is_uncovered(block) for is_uncovered in _UNCOVERED_ENDS)
+    return any(form.has_uncovered_end(block) for form in FORMS if form.has_uncovered_end)
 
 
 def require_form(chain_id: int) -> None:

@@ -50,9 +50,9 @@ def page(reader: Reader, window: Window) -> AccountPage:
         after_balance=after_balance,
         after_address=after_address,
     )
-    following = traversal.next(None if address is None else (int(balance), bytes(address)))
     reason = "balances_unread" if has_unread else "untraced_blocks" if is_untraced else None
-    return AccountPage(data, count, total, following, reason=reason)
+    row = data, count, total, balance, address
+    return AccountPage.keyed(traversal, row, reason=reason)
 
 
 api_views = Blueprint("addresses_by_balance", __name__)

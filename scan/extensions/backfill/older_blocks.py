@@ -32,7 +32,7 @@ from scan.extensions.backfill.plan import CannotBackfill
 from scan.hex import data, to_hex
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, partitions
 from scan.indexer.block_rows import BODIES
-from scan.settings import PARTITION_ROWS, Settings
+from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
     from scan.extensions.backfill.history_files.history_source import ChainFiles, HistorySource
@@ -230,7 +230,7 @@ class BodyBackfill:
         node: Node,
         stop: threading.Event,
         files: "ChainFiles | None" = None,
-        partition_rows: int = PARTITION_ROWS,
+        partition_rows: int = partitions.DEFAULT_ROWS,
     ) -> None:
         self._partition_rows = partition_rows
         self._database = database

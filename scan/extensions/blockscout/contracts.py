@@ -12,7 +12,7 @@ import orjson
 from flask import request
 
 from scan import parameters
-from scan.contracts.read_calls import constructor_values
+from scan.contracts.abi_decoding import constructor_values
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.signatures import checksummed

@@ -227,7 +227,7 @@ def page(reader: Reader, address: bytes, window: Window) -> Page:
             field="page",
         )
     after_block, after_address = traversal.position(2)
-    is_contract, data, count, total, block, last = reader.row(
+    is_contract, *row = reader.row(
         "queries/contracts_list_by_code",
         address=address,
         limit=window.limit,
@@ -238,5 +238,4 @@ def page(reader: Reader, address: bytes, window: Window) -> Page:
     )
     if not is_contract:
         raise NotFound("No contract is indexed at this address.", field="address")
-    following = traversal.next(None if last is None else (int(block), bytes(last)))
-    return Page(data, count, total, following)
+    return Page.keyed(traversal, row)

@@ -13,9 +13,8 @@ import orjson
 from flask import Response, request
 
 from scan import parameters
-from scan.contracts.abi_decoding import Argument
+from scan.contracts.abi_decoding import Argument, constructor_values
 from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, delegation_of
-from scan.contracts.read_calls import constructor_values
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values, source_files
 from scan.extensions.contract_details.contract_functions import (

@@ -51,7 +51,7 @@ def page(
     rows are not kept, UpstreamFailed.
     """
     symbol, decimals = _unit(reader, token)
-    check = history.page(reader, address, WHOLE, HistoryFilter(token=token))
+    check = history.page(reader, address, WHOLE, HistoryFilter((*history.TYPES,), token=token))
     scope = {"address": address, "token": token, "points": points, "time_to": window.time_to}
     if window.block_to < BIGINT_MAX:
         scope["block_to"] = window.block_to
@@ -66,7 +66,9 @@ def page(
         address=address,
         token=token,
         has_token=token is not None,
-        read_by=history.read_by(reader, address, WHOLE, HistoryFilter(token=token)),
+        read_by=history.read_by(
+            reader, address, WHOLE, HistoryFilter((*history.TYPES,), token=token)
+        ),
     )
     if last is not None and last["number"] < newest["block_to"]:
         *_, balance = read(
@@ -154,7 +156,6 @@ def _filled(balances: str, blocks: str) -> list[dict[str, Any]]:
     return [*points.values()]
 
 
-COIN = HistoryFilter(tuple(name for name in history.TYPES if name != "token_transfer"))
 ROWS_AT_ONCE = 100
 MAX_ROWS = 1000
 
@@ -202,9 +203,10 @@ def _rows(
     """Return rows of more blocks than a page has, up to MAX_ROWS, and whether older ones follow."""
     rows: list[Mapping[str, Any]] = []
     cursor = None
+    of_coin = HistoryFilter(tuple(name for name in history.TYPES if name != "token_transfer"))
     while True:
         window = Window(ROWS_AT_ONCE, 0, block_to=block_to, cursor=cursor)
-        read = history.page(reader, address, window, COIN)
+        read = history.page(reader, address, window, of_coin)
         rows += orjson.loads(read.data)
         cursor = read.next
         is_enough = len({row["blockNumber"] for row in rows}) > limit or len(rows) >= MAX_ROWS

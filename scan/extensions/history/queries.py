@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan import parameters
+from scan.cached_values import LazyMapping, LazySequence
 from scan.database.lists import all_credit_types
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
@@ -23,12 +24,14 @@ from scan.queries import addresses, cursors, network, pages
 from scan.queries.addresses import Balance, Head
 from scan.queries.reader import Reader
 
-TYPES = (
-    *(type_.name for type_ in sql_values.all_history_types()),
-    "block_reward",
-    "withdrawal",
-    *(type_.name for type_ in all_credit_types()),
-    "genesis",
+TYPES = LazySequence(
+    lambda: (
+        *(type_.name for type_ in sql_values.all_history_types()),
+        "block_reward",
+        "withdrawal",
+        *(type_.name for type_ in all_credit_types()),
+        "genesis",
+    )
 )
 SIGNS = {"in": 1, "out": -1, "self": 0}
 DIRECTIONS = tuple(SIGNS)
@@ -37,7 +40,7 @@ GROUPS = ("transaction",)
 OF_ENTRY = ("transactionHash", "methodId", "blockNumber", "timestamp", "transactionIndex")
 # Ordinals of coin, fees, internal transfers, tokens, blocks produced; block and index of
 # withdrawals; ordinals of credits by type; genesis.
-POSITION = (cursors.ORDINAL,) * (8 + len(all_credit_types()))
+POSITION = LazySequence(lambda: (cursors.ORDINAL,) * (8 + len(all_credit_types())))
 # A list of what an address sent has what it sent to itself, too: where these rows are more, a
 # history by direction runs among the few statements that no index bounds.
 MAX_TO_SELF = 1000
@@ -46,12 +49,14 @@ MAX_COUNTED = 100_000
 # Rows that a page of transactions reads at once: most transactions have two or three.
 LEAST_ROWS_READ = 256
 ROWS_READ_PER_ENTRY = 4
-LISTS = len(sql_values.history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
-UNBOUNDED: Mapping[str, Any] = {
-    "has_bounds": False,
-    "lowest": [0] * LISTS,
-    "highest": [BIGINT_MAX] * LISTS,
-}
+
+
+def _unbounded() -> Mapping[str, Any]:
+    lists = len(sql_values.history_numbers()) + 1  # whose bounds queries/history_get_bounds returns
+    return {"has_bounds": False, "lowest": [0] * lists, "highest": [BIGINT_MAX] * lists}
+
+
+UNBOUNDED: Mapping[str, Any] = LazyMapping(_unbounded)
 _STORED: Mapping[str, Any] = {"genesis": None, "is_genesis_proven": None}
 _GENESIS = 16  # the place in the row of whether the balance at genesis is proven
 REASONS = tuple(
@@ -64,7 +69,7 @@ REASONS = tuple(
 class HistoryFilter(NamedTuple):
     """A filter of rows, of which None matches all; a token selects its transfers alone."""
 
-    types: tuple[str, ...] = TYPES
+    types: tuple[str, ...]
     direction: str | None = None
     token: bytes | None = None
     counterparty: bytes | None = None
@@ -255,7 +260,7 @@ def _bounds(
         "queries/history_get_bounds",
         address=address,
         types=list(filters.types),
-        is_filtered=filters._replace(types=TYPES) != HistoryFilter(),
+        is_filtered=filters[1:] != (None, None, None),
         block_from=window.block_from,
         block_to=window.block_to,
         after=_cursor_position(traversal),

@@ -147,22 +147,20 @@ BALANCE_FIELDS = (
     filtered_lists.Field("timeTo", "The day", "day"),
     filtered_lists.Field("blockTo", "The block", "number"),
 )
-HISTORY_FIELDS = (
-    filtered_lists.Field(
-        "types", "Kind", "choice", {name: name.replace("_", " ") for name in history.TYPES}
-    ),
-    filtered_lists.Field(
-        "direction", "Direction", "choice", {name: name for name in history.DIRECTIONS}
-    ),
-    filtered_lists.Field("token", "Token", "address"),
-    filtered_lists.Field("counterparty", "Counterparty", "address"),
-    *filtered_lists.RANGES,
-)
 
 
 def _history_tab(key: bytes) -> tuple[filtered_lists.FilteredList, dict[str, Any]]:
     """Return the list and the other values of address_history.html."""
     fees = parameters.one_of(request.args.get("fees", FEES[0]), "fees", FEES)
+    kinds = {name: name.replace("_", " ") for name in history.TYPES}
+    directions = {name: name for name in history.DIRECTIONS}
+    fields = (
+        filtered_lists.Field("types", "Kind", "choice", kinds),
+        filtered_lists.Field("direction", "Direction", "choice", directions),
+        filtered_lists.Field("token", "Token", "address"),
+        filtered_lists.Field("counterparty", "Counterparty", "address"),
+        *filtered_lists.RANGES,
+    )
 
     def read(window: Window, values: Mapping[str, str]) -> history.HistoryPage:
         filters = history.read_filter(values)
@@ -173,7 +171,7 @@ def _history_tab(key: bytes) -> tuple[filtered_lists.FilteredList, dict[str, Any
     listed = filtered_lists.filtered_list(
         f"/address/{to_hex(key)}",
         f"/addresses/{to_hex(key)}/history",
-        HISTORY_FIELDS,
+        fields,
         read,
         tab="history",
         more=("fees",),

@@ -8,6 +8,7 @@ without those that were undone.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from scan.cached_values import LazyMapping
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.matching import FORMS
 from scan.ethereum.sparse_tables import CREATIONS, InternalTransfer, TransferType
@@ -17,8 +18,9 @@ from scan.hex import BadHex, data, quantity, to_hex
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
 _FRAME_TYPES = {t.name: t for t in TransferType if t is not TransferType.TRANSFER}
 _NOTHING = (None, "0x0")
-_PROTOCOL_MOVES = [form.protocol_moves for form in FORMS if form.protocol_moves]
-_PRECOMPILES = {address: read for form in FORMS for address, read in form.precompiles.items()}
+_PRECOMPILES = LazyMapping(
+    lambda: {address: read for form in FORMS for address, read in form.precompiles.items()}
+)
 _DEPOSIT_TYPE = b"\x7e"  # of the OP Stack, also of a development node
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
@@ -216,7 +218,7 @@ def _protocol_transfers(entries: Iterable[Any]) -> Iterator[_Frame]:
 
 
 def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
-    of_protocols = [moves(transaction) for moves in _PROTOCOL_MOVES]
+    of_protocols = [f.protocol_moves(transaction) for f in FORMS if f.protocol_moves]
     makes_all = any(moves.makes_all for moves in of_protocols)
     for call_index, (depth, outer, frame, undone) in enumerate(walk_calls(outermost)):
         if undone:

@@ -144,8 +144,7 @@ def page(reader: Reader, token: bytes, window: pages.Window) -> pages.Page:
         after=traversal.after,
     )
     _require_items(token_type)
-    following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return pages.Page(data, count, total, following)
+    return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
 
 def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
@@ -158,8 +157,8 @@ def held_by(reader: Reader, address: bytes, window: pages.Window) -> pages.Page:
         offset=window.offset,
         after=traversal.after,
     )
-    following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return pages.Page(_corrected(reader, data, holder=address), count, total, following)
+    data = _corrected(reader, data, holder=address)
+    return pages.Page.keyed(traversal, (data, count, total, first_ordinal))
 
 
 def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Window) -> pages.Page:
@@ -175,8 +174,8 @@ def held_of_token(reader: Reader, token: bytes, address: bytes, window: pages.Wi
         after=traversal.after,
     )
     _require_items(token_type)
-    following = traversal.next(None if first_ordinal is None else [first_ordinal])
-    return pages.Page(_corrected(reader, data, token, address), count, None, following)
+    data = _corrected(reader, data, token, address)
+    return pages.Page.keyed(traversal, (data, count, None, first_ordinal))
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:

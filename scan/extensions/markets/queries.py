@@ -57,7 +57,7 @@ def page(
     filters = {"dex": dex, "token": token}
     traversal = window.traversal("pools", filters, (ORDINAL, POOL), has_blocks=False)
     after_count, after_address = traversal.position(2)
-    data, count, total, trade_count, address = reader.row(
+    row = reader.row(
         "queries/pools_list",
         is_unbounded=True,
         dex=dex,
@@ -68,8 +68,7 @@ def page(
         after_count=after_count,
         after_address=after_address,
     )
-    following = traversal.next(None if address is None else (trade_count, bytes(address)))
-    return pages.Page(data, count, total, following)
+    return pages.Page.keyed(traversal, row)
 
 
 def pools_of_pair(reader: Reader, symbol: str, other_symbol: str) -> str:

@@ -6,13 +6,11 @@ it has caught up; then its stream is live. Threads never wait for a client.
 
 import logging
 import os
-import select
 import threading
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Protocol
 
 from scan.database import connection, notifications
@@ -161,9 +159,7 @@ class Streams:
 
     def _start_threads(self) -> None:
         self._process = os.getpid()
-        self._wake_read, self._wake_write = os.pipe()
-        os.set_blocking(self._wake_read, False)
-        os.set_blocking(self._wake_write, False)
+        self._waker = notifications.Waker()
         self._threads = ThreadPoolExecutor(CATCHING_UP_THREADS, "streams-behind")
         threading.Thread(target=self._run, name="streams", daemon=True).start()
 
@@ -186,7 +182,7 @@ class Streams:
                 self._wait_for_block(stream)
             elif events.is_newest:
                 self._arriving.append(stream)
-                self._wake()
+                self._waker.wake()
             else:
                 self.resume(stream)
         except PositionLost as error:
@@ -233,7 +229,7 @@ class Streams:
     def _try_again(self, stream: Stream) -> None:
         """Have a stream resumed after RETRY_AFTER_S, and wake the thread that does it."""
         self._waiting.append(stream)
-        self._wake()
+        self._waker.wake()
 
     # Clients that have caught up
 
@@ -371,16 +367,8 @@ class Streams:
         if self._listener is not None and is_idle:
             self._listener.close()  # nobody would read its notifications
         if self._listener is None or is_idle:
-            readable = select.poll()
-            readable.register(self._wake_read, select.POLLIN)
-            readable.poll((HEARTBEAT_S if is_idle else LOOK_EVERY_ON_REPLICA_S) * 1000)
+            self._waker.wait(HEARTBEAT_S if is_idle else LOOK_EVERY_ON_REPLICA_S)
         elif self._listener.connection is not None:
-            self._listener.wait(LOOK_EVERY_S, self._wake_read)
+            self._listener.wait(LOOK_EVERY_S, self._waker)
         else:
             self._listener.connect("http/chain_get_version")
-        with suppress(BlockingIOError):
-            os.read(self._wake_read, 65536)
-
-    def _wake(self) -> None:
-        with suppress(BlockingIOError):
-            os.write(self._wake_write, b"w")

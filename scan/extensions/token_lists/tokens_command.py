@@ -18,7 +18,6 @@ from scan.extensions.token_lists import token_list
 from scan.observability.logs import escape
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from scan.queries.reader import ChainId
 from scan.settings import Settings
 
 NAME = "scan-tokens"
@@ -79,7 +78,7 @@ def _content(settings: Settings, source: str) -> bytes:
 
 
 def _chain_id(database: connection.Database) -> int:
-    chain_id = ChainId(database).read()
+    chain_id = database.value("queries/chain_get_id")
     if chain_id is None:
         raise ScanError("no block is indexed yet")
     return int(chain_id)

@@ -1,5 +1,8 @@
 """What blocks, transactions and logs say of themselves, and what of it follows from no hash."""
 
+import tomllib
+from pathlib import Path
+
 from tests.support.block_sizes import size_of
 from tests.support.truth.reading import creates, quantity, succeeded, timestamp
 
@@ -26,34 +29,44 @@ def stats(chain, token_count):
     }
 
 
+# A field of a block's record that block_record() does not compute is the node's of its name.
+RECORDS = tomllib.loads(Path("sql/records.toml").read_text("utf-8"))["records"]
+
+
 def block_record(block, receipts):
     own = [receipts[t["hash"]] for t in block["transactions"]]
     gas = sum(quantity(receipt["gasUsed"]) for receipt in own)
     with_blobs = [r for r in own if r.get("blobGasUsed") and quantity(r["blobGasUsed"])]
     blobs = sum(quantity(r["blobGasUsed"]) * quantity(r["blobGasPrice"]) for r in with_blobs)
     base_fee = block.get("baseFeePerGas")
-    return {
-        "number": quantity(block["number"]),
-        "hash": block["hash"],
+    computed = {
         "timestamp": timestamp(block["timestamp"]),
-        "miner": block["miner"].lower(),
         "txCount": len(block["transactions"]),
-        "gasUsed": str(quantity(block["gasUsed"])),
-        "gasLimit": str(quantity(block["gasLimit"])),
-        "parentHash": block["parentHash"],
-        "baseFeePerGas": text_or_none(block.get("baseFeePerGas")),
         "size": quantity(block["size"]) if has_blobs_inside(block) else size_of(block),
         # The base fee of the gas that was paid for, since Amsterdam not the header's, and blobs.
         "burntFees": None if base_fee is None else str(quantity(base_fee) * gas + blobs),
         "blobFees": str(blobs) if with_blobs else None,
-        "blobGasUsed": text_or_none(block.get("blobGasUsed")),
-        "excessBlobGas": text_or_none(block.get("excessBlobGas")),
         "blobBaseFee": text_or_none(with_blobs[0]["blobGasPrice"]) if with_blobs else None,
         # By its logs of coin (EIP-7708), or as there is nothing to trace.
         "tracesProven": not unproven_of_block(block)
         and ("blockAccessListHash" in block or not block["transactions"]),
         "unproven": unproven_of_block(block),
     }
+    return {
+        name: computed[name] if name in computed else as_kind(value, block.get(name))
+        for name, value in RECORDS["Block"].items()
+        if not name.startswith("_")
+    }
+
+
+def as_kind(declared, value):
+    """The node's value as a record has it in a field of this kind: with it null, an amount or a
+    count, or else hex."""
+    if value is None:
+        return None
+    kind = (declared if isinstance(declared, str) else declared[0]).partition(" ")[0]
+    number = {"Amount": str, "Count": int}.get(kind)
+    return number(quantity(value)) if number else value.lower()
 
 
 def transactions(chain):

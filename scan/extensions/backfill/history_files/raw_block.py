@@ -205,12 +205,12 @@ def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
     """Decode a proven block. Raises BadFile."""
     number = int.from_bytes(raw.header["number"])
     try:
-        header = _header_json(blocks.BlockJson, raw.header, transactions=[])
+        header = _header_json(blocks.BlockJson.plain, raw.header, transactions=[])
         header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
         header.uncles = [to_hex(keccak256(uncle)) for uncle in raw.uncles]
         if raw.withdrawals is not None:
             header.withdrawals = [entry_object(_WITHDRAWAL, entry) for entry in raw.withdrawals]
-        uncles = [_header_json(blocks.UncleJson, read_header(uncle)) for uncle in raw.uncles]
+        uncles = [_header_json(blocks.UncleJson.plain, read_header(uncle)) for uncle in raw.uncles]
         return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
     except blocks.MalformedBlock as error:
         raise BadFile(str(error)) from None

@@ -10,7 +10,7 @@ from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.resources import Estimate, require_room
 from scan.extensions.backfill.tests.backfilling import follow
 from tests.support import forked_python, indexing, serving, table_digest
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.indexer_process import ROOT, IndexerProcess
 
 FAR = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3"}
@@ -89,11 +89,7 @@ def test_an_index_is_filled_block_after_block_where_it_is_not_far_behind_or_has_
     anvil, head = scenario.anvil, scenario.anvil.head()
     bulk, has_webhook, _ = setting.partition(" and ")
     if has_webhook:
-        execute(
-            database_url,
-            "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
-            " VALUES (1, '\\x01', '\\x01', 'https://example.com', '{tx}', now())",
-        )
+        insert(database_url, "webhooks", id=1, url="https://example.com", event_types="{tx}")
     environment = FAR | {"SCAN_BULK_BACKFILL": bulk, "SCAN_DATA_DIR": str(tmp_path)}
     with IndexerProcess(database_url, anvil.url, **environment) as process:
         process.wait_for(head, hash_of(anvil, head))

@@ -10,7 +10,7 @@ from scan.ethereum import block_encoding, client, rlp_and_tries
 from scan.extensions.backfill import backfill_command, derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.hex import to_hex
-from scan.settings import PARTITION_ROWS
+from scan.indexer.partitions import DEFAULT_ROWS
 from tests.support import auditing, database, faulty_node, indexing, rehashed_chain, table_digest
 from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.chain_forms.encoding import HEADER_FIELDS
@@ -22,8 +22,8 @@ from tests.support.chain_forms.encoding import HEADER_FIELDS
     ("traces", "logs", "buckets", "partition_rows"),
     [
         ("auto", "all", 4, 100),
-        pytest.param("off", "all", 1, PARTITION_ROWS, marks=pytest.mark.long),
-        pytest.param("off", "standard", 1, PARTITION_ROWS, marks=pytest.mark.long),
+        pytest.param("off", "all", 1, DEFAULT_ROWS, marks=pytest.mark.long),
+        pytest.param("off", "standard", 1, DEFAULT_ROWS, marks=pytest.mark.long),
     ],
 )
 def test_tables_are_those_of_the_indexer(

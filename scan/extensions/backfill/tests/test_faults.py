@@ -53,14 +53,12 @@ def test_a_database_that_restarts_is_waited_for(own_postgres, own_template, chai
         assert digest(url) == fresh_digest(own_postgres, own_template, chain)
 
 
-def altered_header(calls, forward):
+@faulty_node.altering
+def altered_header(_, answer):
     """Of block 30, in every answer."""
-    answers = forward(calls)
-    for answer in answers:
-        block = answer.get("result")
-        if isinstance(block, dict) and block.get("number") == hex(30) and "gasLimit" in block:
-            block["gasLimit"] = "0x123"
-    return Reply(body=answers)
+    block = answer.get("result")
+    if isinstance(block, dict) and block.get("number") == hex(30) and "gasLimit" in block:
+        block["gasLimit"] = "0x123"
 
 
 def pruning():

@@ -147,21 +147,15 @@ def test_kills_at_random_moments_leave_nothing_half(postgres, template, database
         serving.wait_until(lambda: digest(database_url) == after)
 
 
-def fail_traces(code, message):
-    def reply(calls, forward):
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if "trace" in call["method"]:
-                answer.pop("result", None)
-                answer["error"] = {"code": code, "message": message}
-        return faulty_node.Reply(body=answers)
-
-    return reply
+def is_trace(call):
+    return "trace" in call["method"]
 
 
 REFUSED = {
-    "the node offers no traces": fail_traces(-32601, "the method does not exist"),
-    "the node cannot trace block 1: use one": fail_traces(-32000, "missing trie node"),
+    "the node offers no traces": faulty_node.refuse(is_trace),
+    "the node cannot trace block 1: use one": faulty_node.refuse(
+        is_trace, -32000, "missing trie node"
+    ),
     "the node has pruned block 1: only one that has all blocks": faulty_node.prune(8, "4444"),
 }
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,13 +11,7 @@ from scan.extensions.brand.settings import public_url
 from scan.settings import Brand
 from tests.support.serving import serving
 
-WALLET = """
-window.ethereum = {request: async (asked) => {
-  window.added = asked;
-  if (window.refuses) throw {code: 4001};
-  return null;
-}};
-"""
+WALLET = Path(__file__).with_name("add_network_wallet.js").read_text()
 SHOWN = "document.querySelector('#add-network span').textContent"
 
 

@@ -3,7 +3,7 @@
 from scan.extensions.chain_statistics import statistics
 from scan.parameters import BIGINT_MAX
 from scan.queries.tokens import CHANGE_DAYS
-from tests.pages.test_query_plans import LARGEST, database, newest, service, token
+from tests.pages.test_query_plans import LARGEST, database, service, token
 
 __all__ = ["database", "service", "token"]
 
@@ -13,12 +13,12 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(database, token):
     row = database.row("queries/pools_list", dex=None, token=None, **LARGEST)
     pool = bytes.fromhex(row[1].split('"address":"0x')[1][:40])
     database.plans.clear()
-    newest(database, "queries/pools_get", address=pool)
+    database.row("queries/pools_get", address=pool)
     of_all = {"block_from": 0, "block_to": BIGINT_MAX, "most": statistics.NEWEST_OF_TOKEN}
-    newest(database, "queries/token_transfers_list_largest", token=token, limit=10, **of_all)
+    database.row("queries/token_transfers_list_largest", token=token, limit=10, **of_all)
     read = {"address": pool, "span_s": 3_600, "max_trades": 20_000}
-    newest(database, "queries/pool_candles_list_by_block", block_from=100, block_to=200, **read)
-    newest(database, "queries/pool_candles_list_by_block", block_from=500, block_to=600, **read)
+    database.row("queries/pool_candles_list_by_block", block_from=100, block_to=200, **read)
+    database.row("queries/pool_candles_list_by_block", block_from=500, block_to=600, **read)
     for plan in database.plans:
         plan.require_indexes()
     one, largest, early, late = (plan.buffers for plan in database.plans)
@@ -28,11 +28,11 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(database, token):
 def test_holders_by_day_and_contracts_by_gas_are_read_in_bounds(database, token):
     """The former reads as many transfers as the change of holders counts at most."""
     database.plans.clear()
-    newest(database, "queries/token_holders_count_by_day", address=token, days=CHANGE_DAYS)
+    database.row("queries/token_holders_count_by_day", address=token, days=CHANGE_DAYS)
     called = {"block_from": 0, "block_to": BIGINT_MAX, "by_gas": True, "sign": 1}
     page = {"after": None, "after_address": None, "limit": statistics.CONTRACTS}
     for most in (10, statistics.MAX_TRANSACTIONS):
-        newest(database, "queries/contracts_list_most_called", most=most, **called, **page)
+        database.row("queries/contracts_list_most_called", most=most, **called, **page)
     for plan in database.plans:
         plan.require_indexes()
     _, none, _ = (plan.buffers for plan in database.plans)

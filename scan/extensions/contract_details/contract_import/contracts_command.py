@@ -29,7 +29,6 @@ from scan.extensions.contract_details.contract_import.source_records import (
 from scan.extensions.exports.whole_file import whole_file
 from scan.hex import to_hex
 from scan.observability.logs import escape
-from scan.queries.reader import ChainId
 from scan.settings import Settings
 from scan.verification import compiler_store, request
 from scan.verification.verifier import Verifier, add_findings
@@ -128,7 +127,7 @@ def _rate(text: str) -> float:
 def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
     startup.require_node(settings)
     with startup.connected(settings, NAME) as database:
-        chain_id = ChainId(database).read()
+        chain_id = database.value("queries/chain_get_id")
         if chain_id is None:
             raise ScanError("no block is indexed yet")
         source = _source(settings, options, chain_id) if options.source else None
@@ -232,7 +231,7 @@ def _report(answers: Iterator[importer.Answer], name: str) -> None:
 def export_contracts(settings: Settings, options: argparse.Namespace) -> int:
     try:
         with startup.connected(settings, NAME) as database, whole_file(options.file) as file:
-            count = importer.write_records(database, file, ChainId(database).read())
+            count = importer.write_records(database, file, database.value("queries/chain_get_id"))
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     print(f"{count} contracts written")

@@ -16,10 +16,10 @@ from scan.contracts.abi_decoding import (
     Argument,
     Decoded,
     DecodingBudget,
+    constructor_values,
     decode_call_by,
     decode_error,
 )
-from scan.contracts.read_calls import constructor_values
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum import node_errors, rlp_and_tries

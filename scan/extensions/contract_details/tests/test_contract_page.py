@@ -16,18 +16,7 @@ from tests.support.page_checks import least_shift
 from tests.support.vault import VAULT
 
 # A wallet that announces itself (EIP-6963); the test answers each of its requests.
-WALLET = """
-window.asked = [];
-const provider = {request: (request) => new Promise((resolve, reject) => {
-  window.asked.push({...request, resolve, reject});
-})};
-const info = {uuid: "UUID", name: "<b>Stub</b>", icon: "data:image/svg+xml,<svg/>", rdns: "stub"};
-const announce = () => window.dispatchEvent(
-  new CustomEvent("eip6963:announceProvider", {detail: Object.freeze({info, provider})}));
-if (location.pathname.startsWith("/address/")) {
-  window.addEventListener("eip6963:requestProvider", announce);
-}
-"""
+WALLET = Path(__file__).with_name("contract_wallet.js").read_text()
 
 TELLER = Path(__file__).with_name("Teller.sol").read_text()
 

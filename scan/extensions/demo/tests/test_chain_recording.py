@@ -18,7 +18,7 @@ from scan.extensions.demo import chain_recording, demo_node
 from scan.extensions.demo.chain_recording import BlockRange, block_range, record, write_recording
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply, hang
+from tests.support.faulty_node import FaultyNode, Reply, altering, hang
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scan_run import scan_run
@@ -61,15 +61,12 @@ def rows_of(packed):
 def alter(node, **answers):
     """Each call of these methods has this result or error."""
 
-    def fault(calls, forward):
-        replies = forward(calls)
-        for call, reply in zip(calls, replies, strict=True):
-            if call["method"] in answers:
-                reply.pop("result", None)
-                reply |= answers[call["method"]]
-        return Reply(body=replies)
+    def replace_result(call, answer):
+        if call["method"] in answers:
+            answer.pop("result", None)
+            answer.update(answers[call["method"]])
 
-    node.fault = fault
+    node.fault = altering(replace_result)
 
 
 def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template, tmp_path):

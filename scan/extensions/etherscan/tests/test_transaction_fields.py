@@ -23,14 +23,11 @@ BEFORE_LONDON = """
 def other(name):
     """Transactions as they are, but for one of their fields."""
 
-    def reply(calls, forward):
-        answers = forward(calls)
-        for answer in answers:
-            for transaction in answer["result"].get("transactions", [answer["result"]]):
-                transaction[name] = "0x" + 64 * "b"
-        return faulty_node.Reply(body=answers)
+    def alter(_, answer):
+        for transaction in answer["result"].get("transactions", [answer["result"]]):
+            transaction[name] = "0x" + 64 * "b"
 
-    return reply
+    return faulty_node.altering(alter)
 
 
 WRONG = {

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from scan.cached_values import SizedCache
 from scan.environment import Network
 from scan.extensions.items.item_media import item_metadata, pictures
-from scan.outbound import document_fetcher, public_hosts
+from scan.outbound import allowed_urls, document_fetcher
 
 MAX_SITES = 1000
 MAX_WAITING_OF_SITE = 12
@@ -274,8 +274,8 @@ class ItemMedia:
         """Return the content from the cache, or else have it fetched and return that it
         is pending."""
         try:
-            public_hosts.parse(url.url)
-        except public_hosts.RefusedUrl as error:
+            allowed_urls.parse(url.url)
+        except allowed_urls.RefusedUrl as error:
             return _Content(None, f"The URL is not allowed: {error}.")
         document = document_fetcher.Document(url.url, most_bytes, url.is_of_gateway)
         cached = self._cache.get(document)

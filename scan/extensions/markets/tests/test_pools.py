@@ -45,17 +45,20 @@ def test_trades_have_side_and_price_in_all_lists(client, scenario):
     trades = scenario.truth.dex_trades
     maker, count = Counter(trade["maker"] for trade in trades).most_common(1)[0]
     assert count > 1
-    for path, shown in (
-        ("/trades", trades[:25]),
-        (f"/address/{maker}?tab=trades", [t for t in trades if t["maker"] == maker][:25]),
-    ):
+    of_pools = {f"/pool/{a}": [t for t in trades if t["pairAddress"] == a] for a in pools}
+    of_maker = [trade for trade in trades if trade["maker"] == maker]
+    lists = {"/trades": trades, f"/address/{maker}?tab=trades": of_maker, **of_pools}
+    for path, shown in ((path, rows[:25]) for path, rows in lists.items()):
         html = client.get(path).text
-        sides = re.findall(r'data-label="Price"><span class="badge flow \w+">(\w+)<', html)
+        sides = re.findall(r'<span class="badge flow \w+">(buy|sell)<', html)
         is_buy = [t["tokenOut"] == pools[t["pairAddress"]]["token0"] for t in shown]
-        assert sides == ["buy" if buy else "sell" for buy in is_buy], path
-        prices = re.findall(r'data-label="Price"><span[^>]*>\w+</span> (.*?)</td>', html)
+        assert sides == ["buy" if buy else "sell" for buy in is_buy] != [], path
+        prices = re.findall(r'data-label="Price">(?:<span[^>]*>\w+</span> )?(.*?)</td>', html)
         prices = [re.sub(r"<[^>]*>", "", price) for price in prices]
         assert prices == [price(t, pools[t["pairAddress"]]) for t in shown], path
+        if path in of_pools:
+            makers = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', html)
+            assert makers == [trade["maker"] for trade in shown]
 
 
 def price(trade, pool):

@@ -3,7 +3,7 @@
 from eth_utils import keccak
 
 from scan.extensions.memos.tests.conftest import INVOICE
-from tests.support import auditing, database, explain, indexing, serving
+from tests.support import auditing, database, explain
 
 OF_TRANSACTIONS = "queries/memos_list_of_transactions"
 MEMOS = """
@@ -18,7 +18,7 @@ MEMOS = """
 def test_a_memo_of_very_many_is_a_list_like_any_other(postgres, seeded_template):
     with postgres.cloned(seeded_template) as url:
         database.execute(url, MEMOS, keccak(text=INVOICE), INVOICE)
-        auditing.run(indexing.settings_for(url, serving.NOWHERE), repair=True)
+        auditing.repair_rows(url)
         database.execute(url, "ANALYZE memos")
         with explain.explained(url) as service:
             path = "/api/v1/memos?text=Invoice+2026-114"

@@ -4,6 +4,7 @@ import json
 import random
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -12,12 +13,7 @@ from scan.extensions.names.normalization import Normalizer, NotNormalizable
 from tests.support.solidity import NODE
 
 NAMES = 4_000
-REFERENCE = """
-import {ens_normalize} from '@adraffy/ens-normalize';
-import {readFileSync} from 'node:fs';
-const norm = (name) => { try { return ens_normalize(name); } catch { return null; } };
-console.log(JSON.stringify(JSON.parse(readFileSync(0)).map(norm)));
-"""
+REFERENCE = Path(__file__).with_name("reference.mjs").read_text()
 # What names are drawn from: letters by script, marks, digits, emojis with their parts, and what
 # imitates, joins or turns.
 CODES = """

@@ -28,7 +28,7 @@ from scan.indexer.writer import IndexedHead, RowCounts, Writer
 from scan.settings import Keep
 from tests.indexer.test_partitions import PARTS
 from tests.support.auditing import run, spoil
-from tests.support.database import execute, use_short_checkpoints
+from tests.support.database import execute, insert, use_short_checkpoints
 from tests.support.forked_python import Forked
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -247,11 +247,7 @@ def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
             chain = Chain(database, Writer(database, 10))
             for number in range(24):
                 chain.append(moves(number))
-        execute(
-            killed,
-            "INSERT INTO retention (first_block, decided_block, decided_at, removed_to)"
-            " VALUES (21, 0, '2020-01-01', 0)",
-        )
+        insert(killed, "retention", first_block=21, decided_at="2020-01-01")
         with postgres.cloned(urlsplit(killed).path.removeprefix("/")) as whole:
             kills = 0
             while not removed_in_process(killed, steps=kills % 3):

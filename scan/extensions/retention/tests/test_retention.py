@@ -17,7 +17,7 @@ from scan.indexer.partitions import TABLES
 from scan.settings import Keep
 from tests.indexer.test_partitions import PARTS, lists
 from tests.support import auditing, indexing, openapi_document, table_digest
-from tests.support.database import execute, use_short_checkpoints
+from tests.support.database import execute, insert, use_short_checkpoints
 
 PARTITION_ROWS = 40
 # What derives from all rows.
@@ -33,12 +33,7 @@ class Pruned(namedtuple("Pruned", "whole kept settings first before")):
 
 def remove(url, first_block):
     """Everything before a block, as the indexer does it once that is decided."""
-    execute(
-        url,
-        "INSERT INTO retention (first_block, decided_block, decided_at, removed_to)"
-        " VALUES (%s, 0, '2020-01-01', 0)",
-        first_block,
-    )
+    insert(url, "retention", first_block=first_block, decided_at="2020-01-01")
     with closing(Database(url, statement_timeout_ms=0)) as database:
         own = Retention(database, Keep(10**9, None), 0)
         while own.step(10**9):

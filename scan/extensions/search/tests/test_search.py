@@ -5,7 +5,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.search import views
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.explain import explained
 from tests.support.indexing import settings_for
 from tests.support.lists import get
@@ -132,14 +132,7 @@ def test_a_part_that_two_transactions_have_finds_neither(own_seeded_service):
 def test_a_part_that_several_have_finds_none_of_them(database_url):
     """Whoever makes an address that looks like another one must not be taken for it."""
     for number in (1, 2):
-        execute(
-            database_url,
-            "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
-            " received_count, transfer_count, transfer_sent_count, transfer_received_count,"
-            " trade_count, internal_count, internal_sent_count, internal_received_count)"
-            " VALUES (%s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-            bytes.fromhex(f"abcdef{number:030x}1234"),
-        )
+        insert(database_url, "addresses", address=bytes.fromhex(f"abcdef{number:030x}1234"))
     client = create_app(settings_for(database_url, NOBODY)).test_client()
     for text in ("0xabcdef", "0xabcdef…1234", f"0xabcdef{'0' * 29}"):
         assert search(client, text) == []
@@ -232,14 +225,9 @@ def test_a_search_reads_a_bounded_part_of_indexes(seeded, text):
 def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url):
     execute(database_url, "INSERT INTO labels VALUES (%s, 'Market maker 7')", LABELLED)
     execute(database_url, "INSERT INTO contracts VALUES (%s, 1, %s)", LABELLED, b"\1" * 32)
-    execute(
-        database_url,
-        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-        " compiler_version, settings, abi, sources, verified_at) VALUES (%s, %s, 'full',"
-        " 'TransparentUpgradeableProxy', 'a.sol', '0.8.26', '{}', '[]', '{}', now())",
-        LABELLED,
-        b"\1" * 32,
-    )
+    verified = {"address": LABELLED, "code_hash": b"\1" * 32, "match": "full", "abi": "[]"}
+    verified["contract_name"] = "TransparentUpgradeableProxy"
+    insert(database_url, "verified_contracts", **verified)
     client = create_app(settings_for(database_url, NOBODY)).test_client()
     for text in ("maker", "MAK", "maker 7", "market mak"):
         assert [found["name"] for found in search(client, text)] == ["Market maker 7"], text
@@ -283,13 +271,7 @@ def test_names_that_share_three_of_ten_trigrams_are_similar(database_url, text, 
     if not has_extension:
         execute(database_url, TRIGRAMS)
     for number, name in enumerate(("Meridian Dollar", "Meridian Pound", "Other")):
-        execute(
-            database_url,
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " item_type, holder_count) VALUES (%s, 1, 'BEP20', %s, '', 18, 0, NULL, %s)",
-            bytes([number]) * 20,
-            name,
-            number,
-        )
+        token = {"address": bytes([number]) * 20, "type": "BEP20", "name": name}
+        insert(database_url, "tokens", **token, decimals=18, holder_count=number)
     client = create_app(settings_for(database_url, NOBODY)).test_client()
     assert [(token["name"], token["match"]) for token in search(client, text)] == results

@@ -2,19 +2,13 @@
 
 import re
 import time
+from pathlib import Path
 
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 
 CHAIN = "31337"
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-/// @title A value that stays
-contract Stored {
-    /// @notice The value
-    uint256 public constant x = 4711;
-}
-"""
+SOURCE = Path(__file__).with_name("Stored.sol").read_text()
 PATH = "contracts/Stored.sol"
 IDENTIFIER = f"{PATH}:Stored"
 STANDARD = standard_input({PATH: SOURCE}, optimizer={"enabled": True, "runs": 300})

@@ -42,6 +42,11 @@ def test_a_contract_not_indexed_is_refused_after_a_wait(explorer, monkeypatch):
                 fields=a.b.c fields=compilation. omit=compilation.x fields=%00 fields=abi&fields=abi
             """.split()
         ),
+        *(
+            (f"/v2/contracts/{CHAIN}?{query}", 400, "invalid_parameter")
+            for query in ("limit=0", "limit=201", "sort=up", "afterMatchId=x", "other=1")
+        ),
+        ("/v2/contract/all-chains/0x12", 400, "invalid_parameter"),
         ("/v2/verify/1", 404, "job_not_found"),
         (f"/v2/verify/{uuid.UUID(int=0)}", 404, "job_not_found"),
         ("/v2/verify/%00", 404, "job_not_found"),
@@ -66,11 +71,8 @@ def test_errors_have_their_form(explorer, path, status, code):
         {"stdJsonInput": "text"},
         {"stdJsonInput": {}},
         {"stdJsonInput": {"language": "Vyper", "sources": {}}},
-        {"stdJsonInput": {"language": "Solidity", "sources": {"a.sol": {"urls": ["/etc/x"]}}}},
-        {"stdJsonInput": {**STANDARD, "settings": 5}},
         {"stdJsonInput": {**STANDARD, "x": "\ud800"}, "compilerVersion": "x"},
         {"compilerVersion": None},
-        {"compilerVersion": 8},
         {"compilerVersion": "latest"},
         {"contractIdentifier": None},
         {"contractIdentifier": "Stored"},

@@ -9,8 +9,7 @@ import pytest
 from scan.database.connection import Database
 from scan.extensions.streams import block_events, broadcaster, open_response
 from scan.extensions.streams.tests.conftest import announce_blocks
-from scan.indexer.partitions import Partitions
-from scan.settings import PARTITION_ROWS
+from scan.indexer.partitions import DEFAULT_ROWS, Partitions
 from tests.support import made_blocks, serving
 from tests.support.database import execute
 
@@ -75,7 +74,7 @@ def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
     chain.append()
     start = newest(database)
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-    partitions = Partitions(database, PARTITION_ROWS)
+    partitions = Partitions(database, DEFAULT_ROWS)
     locking = Database(database_url, statement_timeout_ms=0)
     partitions.prepare("token_transfers", 0, 1)
     with ThreadPoolExecutor(1) as reader:  # whose connection keeps the plan

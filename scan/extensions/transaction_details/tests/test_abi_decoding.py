@@ -18,16 +18,6 @@ TRANSFER = keccak(text="Transfer(address,address,uint256)")
 WORD = HOLDER.rjust(32, b"\0")
 
 
-def test_a_call_that_everybody_makes_is_decoded_without_an_abi():
-    calldata = keccak(text="transfer(address,uint256)")[:4] + encode(
-        ["address", "uint256"], [HOLDER, 7]
-    )
-    decoded = decode_call(calldata)
-    assert decoded is not None and decoded.source == "standard"
-    expected = [("to", "address", ADDRESS), ("value", "uint256", "7")]
-    assert [tuple(each[:3]) for each in decoded.arguments] == expected
-
-
 def test_a_selector_alone_does_not_make_a_call():
     selector = keccak(text="transfer(address,uint256)")[:4]
     for calldata in (b"", *(selector + rest for rest in (b"", b"\xff", b"\xff" * 64, bytes(31)))):

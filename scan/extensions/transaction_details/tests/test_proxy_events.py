@@ -7,10 +7,11 @@ from scan.extensions.transaction_details.tests.test_transaction_contents import 
     SLOT,
     STEPS,
     WORK,
+    no_storage,
     proxy_to,
     work,
 )
-from tests.support import faulty_node, many_functions
+from tests.support import many_functions
 from tests.support.explorer import behind
 
 __all__ = ["work"]
@@ -44,11 +45,6 @@ def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work
 def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_cached(work):
     proxy = proxy_to(work, work.worker)
     work.send(proxy, WORK)
-
-    def no_storage(calls, forward):
-        if any(call["method"] == "eth_getStorageAt" for call in calls):
-            return faulty_node.Reply(503)
-        return faulty_node.Reply(body=forward(calls))
 
     with behind(work.explorer.settings) as (client, node):
         node.fault = no_storage

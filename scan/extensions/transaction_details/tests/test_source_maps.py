@@ -1,5 +1,7 @@
 """Lines and functions of sources, by source maps that may be of any text."""
 
+from pathlib import Path
+
 import pytest
 
 from scan.extensions.transaction_details.compiler_findings import (
@@ -13,31 +15,8 @@ from scan.extensions.transaction_details.compiler_findings import (
 
 pytestmark = pytest.mark.check
 
-SOURCE = """// contract Nothing { function nothing() {
-pragma solidity ^0.8.0;
-abstract contract A {
-    string constant TEXT = "function fake() { ä";
-    modifier only() { require(msg.sender == address(1)); _; }
-    constructor(uint a) {
-        if (a > 1) { revert(); }
-    }
-    function outer(uint a) external only returns (uint) {
-        unchecked { a++; }
-        return a + 1; /* } */ // }
-    }
-    function declared() external virtual;
-    receive() external payable { revert("no"); }
-    uint last;
-}
-"""
-VYPER = """@external
-def first(a: uint256):
-    assert a > 1, "ä"
-
-@internal
-def _second():
-    raise "no"
-"""
+SOURCE = Path(__file__).with_name("Functions.sol").read_text()
+VYPER = Path(__file__).with_name("functions.vy").read_text()
 
 
 def span_of(text, source=SOURCE):
@@ -88,16 +67,7 @@ def test_a_vyper_source_without_functions():
     assert (line.line, line.function) == (2, None)
 
 
-NESTED = """contract A {
-    function outer() external {
-        assembly {
-            function inside() -> one { one := 1 }
-            let two := inside()
-        }
-    }
-    uint after_all;
-}
-"""
+NESTED = Path(__file__).with_name("Nested.sol").read_text()
 
 
 @pytest.mark.parametrize(

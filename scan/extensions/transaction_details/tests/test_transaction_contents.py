@@ -224,14 +224,11 @@ def test_a_verification_and_an_import_end_what_was_cached(work):
 def answers(change):
     """The node's own, with something changed in what is an object."""
 
-    def reply(calls, forward):
-        found = forward(calls)
-        for each in found:
-            if isinstance(each.get("result"), dict):
-                change(each["result"])
-        return faulty_node.Reply(body=found)
+    def alter(_, answer):
+        if isinstance(answer.get("result"), dict):
+            change(answer["result"])
 
-    return reply
+    return faulty_node.altering(alter)
 
 
 def log_with(**fields):
@@ -354,13 +351,9 @@ def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
 def test_a_node_without_old_state_gives_the_present_implementation(work):
     sent = work.send(proxy_to(work, work.worker), WORK)
 
-    def pruned(calls, forward):
-        found = forward(calls)
-        for call, each in zip(calls, found, strict=True):
-            if call["method"] == "eth_getStorageAt" and call["params"][2] != "latest":
-                each.pop("result")
-                each["error"] = {"code": -32000, "message": "missing trie node"}
-        return faulty_node.Reply(body=found)
+    def is_old(call):
+        return call["method"] == "eth_getStorageAt" and call["params"][2] != "latest"
 
+    pruned = faulty_node.refuse(is_old, -32000, "missing trie node")
     with behind(work.explorer.settings, pruned) as (client, _):
         check_work(work.get(sent, client)[1])

@@ -1,7 +1,8 @@
 """A web server of a folder of files, with ranges, and with faults of hosts."""
 
-import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.support.serving import in_thread
 
 
 class FileServer:
@@ -12,14 +13,14 @@ class FileServer:
         self.fault = fault
         self.requests = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._serving = in_thread(self._server)
 
     def __enter__(self):
-        threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
+        self._serving.__enter__()
         return self
 
     def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
+        self._serving.__exit__(None, None, None)
 
     @property
     def url(self):

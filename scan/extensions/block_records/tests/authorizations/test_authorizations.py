@@ -299,9 +299,7 @@ def test_bulk_reorganisations_and_the_audit_agree(own_delegations, postgres, tem
         query["cursor"] = page["next"]  # of a transaction that was taken back
         refused = client.get("/api/v1/authorizations", query_string=query)
         assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
-        with postgres.cloned(template) as fresh:
-            indexing.Indexing(fresh, node.url).run_until(head + 1)
-            assert table_digest.digest(url) == table_digest.digest(fresh)
+        assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, node)
         execute(url, "UPDATE authorizations SET is_valid = NOT is_valid WHERE fault IS NULL")
         assert auditing.run(settings) == 1
         assert auditing.run(settings, repair=True) == 0

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 from eth_utils.crypto import keccak
@@ -179,13 +180,7 @@ def test_files_of_windows_are_the_ones_that_were_compiled(running, tmp_path):
 
 
 LIBRARIES_PATH = "contracts/a-really-long-folder-name/MyContracts.sol"
-LIBRARIES = """pragma solidity ^0.4.11;
-library One { function one(uint256 x) public pure returns (uint256) { return x + 1; } }
-library Two { function two(uint256 x) public pure returns (uint256) { return x + 2; } }
-contract Both {
-    function both(uint256 x) public pure returns (uint256) { return Two.two(One.one(Two.two(x))); }
-}
-"""
+LIBRARIES = Path(__file__).with_name("Libraries.sol").read_text()
 
 
 def test_placeholders_that_are_cut_stand_for_the_libraries_of_the_references(running, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
 from scan.extensions.markets.unit_prices.prices import MAX_AGE_DAYS, PoolPrices
 from scan.queries.holdings import UnitPrices
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.serving import wait_until
 
 HEAD = datetime(2026, 1, 31, 12, 30, tzinfo=UTC)
@@ -26,22 +26,8 @@ class Traded(namedtuple("Traded", "dex depth price hours", defaults=((0,),))):
 @pytest.fixture
 def database(database_url, database):
     for token in (DOLLAR, TOKEN):
-        execute(
-            database_url,
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " supply_block, item_type, holder_count)"
-            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', 0, 1, 0, NULL, 0)",
-            token,
-        )
-    execute(
-        database_url,
-        "INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,"
-        " dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash,"
-        " parent_hash, miner, gas_used, gas_limit, gas_price_sum, internal_transfers_before,"
-        " internal_transfer_count, traced_before, untraced_before, logs_before, log_count)"
-        " VALUES (9, %s, 0, 0, 0, 0, 0, 0, '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
-        HEAD,
-    )
+        insert(database_url, "tokens", address=token, type="BEP20", decimals=0)
+    insert(database_url, "blocks", number=9, timestamp=HEAD)
     return database
 
 
@@ -49,24 +35,16 @@ def prices_of(url, database, pools):
     """Return the prices that follow by pools; the first of these has the address 0x10…."""
     for place, pool in enumerate(pools):
         address = bytes([16 + place] * 20)
-        insert = "INSERT INTO dexes (name, trade_count) VALUES (%s, 0) ON CONFLICT DO NOTHING"
-        execute(url, insert, pool.dex)
-        insert = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes WHERE name = %s"
-        execute(url, insert, address, TOKEN, DOLLAR, pool.dex)
+        dex = "INSERT INTO dexes (name, trade_count) VALUES (%s, 0) ON CONFLICT DO NOTHING"
+        execute(url, dex, pool.dex)
+        of_dex = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes WHERE name = %s"
+        execute(url, of_dex, address, TOKEN, DOLLAR, pool.dex)
         for token, balance in ((DOLLAR, pool.depth), (TOKEN, 1)):
-            insert = (
-                "INSERT INTO token_holders (holder, token_address, balance) VALUES (%s, %s, %s)"
-            )
-            execute(url, insert, address, token, balance)
+            insert(url, "token_holders", holder=address, token_address=token, balance=balance)
         for age in pool.hours:
-            execute(
-                url,
-                "INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0,"
-                " volume1, close_amount0, close_amount1) VALUES (%s, %s, 1, 0, 1, 1, 1000, %s)",
-                address,
-                HEAD.replace(minute=0) - timedelta(hours=age),
-                Decimal(pool.price) * 1000,
-            )
+            hour = HEAD.replace(minute=0) - timedelta(hours=age)
+            close = {"close_amount0": 1000, "close_amount1": Decimal(pool.price) * 1000}
+            insert(url, "pool_candles", pool_address=address, hour=hour, **close)
     return read_prices(database)
 
 

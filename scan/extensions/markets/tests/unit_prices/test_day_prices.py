@@ -7,7 +7,7 @@ import pytest
 
 from scan.extensions.markets.unit_prices.prices import PoolDayPrices
 from scan.queries.holdings import COIN, PoolPrice, UnitPrices
-from tests.support.database import execute
+from tests.support.database import execute, insert
 
 DAY, NEXT_DAY = "2026-01-31", "2026-02-01"
 DOLLAR, WRAPPED, GOLD, SILVER, ITEM = (bytes([n] * 20) for n in range(1, 6))
@@ -46,26 +46,14 @@ def in_hex(address):
 def database(database_url, database):
     execute(database_url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
     for token, decimals in TOKENS:
-        execute(
-            database_url,
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " supply_block, item_type, holder_count)"
-            " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', %s, 1, 0, NULL, 0)",
-            token,
-            decimals,
-        )
+        insert(database_url, "tokens", address=token, type="BEP20", decimals=decimals)
     for pool, token0, token1 in POOLS:
         statement = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes"
         execute(database_url, statement, pool, token0, token1)
-    for close in CLOSES:
-        execute(
-            database_url,
-            "INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0,"
-            " volume1, close_amount0, close_amount1)"
-            " VALUES (%s, %s, 1, 0, coalesce(%s, 0), coalesce(%s, 0), %s, %s)",
-            *close,
-            *close[2:],
-        )
+    for pool, hour, amount0, amount1 in CLOSES:
+        close = {"pool_address": pool, "close_amount0": amount0, "close_amount1": amount1}
+        volumes = {"volume0": amount0 or 0, "volume1": amount1 or 0}
+        insert(database_url, "pool_candles", hour=hour, **close, **volumes)
     return database
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections import namedtuple
+from pathlib import Path
 
 import pytest
 from eth_utils import keccak
@@ -175,17 +176,7 @@ def test_the_page_shows_the_line_and_links_to_it(failing):
 
 
 # All steps of a transaction, as geth gives them; anvil does so only where it is started to.
-ALL_STEPS = """{
-    steps: [],
-    add: function(log, error) {
-        var step = {pc: log.getPC(), op: log.op.toString(), depth: log.getDepth()};
-        if (error) step.error = error;
-        this.steps.push(step);
-    },
-    step: function(log) { this.add(log, null); },
-    fault: function(log) { this.add(log, "failed"); },
-    result: function() { return {structLogs: this.steps}; }
-}"""
+ALL_STEPS = Path(__file__).with_name("all_steps.js").read_text()
 
 
 @pytest.mark.parametrize("name", ["passOn", "add", "created", "caught", "delegated", "gas"])

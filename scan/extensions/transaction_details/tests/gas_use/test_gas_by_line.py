@@ -181,19 +181,7 @@ def test_the_tab_shows_lines_where_they_are_requested(deployed):
     assert deployed.explorer.client.get(f"{path}&lines=some").status_code == 400
 
 
-STEPS = """{
-    steps: [],
-    step: function(log) {
-        var step = {pc: log.getPC(), op: log.op.toString(), depth: log.getDepth()};
-        step.gas = log.getGas(); step.gasCost = 0;
-        this.steps.push(step);
-    },
-    fault: function(log) {
-        var last = this.steps[this.steps.length - 1];
-        if (last.op !== "REVERT") last.error = "failed";
-    },
-    result: function() { return {structLogs: this.steps}; }
-}"""
+STEPS = Path(__file__).with_name("steps.js").read_text()
 
 
 @pytest.mark.parametrize(

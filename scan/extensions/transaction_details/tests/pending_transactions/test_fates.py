@@ -1,5 +1,7 @@
 """What became of a transaction that the node does not give, and of one that is replaced."""
 
+from pathlib import Path
+
 import pytest
 
 from app import create_app
@@ -144,14 +146,7 @@ def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
         anvil.call("evm_setAutomine", True)
 
 
-WALLET = """
-window.asked = [];
-window.ethereum = {request: ({method, params}) => {
-  if (method === "eth_requestAccounts") return Promise.resolve([window.ACCOUNT]);
-  if (method === "eth_chainId") return Promise.resolve("CHAIN");
-  return new Promise((resolve) => window.asked.push({params, resolve}));
-}};
-"""
+WALLET = Path(__file__).with_name("fates_wallet.js").read_text()
 FEES = {"maxFeePerGas": hex(8 * 10**10), "maxPriorityFeePerGas": hex(10**9)}
 
 

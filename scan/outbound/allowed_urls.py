@@ -1,6 +1,7 @@
-"""The check that a webhook's URL is of a public HTTPS server, and not in the operator's network.
+"""Which URLs webhooks, and fetched documents, may have: https, on one of PORTS, of a name whose
+addresses are all public; or in networks that the operator allows.
 
-It is made at registration and again at every connection, since a name's addresses can change.
+A webhook's is checked at registration and again at every connection, since addresses can change.
 """
 
 import ipaddress
@@ -76,7 +77,7 @@ _lookups = ConcurrencyLimit(
 )
 
 
-class WebhookUrl(NamedTuple):
+class HttpsUrl(NamedTuple):
     """The parts of an https URL; `host` in lower case, without brackets and trailing dot."""
 
     host: str
@@ -99,7 +100,7 @@ class WebhookUrl(NamedTuple):
             raise RefusedUrl("its host is neither a name nor an IP address") from None
 
 
-def parse(url: str) -> WebhookUrl:
+def parse(url: str) -> HttpsUrl:
     """Parse a URL. Raises RefusedUrl if it is not a plain https URL."""
     if len(url) > MAX_URL_CHARACTERS:
         raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
@@ -118,7 +119,7 @@ def parse(url: str) -> WebhookUrl:
     if not is_host or len(host) > 253:
         raise RefusedUrl("its host is not a valid name; write international names as xn--…")
     path = (split_url.path or "/") + (f"?{split_url.query}" if split_url.query else "")
-    return WebhookUrl(host, 443 if port is None else port, path)
+    return HttpsUrl(host, 443 if port is None else port, path)
 
 
 def lookup(host: str, port: int) -> list[Address]:
@@ -127,7 +128,7 @@ def lookup(host: str, port: int) -> list[Address]:
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
 
 
-def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
+def resolve(url: HttpsUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
     """Return every address of the host, in the resolver's order. Raises NotResolved.
 
     getaddrinfo has no time-out, so it runs in a thread that is abandoned when it takes too long.
@@ -157,7 +158,7 @@ def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address
 
 
 def require_allowed(
-    url: WebhookUrl, addresses: Sequence[Address], allowed: Sequence[Network]
+    url: HttpsUrl, addresses: Sequence[Address], allowed: Sequence[Network]
 ) -> None:
     """Raise RefusedUrl unless every address is public or in an allowed network.
 
@@ -174,15 +175,6 @@ def require_allowed(
         raise RefusedUrl(f"its port must be one of {', '.join(map(str, PORTS))}")
     if any(not is_public(address) for address in outside):
         raise RefusedUrl("its host has an address that is not public")
-
-
-def is_public_by_name(url: WebhookUrl) -> bool:
-    """Return whether a URL is one of a public server as far as is known without its addresses."""
-    try:
-        require_allowed(url, [], ())
-    except RefusedUrl:
-        return False
-    return True
 
 
 def is_public(address: Address) -> bool:

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from scan.outbound import public_hosts
-from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
+from scan.outbound import allowed_urls
+from scan.outbound.allowed_urls import NotResolved, Purpose, RefusedUrl
 
 pytestmark = pytest.mark.check
 
@@ -32,7 +32,7 @@ PUBLIC = [ipaddress.ip_address("93.184.215.14")]
 )
 def test_what_is_no_plain_https_url_is_refused(url):
     with pytest.raises(RefusedUrl):
-        public_hosts.parse(url)
+        allowed_urls.parse(url)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_what_is_no_plain_https_url_is_refused(url):
     ],
 )
 def test_an_https_url_is_taken_apart(url, host, port, path):
-    assert public_hosts.parse(url) == (host, port, path)
+    assert allowed_urls.parse(url) == (host, port, path)
 
 
 def test_a_url_has_up_to_2048_characters():
     url = "https://example.com/" + "a" * 2028
-    assert len(url) == 2048 and public_hosts.parse(url).path == url.removeprefix(
+    assert len(url) == 2048 and allowed_urls.parse(url).path == url.removeprefix(
         "https://example.com"
     )
 
@@ -71,9 +71,9 @@ def test_a_url_has_up_to_2048_characters():
 )
 def test_literals_local_names_and_other_ports_are_refused(url):
     with pytest.raises(RefusedUrl):
-        target = public_hosts.parse(url)
+        target = allowed_urls.parse(url)
         literal = target.literal
-        public_hosts.require_allowed(target, [literal] if literal else PUBLIC, ())
+        allowed_urls.require_allowed(target, [literal] if literal else PUBLIC, ())
 
 
 @pytest.mark.parametrize(
@@ -95,10 +95,10 @@ def test_literals_local_names_and_other_ports_are_refused(url):
     ],
 )
 def test_special_addresses_are_not_public(address):
-    target = public_hosts.parse("https://example.com/")
-    assert not public_hosts.is_public(ipaddress.ip_address(address))
+    target = allowed_urls.parse("https://example.com/")
+    assert not allowed_urls.is_public(ipaddress.ip_address(address))
     with pytest.raises(RefusedUrl):
-        public_hosts.require_allowed(target, [*PUBLIC, ipaddress.ip_address(address)], ())
+        allowed_urls.require_allowed(target, [*PUBLIC, ipaddress.ip_address(address)], ())
 
 
 @pytest.mark.parametrize(
@@ -109,34 +109,34 @@ def test_special_addresses_are_not_public(address):
     """.split(),
 )
 def test_other_addresses_are_public(address):
-    assert public_hosts.is_public(ipaddress.ip_address(address))
+    assert allowed_urls.is_public(ipaddress.ip_address(address))
 
 
 def test_allowed_networks_lift_the_rules_of_names_and_ports():
     loopback = [ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")]
     for url in ("https://localhost:9000/", "https://127.0.0.1:80/", "https://0x7f.1/"):
-        public_hosts.require_allowed(public_hosts.parse(url), loopback, LOOPBACK)
+        allowed_urls.require_allowed(allowed_urls.parse(url), loopback, LOOPBACK)
 
 
 def test_one_address_outside_of_allowed_networks_brings_the_rules_back():
     mixed = [ipaddress.ip_address("127.0.0.1"), *PUBLIC]
-    public_hosts.require_allowed(public_hosts.parse("https://example.com/"), mixed, LOOPBACK)
+    allowed_urls.require_allowed(allowed_urls.parse("https://example.com/"), mixed, LOOPBACK)
     with pytest.raises(RefusedUrl):
-        public_hosts.require_allowed(
-            public_hosts.parse("https://example.com:9000/"), mixed, LOOPBACK
+        allowed_urls.require_allowed(
+            allowed_urls.parse("https://example.com:9000/"), mixed, LOOPBACK
         )
     mixed = [ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("10.0.0.1")]
     with pytest.raises(RefusedUrl):
-        public_hosts.require_allowed(public_hosts.parse("https://example.com/"), mixed, LOOPBACK)
+        allowed_urls.require_allowed(allowed_urls.parse("https://example.com/"), mixed, LOOPBACK)
 
 
 @pytest.fixture
 def silent_resolver(monkeypatch):
-    monkeypatch.setattr(public_hosts, "lookup", lambda *_: time.sleep(1))
+    monkeypatch.setattr(allowed_urls, "lookup", lambda *_: time.sleep(1))
     yield
 
 
 @pytest.mark.usefixtures("silent_resolver")
 def test_a_name_server_that_hangs_is_not_waited_for():
     with pytest.raises(NotResolved, match="in time"):
-        public_hosts.resolve(public_hosts.parse("https://example.com/"), 0.05, Purpose.REGISTRATION)
+        allowed_urls.resolve(allowed_urls.parse("https://example.com/"), 0.05, Purpose.REGISTRATION)
