@@ -18,8 +18,7 @@ from scan.ethereum.forms.form import (
     other_payers,
     settle_by_ethereum,
 )
-from scan.ethereum.sparse_tables import decode_withdrawals
-from scan.hex import BadHex, quantity
+from scan.hex import BadHex, data, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
 
@@ -138,7 +137,7 @@ def assembled(
         },
         transactions=transactions,
         logs=logs,
-        withdrawals=decode_withdrawals(block, number),
+        withdrawals=_withdrawals(block, number),
         blob_base_fee=next(map(int.from_bytes, prices), None),
         coin_logs=coin_logs,
         keeps_destroyed=keeps_destroyed,
@@ -268,6 +267,31 @@ def _price(price: Any, type_: Any) -> Any:
     """Return a gas price or value, 0x0 where a type beyond Ethereum's own has none."""
     is_own = column_types.UNSIGNED.read(type_) > NEWEST_TYPE
     return "0x0" if price is None and is_own else price
+
+
+def _withdrawals(block: Any, number: int) -> list[blocks.Withdrawal] | None:
+    """Return the withdrawals of block `number`, given as a struct; None where it cannot have any,
+    also where its node gives an empty list. Raises BadHex, MalformedBlock."""
+    entries = block.withdrawals
+    if entries is None or not (entries or block.withdrawalsRoot):
+        return None
+    withdrawals = [
+        blocks.Withdrawal(
+            withdrawal_index=quantity(entry["index"]),
+            validator_index=quantity(entry["validatorIndex"]),
+            address=data(entry["address"], 20),
+            amount_wei=quantity(entry["amount"]) * blocks.WEI_PER_GWEI,
+        )
+        for entry in entries
+    ]
+    for withdrawal in withdrawals:
+        largest = max(withdrawal.withdrawal_index, withdrawal.validator_index)
+        blocks.require(largest < 2**63, number, "a withdrawal's index is beyond 63 bits")
+        is_bounded = withdrawal.amount_wei < 2**64 * blocks.WEI_PER_GWEI
+        blocks.require(is_bounded, number, "a withdrawal is beyond 64 bits")
+    follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
+    blocks.require(follow, number, "its withdrawals are not in order")
+    return withdrawals
 
 
 def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[blocks.EventLog]:

@@ -60,8 +60,7 @@ def fork_warnings(node: Node) -> tuple[str, str]:
         return "", ""
     try:
         current, following, last = (schedule[name] for name in ("current", "next", "last"))
-        chain_id = current.get("chainId")
-        chain_id = 0 if chain_id is None else quantity(chain_id)
+        chain_id = quantity(current.get("chainId") or "0x0")
         name, time_s = NEWEST_FORKS.get(chain_id, ("", 0))
         unknown = missed = ""
         later = following or last

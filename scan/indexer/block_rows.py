@@ -5,8 +5,7 @@ but for reading that from the database.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from scan import registry
 from scan.cached_values import LazyMapping
 from scan.database import connection, transaction
 from scan.ethereum import blocks, events, sparse_tables
-from scan.ethereum.forms.form import Credit
+from scan.ethereum.forms.form import BURN, PLACE_BITS, Credit, numbered
 from scan.hex import to_hex
 from scan.indexer import hooks
 
@@ -75,9 +74,6 @@ class FetchedBlock(NamedTuple):
 
 
 Rows = list[tuple[Any, ...]]
-
-GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
-
 
 # Tables of extensions, and those of extensions that are on, of which rows are written.
 TABLES: Mapping[str, sparse_tables.SparseTable] = LazyMapping(
@@ -202,6 +198,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfers, swaps, changed, pools = _events(block, internal_transfers)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    creations = list(_creations(block, internal_transfers))
     of_extensions: dict[str, Rows] = {}
     for name, table in WRITTEN.items():
         has_rows = table.emitters is None or not table.emitters.isdisjoint(emitters)
@@ -223,9 +220,9 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         internal_transfers=[(number, *t) for t in internal_transfers],
         unnumbered={
             "withdrawals": [(number, *w) for w in block.withdrawals or ()],
-            "credits": [*block.credits, *sparse_tables.burns_in(block, internal_transfers)],
+            "credits": [*block.credits, *_burns(block, internal_transfers, creations)],
             "uncles": list(block.uncles),
-            "contract_creations": list(sparse_tables.creations_in(block, internal_transfers)),
+            "contract_creations": [*creations],
             "log_emitters": [(address, number) for address in emitters],
             BODIES: [(number, *block.body)] if block.body else [],
             **of_extensions,
@@ -247,6 +244,60 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         swaps=swaps,
         pools=pools,
     )
+
+
+def _creations(
+    block: blocks.DecodedBlock, internal_transfers: Sequence[sparse_tables.InternalTransfer]
+) -> Iterator[sparse_tables.ContractCreation]:
+    """Yield the creations of a block in the order of the calls.
+
+    Creations by contracts are read from the internal transfers: without traces they are missing.
+    """
+    created: list[tuple[int, bytes, bytes | None]] = [
+        (transaction.transaction_index, transaction.contract_address, None)
+        for transaction in block.transactions
+        if transaction.contract_address and transaction.status
+    ]
+    created += [
+        (transfer.transaction_index, transfer.to_address, transfer.from_address)
+        for transfer in internal_transfers
+        if transfer.type in sparse_tables.CREATIONS
+    ]
+    created.sort(key=lambda contract: contract[0])
+    first = block.number << PLACE_BITS
+    for ordinal, (index, address, factory) in enumerate(created[: 1 << PLACE_BITS], first):
+        creator = block.transactions[index].from_address
+        yield sparse_tables.ContractCreation(
+            ordinal, block.number, index, address, creator, factory
+        )
+
+
+def _burns(
+    block: blocks.DecodedBlock,
+    internal_transfers: Sequence[sparse_tables.InternalTransfer],
+    creations: Sequence[sparse_tables.ContractCreation],
+) -> tuple[Credit, ...]:
+    """Return the burns of a block, after its other credits, by traces that name both parties.
+
+    A contract burns where it was created in the same transaction (EIP-6780), before Cancun any
+    contract, and since Amsterdam none (EIP-8246).
+    """
+    destroyed = [
+        transfer
+        for transfer in internal_transfers
+        if transfer.type is sparse_tables.TransferType.SELFDESTRUCT
+        and transfer.from_address == transfer.to_address
+    ]
+    if not destroyed or block.block_access_list_hash is not None:
+        return ()
+    created = {(c.transaction_index, c.address) for c in creations}
+    burns = [
+        (transfer.transaction_index, BURN, transfer.from_address, transfer.value)
+        for transfer in destroyed
+        if not block.keeps_destroyed
+        or (transfer.transaction_index, transfer.from_address) in created
+    ]
+    return numbered(block, burns, len(block.credits))
 
 
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
@@ -292,13 +343,6 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         watched_logs=watched,
         body=b"".join(map(transaction.binary_row, bodies)),
     )
-
-
-def timestamp_text(seconds: int) -> str:
-    """Return a time in PostgreSQL's format, also for years after 9999, datetime's limit."""
-    cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
-    moment = datetime.fromtimestamp(seconds_in_cycle, UTC)
-    return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
 def event_count(block: BlockRows) -> int:

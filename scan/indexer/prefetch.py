@@ -173,8 +173,7 @@ class BlockPrefetcher:
     def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
         """Return what one request of this thread returns of the blocks first..last. Raises as
         blocks() does, and RateLimited at once: there is nothing else in flight."""
-        if self._processes is not None:
-            self._end_processes()
+        self._end_processes()
         fetched = self._source.rows(first, last, selection)
         transactions = sum(len(block.transactions) for block in fetched.blocks)
         self.limit.record_answer(len(fetched.blocks), transactions, was_waited_for=False)

@@ -21,6 +21,7 @@ from scan.settings import Keep
 # transactions took 20 of 32 ms of PostgreSQL's. So plans are kept, which are made for few rows.
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
+GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
 TOKEN_COLUMNS = (*NewToken._fields[:-1], "read_block", "supply_block", "supply_missing")
 
@@ -284,7 +285,7 @@ def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> R
         columns = {
             **block.columns,
             **{f"{name}_before": total for name, total in totals._asdict().items()},
-            "timestamp": block_rows.timestamp_text(block.columns["timestamp_s"]),
+            "timestamp": _timestamp_text(block.columns["timestamp_s"]),
             "token_transfer_count": counts.token_transfers,
             "dex_trade_count": counts.dex_trades,
         }
@@ -293,6 +294,13 @@ def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> R
         totals = totals.plus(counts)
     transaction.copy_records(tx, "blocks", tuple(rows[0]), rows)
     return totals
+
+
+def _timestamp_text(seconds: int) -> str:
+    """Return a time in PostgreSQL's format, also for years after 9999, datetime's limit."""
+    cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
+    moment = datetime.fromtimestamp(seconds_in_cycle, UTC)
+    return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
 _lines = chain.from_iterable  # of blocks
